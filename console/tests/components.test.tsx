@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { checkLink, ForeignText, ForeignTree, splitAtTerms } from "../src/components/foreign_text.tsx";
 import { filterEntries } from "../src/components/palette.tsx";
 import { findVisible, VirtualList } from "../src/components/virtual_list.tsx";
-import { useDraft } from "../src/draft.ts";
+import { readDraftRevision, useDraft } from "../src/draft.ts";
 import { formatAge, formatWhen } from "../src/times.ts";
 import { checkWorkerAddress, WORKER_ADDRESS } from "../src/trusted_types.ts";
 
@@ -105,6 +105,33 @@ test("what was typed is there again after the page was left, until it is cleared
   fireEvent.click(second.getByText("clear"));
   second.unmount();
   expect((render(<Draft />).getByLabelText("note") as HTMLInputElement).value).toBe("");
+});
+
+function RevisedDraft({ initial, revision }: { initial: string; revision: string }) {
+  const { text } = useDraft("revised", initial, revision);
+  return (
+    <input
+      aria-label="revised"
+      value={text.value}
+      onInput={(event) => {
+        text.value = event.currentTarget.value;
+      }}
+    />
+  );
+}
+
+test("a stored text keeps the revision that it is a change of, until it is the initial text again", () => {
+  expect(readDraftRevision("revised")).toBeUndefined();
+  const first = render(<RevisedDraft initial="old" revision="r1" />);
+  expect(readDraftRevision("revised")).toBeUndefined();
+  fireEvent.input(first.getByLabelText("revised"), { target: { value: "mine" } });
+  first.unmount();
+  expect(readDraftRevision("revised")).toBe("r1");
+  const second = render(<RevisedDraft initial="theirs" revision={readDraftRevision("revised") ?? "r2"} />);
+  expect((second.getByLabelText("revised") as HTMLInputElement).value).toBe("mine");
+  expect(readDraftRevision("revised")).toBe("r1");
+  fireEvent.input(second.getByLabelText("revised"), { target: { value: "theirs" } });
+  expect(readDraftRevision("revised")).toBeUndefined();
 });
 
 test("ages are short, and a clock that is ahead gives no negative age", () => {

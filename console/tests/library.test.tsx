@@ -1,5 +1,6 @@
 import { render } from "@testing-library/preact";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import type { PaperMetadata } from "../src/api_types.ts";
 import { type Block, findBlockAt, Passage, TextTree } from "../src/components/text_tree.tsx";
 import {
   formatLibraryQuery,
@@ -10,7 +11,10 @@ import {
   readYears,
 } from "../src/pages/library/library_query.ts";
 import { listTerms } from "../src/pages/library/query_terms.ts";
+import { isBuildOfShelf } from "../src/pages/library/shelf_changes.ts";
 import { groupByFields } from "../src/pages/paper/paper_uses.ts";
+import { TranslationColumn } from "../src/pages/paper/reading.tsx";
+import { strings } from "../src/strings.ts";
 
 test("a search survives its address, whatever was typed", () => {
   const query = {
@@ -144,4 +148,30 @@ test("bodies that take the same values from a paper are one line", () => {
     ["mass, orbit", ["b", "c"]],
     ["luminosity, spin period", ["star"]],
   ]);
+});
+
+test("a build concerns the shelf of its folder, also if the name of the shelf has a number", () => {
+  const change = { kind: "shelf", subject: "/data/shelves/planets", at: "" };
+  expect(isBuildOfShelf(change, "planets")).toBe(true);
+  expect(isBuildOfShelf(change, "planets-2")).toBe(true);
+  expect(isBuildOfShelf(change, "moons")).toBe(false);
+  expect(isBuildOfShelf({ ...change, subject: "C:\\data\\planets" }, "planets")).toBe(true);
+  expect(isBuildOfShelf({ ...change, kind: "shelf_build" }, "planets")).toBe(false);
+});
+
+test("every page of a translation can be reached", async () => {
+  const page = { nodes: [], offset: 100, end: 200, total_chars: 300, previous_offset: 0, next_offset: 200 };
+  const requested: string[] = [];
+  vi.stubGlobal("fetch", async (address: string) => {
+    requested.push(address);
+    return Response.json(page);
+  });
+  const paper = { paper_id: "mayor1995" } as PaperMetadata;
+  const column = render(
+    <TranslationColumn shelf="s" paper={paper} lang="de" at={100} terms={[]} addressAt={(offset) => `/at/${offset}`} />,
+  );
+  expect((await column.findByText(strings.paper.later)).getAttribute("href")).toBe("/at/200");
+  expect(column.getByText(strings.paper.earlier).getAttribute("href")).toBe("/at/0");
+  expect(requested).toEqual(["/api/shelves/s/papers/mayor1995/text?lang=de&offset=100"]);
+  vi.unstubAllGlobals();
 });

@@ -34,13 +34,15 @@ function PaperView({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
   const search = readLibraryQuery(addressQuery.value);
   const beside = addressQuery.value.get("beside") ?? "";
   const at = readOffset(addressQuery.value.get("at"));
+  const besideAt = readOffset(addressQuery.value.get("beside_at"));
   const [isCiting, setCiting] = useState(false);
   const path = formatPath("/library/{shelf}/{paper}", { shelf, paper: paper.paper_id });
-  const makeAddress = (changes: { at?: number | undefined; beside?: string }) => {
-    const next = { at, beside, ...changes };
+  const makeAddress = (changes: { at?: number; beside?: string; besideAt?: number | undefined }) => {
+    const next = { at, beside, besideAt, ...changes };
     const more: Record<string, string> = {};
     if (next.beside) more.beside = next.beside;
     if (next.at !== undefined) more.at = String(next.at);
+    if (next.besideAt !== undefined) more.beside_at = String(next.besideAt);
     return path + formatLibraryQuery(search, more);
   };
   const addressAt = (offset: number) => makeAddress({ at: offset });
@@ -65,14 +67,14 @@ function PaperView({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
           {shelf}
         </a>
         {choices.length > 0 && (
-          <a href={makeAddress({ beside: "" })} aria-current={chosen ? undefined : "page"}>
+          <a href={makeAddress({ beside: "", besideAt: undefined })} aria-current={chosen ? undefined : "page"}>
             {texts.text}
           </a>
         )}
         {choices.map((choice) => (
           <a
             key={choice.value}
-            href={makeAddress({ beside: choice.value })}
+            href={makeAddress({ beside: choice.value, besideAt: undefined })}
             aria-current={choice === chosen ? "page" : undefined}
           >
             {choice.label}
@@ -87,7 +89,14 @@ function PaperView({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
               <TextColumn shelf={shelf} paper={paper} at={at} terms={terms} addressAt={addressAt} />
               {chosen?.kind === "summary" && <SummaryColumn shelf={shelf} paper={paper} template={chosen.name} />}
               {chosen?.kind === "lang" && (
-                <TranslationColumn shelf={shelf} paper={paper} lang={chosen.name} terms={terms} />
+                <TranslationColumn
+                  shelf={shelf}
+                  paper={paper}
+                  lang={chosen.name}
+                  at={besideAt}
+                  terms={terms}
+                  addressAt={(offset) => makeAddress({ besideAt: offset })}
+                />
               )}
             </div>
           </article>

@@ -86,7 +86,7 @@ function Workflow({ workflow, reload }: { workflow: WorkflowDescription; reload:
       <div class="workflow-columns">
         <Card title={texts.runTitle}>
           <div class="card-body">
-            <RunForm workflow={workflow} />
+            <RunForm workflow={workflow} draftKey={`run ${workflow.name}`} />
           </div>
         </Card>
         <div class="workflow-side">

@@ -7,7 +7,7 @@ import { Button, ButtonLink, Tag } from "../components/controls.tsx";
 import { Panes } from "../components/layout.tsx";
 import { ErrorNote, Loaded } from "../components/states.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
-import { useDraft } from "../draft.ts";
+import { readDraftRevision, useDraft } from "../draft.ts";
 import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, type Params, query } from "../router.ts";
@@ -40,8 +40,11 @@ function format({ document }: Pick<WorkflowText, "document">): string {
 function Editor({ stored }: { stored: WorkflowText }) {
   const isDraft = stored.source !== "library";
   // The text that the server has, as far as this page knows: a change of somebody else is found when saving.
-  const [known, setKnown] = useState(() => ({ text: format(stored), revision: stored.revision }));
-  const draft = useDraft(`workflow ${stored.source} ${stored.name}`, known.text);
+  const [known, setKnown] = useState({ text: format(stored), revision: stored.revision });
+  const draftKey = `workflow ${stored.source} ${stored.name}`;
+  // The revision that was read before typing: older than the known one if a draft is restored after such a change.
+  const [base, setBase] = useState(() => readDraftRevision(draftKey) ?? stored.revision);
+  const draft = useDraft(draftKey, known.text, base);
   const text = draft.text;
   const area = useRef<HTMLTextAreaElement>(null);
   const [busy, setBusy] = useState<"save" | "resume">();
@@ -52,17 +55,19 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const runId = query.value.get("run");
 
   async function save(): Promise<boolean> {
-    if (busy || findSyntaxProblem(text.value)) return false;
+    const sent = text.value;
+    if (busy || findSyntaxProblem(sent)) return false;
     setBusy("save");
     setError(undefined);
     try {
-      const document = JSON.parse(text.value) as Record<string, unknown>;
-      const body = { document, revision: known.revision };
+      const document = JSON.parse(sent) as Record<string, unknown>;
+      const body = { document, revision: base };
       const path = { name: stored.name };
       const written = isDraft
         ? await api.put("/api/drafts/{name}", { path, body })
         : await api.put("/api/workflows/{name}", { path, body });
-      setKnown({ text: text.value, revision: written.revision });
+      setKnown({ text: sent, revision: written.revision });
+      setBase(written.revision);
       showToast(texts.textSaved(stored.name));
       setBusy(undefined);
       return true;
@@ -81,11 +86,17 @@ function Editor({ stored }: { stored: WorkflowText }) {
         ? await api.get("/api/drafts/{name}", { path })
         : await api.get("/api/workflows/{name}/document", { path });
       setKnown({ text: format(present), revision: present.revision });
+      setBase(present.revision);
       text.value = format(present);
       setError(undefined);
     } catch (thrown) {
       setError(toApiError(thrown));
     }
+  }
+
+  function discard(): void {
+    draft.clear();
+    setBase(known.revision);
   }
 
   /** Save the text if it has changed, and run the workflow of a run again. */
@@ -171,7 +182,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
               {strings.actions.back}
             </ButtonLink>
             {hasChanged && (
-              <Button kind="quiet" onClick={() => draft.clear()}>
+              <Button kind="quiet" onClick={discard}>
                 {texts.discard}
               </Button>
             )}

@@ -6,6 +6,7 @@ import { ErrorNote, Loaded } from "../../components/states.tsx";
 import { findBlockAt, TextTree } from "../../components/text_tree.tsx";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
+import { isBuildOfShelf } from "../library/shelf_changes.ts";
 
 const texts = strings.paper;
 
@@ -46,11 +47,12 @@ export function TextColumn(props: TextProps) {
 }
 
 /** A translation of a paper, beside its text. */
-export function TranslationColumn({ lang, ...props }: Omit<TextProps, "at" | "addressAt"> & { lang: string }) {
+export function TranslationColumn(props: TextProps & { lang: string }) {
+  const { lang } = props;
   return (
     <section class="column" aria-label={texts.translation(nameLanguage(lang))} lang={lang}>
       <h2 class="column-title">{texts.translation(nameLanguage(lang))}</h2>
-      <TextPages {...props} at={undefined} addressAt={() => ""} lang={lang} />
+      <TextPages {...props} />
     </section>
   );
 }
@@ -65,7 +67,7 @@ function TextPages(props: TextProps & { lang: string | undefined }) {
         query: { lang: lang ?? null, offset: at ?? 0 },
         signal,
       }),
-    (change) => change.kind === "shelf",
+    (change) => isBuildOfShelf(change, shelf),
   );
   const last = useRef<TextPage>(undefined);
   const value = page.value.value;
@@ -80,13 +82,13 @@ function TextPages(props: TextProps & { lang: string | undefined }) {
   );
 }
 
-function OneTextPage({ page, at, terms, addressAt, lang }: TextProps & { page: TextPage; lang: string | undefined }) {
+function OneTextPage({ page, at, terms, addressAt }: TextProps & { page: TextPage }) {
   const place = useRef<HTMLDivElement>(null);
   const found = at === undefined ? undefined : findBlockAt(page.nodes, at);
   useEffect(() => {
     if (found !== undefined)
       place.current?.querySelector(`[data-offset="${found}"]`)?.scrollIntoView({ block: "center" });
-  }, [found, page]);
+  }, [found, page.offset]);
   const isWhole = page.previous_offset === null && page.next_offset === null;
   return (
     <div ref={place}>
@@ -94,10 +96,8 @@ function OneTextPage({ page, at, terms, addressAt, lang }: TextProps & { page: T
       {!isWhole && (
         <p class="text-pager quiet small">
           <span>{texts.position(page.offset, page.end, page.total_chars)}</span>
-          {lang === undefined && page.previous_offset !== null && (
-            <a href={addressAt(page.previous_offset)}>{texts.earlier}</a>
-          )}
-          {lang === undefined && page.next_offset !== null && <a href={addressAt(page.next_offset)}>{texts.later}</a>}
+          {page.previous_offset !== null && <a href={addressAt(page.previous_offset)}>{texts.earlier}</a>}
+          {page.next_offset !== null && <a href={addressAt(page.next_offset)}>{texts.later}</a>}
         </p>
       )}
     </div>

@@ -15,7 +15,14 @@ export function RunAgainDialog({ run, onClose }: { run: RunSummary; onClose: () 
   return (
     <Dialog title={strings.run.again} onClose={onClose} kind="wide">
       <Loaded resource={workflow}>
-        {(value) => <RunForm workflow={value} initial={toTexts(run.inputs)} forgotten={listForgotten(run.inputs)} />}
+        {(value) => (
+          <RunForm
+            workflow={value}
+            draftKey={`again ${run.id}`}
+            initial={toTexts(run.inputs)}
+            forgotten={listForgotten(run.inputs)}
+          />
+        )}
       </Loaded>
     </Dialog>
   );

@@ -57,6 +57,26 @@ export function toTexts(inputs: unknown): Record<string, string> {
   return Object.fromEntries(entries.map(([name, value]) => [name, formatValue(value)]));
 }
 
+/** Return the texts of fields that were stored as JSON; none if the JSON is damaged. */
+export function parseTexts(json: string): Record<string, string> {
+  const parsed = parse(json);
+  const entries = isObject(parsed) ? Object.entries(parsed as Record<string, string>) : [];
+  return Object.fromEntries(entries.filter(([, text]) => typeof text === "string"));
+}
+
+/** Split the texts of fields into those that may be stored, and secrets. */
+export function splitSecrets(
+  fields: readonly InputField[],
+  texts: Record<string, string>,
+): { plain: Record<string, string>; secret: Record<string, string> } {
+  const secrets = new Set(fields.filter((field) => field.isSecret).map((field) => field.name));
+  const entries = Object.entries(texts);
+  return {
+    plain: Object.fromEntries(entries.filter(([name]) => !secrets.has(name))),
+    secret: Object.fromEntries(entries.filter(([name]) => secrets.has(name))),
+  };
+}
+
 /** Return the names of inputs of an earlier run that are not stored: secrets and long values. */
 export function listForgotten(inputs: unknown): readonly string[] {
   if (typeof inputs !== "object" || inputs === null) return [];

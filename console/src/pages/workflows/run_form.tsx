@@ -5,9 +5,10 @@ import type { PlannedStep, WorkflowDescription } from "../../api_types.ts";
 import { Button, Checkbox, Select, Tag, TextField, type Tone } from "../../components/controls.tsx";
 import { Table } from "../../components/layout.tsx";
 import { ErrorNote } from "../../components/states.tsx";
+import { useDraft } from "../../draft.ts";
 import { formatPath, navigate } from "../../router.ts";
 import { strings } from "../../strings.ts";
-import { type InputField, listFields, readInputs } from "./input_values.ts";
+import { type InputField, listFields, parseTexts, readInputs, splitSecrets } from "./input_values.ts";
 import { readRefusal } from "./started_run.ts";
 
 const texts = strings.workflows;
@@ -16,13 +17,19 @@ const LONG = 60;
 /** The inputs of a run, made from those that the workflow declares: run it, or see what would happen. */
 export function RunForm(props: {
   workflow: WorkflowDescription;
+  /** What the inputs are for: what was typed is kept under this key until the run has started. */
+  draftKey: string;
   initial?: Record<string, string>;
   /** Inputs that an earlier run had and that are not stored. */
   forgotten?: readonly string[];
 }) {
   const { workflow } = props;
   const fields = listFields(workflow.inputs, workflow.template_variables);
-  const [given, setGiven] = useState<Record<string, string>>(props.initial ?? {});
+  const initial = splitSecrets(fields, props.initial ?? {});
+  const draft = useDraft(props.draftKey, JSON.stringify(initial.plain));
+  // Secrets are never stored
+  const [secrets, setSecrets] = useState(initial.secret);
+  const given = { ...parseTexts(draft.text.value), ...secrets };
   const [isFresh, setFresh] = useState(false);
   const [isChecked, setChecked] = useState(false);
   const [busy, setBusy] = useState<"run" | "plan">();
@@ -44,7 +51,10 @@ export function RunForm(props: {
         const started = await api.post("/api/runs", { body: { name: workflow.name, inputs: values, fresh: isFresh } });
         const refusal = readRefusal(started);
         if (refusal) setError(refusal);
-        else if (started.run_id) navigate(formatPath("/runs/{id}", { id: started.run_id }));
+        else if (started.run_id) {
+          draft.clear();
+          navigate(formatPath("/runs/{id}", { id: started.run_id }));
+        }
       }
     } catch (thrown) {
       setError(toApiError(thrown));
@@ -70,7 +80,9 @@ export function RunForm(props: {
           text={given[field.name] ?? ""}
           problem={isChecked ? problems[field.name] : undefined}
           onInput={(text) => {
-            setGiven({ ...given, [field.name]: text });
+            const next = splitSecrets(fields, { ...given, [field.name]: text });
+            draft.text.value = JSON.stringify(next.plain);
+            setSecrets(next.secret);
             setPlan(undefined);
           }}
         />

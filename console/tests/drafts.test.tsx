@@ -1,0 +1,101 @@
+import { fireEvent, render, waitFor } from "@testing-library/preact";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { WorkflowDescription } from "../src/api_types.ts";
+import { WorkflowEditorPage } from "../src/pages/workflow_editor.tsx";
+import { RunForm } from "../src/pages/workflows/run_form.tsx";
+import { strings } from "../src/strings.ts";
+
+/** The text of the workflow on the server, and the revisions with which it was saved. */
+let stored = { title: "first", revision: "r1" };
+let sent: { title: string; revision: string }[] = [];
+let finishSave: (() => void) | undefined;
+
+async function answer(address: string, init: RequestInit): Promise<Response> {
+  if (address.endsWith("/check")) return Response.json({ diagnostics: [] });
+  if (init.method === "PUT") {
+    const body = JSON.parse(String(init.body)) as { document: { title: string }; revision: string };
+    sent.push({ title: body.document.title, revision: body.revision });
+    if (body.revision !== stored.revision) {
+      const error = { code: "workflow_changed", message: "Somebody has changed the workflow." };
+      return Response.json({ error }, { status: 409 });
+    }
+    await new Promise<void>((resolve) => {
+      finishSave = resolve;
+    });
+    stored = { title: body.document.title, revision: `r${sent.length + 1}` };
+    return Response.json({ name: "flow", diagnostics: [], revision: stored.revision });
+  }
+  const document = { title: stored.title };
+  return Response.json({ name: "flow", source: "library", document, revision: stored.revision });
+}
+
+beforeEach(() => {
+  sessionStorage.clear();
+  stored = { title: "first", revision: "r1" };
+  sent = [];
+  finishSave = undefined;
+  vi.stubGlobal("fetch", answer);
+});
+afterEach(() => vi.unstubAllGlobals());
+
+async function openEditor() {
+  const page = render(<WorkflowEditorPage params={{ name: "flow" }} />);
+  const area = (await page.findByLabelText(strings.workflows.text)) as HTMLTextAreaElement;
+  return {
+    page,
+    area,
+    type: (title: string) => fireEvent.input(area, { target: { value: JSON.stringify({ title }) } }),
+    async save() {
+      const button = page.getByText(strings.workflows.save).closest("button") as HTMLButtonElement;
+      await waitFor(() => expect(button.disabled).toBe(false));
+      fireEvent.click(button);
+    },
+  };
+}
+
+test("a restored text does not overwrite a change that somebody made in between", async () => {
+  const first = await openEditor();
+  first.type("mine");
+  first.page.unmount();
+  stored = { title: "theirs", revision: "r2" };
+  const second = await openEditor();
+  expect(second.area.value).toContain("mine");
+  await second.save();
+  await second.page.findByText(strings.workflows.readAgain);
+  expect(sent).toEqual([{ title: "mine", revision: "r1" }]);
+  expect(stored.title).toBe("theirs");
+  fireEvent.click(second.page.getByText(strings.workflows.discard));
+  await waitFor(() => expect(second.area.value).toContain("theirs"));
+  second.type("both");
+  await second.save();
+  await waitFor(() => expect(sent[1]).toEqual({ title: "both", revision: "r2" }));
+});
+
+test("a text that is typed during a save stays unsaved, and is saved by the next save", async () => {
+  const editor = await openEditor();
+  editor.type("second");
+  await editor.save();
+  await waitFor(() => expect(finishSave).toBeDefined());
+  editor.type("third");
+  finishSave?.();
+  await waitFor(() => expect(stored.title).toBe("second"));
+  await editor.save();
+  await waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent[1]).toEqual({ title: "third", revision: "r2" });
+  editor.page.unmount();
+  expect((await openEditor()).area.value).toContain("third");
+});
+
+test("typed inputs are there again after the form was left, and secrets are never stored", () => {
+  const inputs = { topic: { type: "string", required: true }, key: { type: "string", required: true, secret: true } };
+  const workflow = { name: "flow", inputs, template_variables: [] } as unknown as WorkflowDescription;
+  const find = (form: ReturnType<typeof render>, name: string) => form.getByLabelText(name) as HTMLInputElement;
+  const first = render(<RunForm workflow={workflow} draftKey="run flow" />);
+  fireEvent.input(find(first, "key"), { target: { value: "sk-secret" } });
+  fireEvent.input(find(first, "topic"), { target: { value: "moons" } });
+  expect([find(first, "topic").value, find(first, "key").value]).toEqual(["moons", "sk-secret"]);
+  expect(JSON.stringify({ ...sessionStorage })).not.toContain("sk-secret");
+  first.unmount();
+  const second = render(<RunForm workflow={workflow} draftKey="run flow" />);
+  expect([find(second, "topic").value, find(second, "key").value]).toEqual(["moons", ""]);
+});
