@@ -3118,7 +3118,7 @@ export interface Operations {
       run_id: string;
     };
     query: {
-      /** `seq` of the last node that is known, or `next`. */
+      /** `seq` of the last known node, or `next`. */
       after?: number;
       limit?: number;
     };

@@ -22,7 +22,7 @@ from pflow.library.listing import Summary, list_workflows
 from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow
 from pflow.library.manager import WorkflowManager
 from pflow.library.mentions import Mention, find_mentions
-from pflow.library.workflow_file import require_revision
+from pflow.library.workflow_file import hold_text_lock, require_revision
 from pflow.registry.registry import Registry
 from pflow.workflow_description import describe_workflow
 from uraniborg.kernel.errors import UraniborgError, as_error
@@ -85,26 +85,28 @@ class Service:
     def write_draft(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> None:
         """Store the text of a workflow as a draft, valid or not; an older text is replaced.
 
-        With `revision`, only if the draft still has the text of this revision. Raise WorkflowChanged, SecurityError or
-        LibraryUnwritable.
+        With `revision`, only if the draft still has the text of this revision. Raise WorkflowChanged, WorkflowNotFound,
+        InvalidWorkflow, SecurityError, LibraryUnwritable or Locked.
         """
-        if revision is not None:
-            require_revision(revision, self.read_draft(name), name)
-        WorkflowManager.for_drafts(self.home).replace(name, document)
+        with hold_text_lock(self.home, revision):
+            if revision is not None:
+                require_revision(revision, self.read_draft(name), name)
+            WorkflowManager.for_drafts(self.home).replace(name, document)
 
     def replace_workflow(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> CheckResult:
         """Replace the text of a saved workflow by a valid one, and return the findings of the checker.
 
         With `revision`, only if the workflow still has the text of this revision. Raise WorkflowNotFound,
-        WorkflowChanged, InvalidWorkflow, SecurityError or LibraryUnwritable.
+        WorkflowChanged, InvalidWorkflow, SecurityError, LibraryUnwritable or Locked.
         """
         library = WorkflowManager.for_library(self.home)
-        stored = library.load(name)
-        if revision is not None:
-            require_revision(revision, stored.ir, name)
         checked = self.check_document(document)
-        require_valid_workflow(checked, name)
-        library.replace_saved(stored, document)
+        with hold_text_lock(self.home, revision):
+            stored = library.load(name)
+            if revision is not None:
+                require_revision(revision, stored.ir, name)
+            require_valid_workflow(checked, name)
+            library.replace_saved(stored, document)
         return checked
 
     def describe_workflow(self, name: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 from rich.console import Console
 from rich.text import Text
 
-from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.errors import Unavailable, UraniborgError
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.serving import print_status
 from uraniborg.served_parts import HOST
@@ -67,7 +67,7 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Co
     console = console or Console(highlight=False, stderr=True)
     folder = StoryFolder(home)
     make_private_folder(folder.own)
-    with _run_server(folder) as (process, served):
+    with suppress(KeyboardInterrupt), _run_server(folder) as (process, served):
         if is_restart:
             _post(served, "/api/story/restart")
         _create_first_universe(served)
@@ -91,7 +91,7 @@ def _run_server(folder: StoryFolder) -> Generator[tuple["subprocess.Popen[str]",
     command = [sys.executable, "-m", "uraniborg", "serve", "--json", "--port", str(_find_port())]
     env = {**folder.make_environment(), **_FREE_PORTS}
     previous = signal.signal(signal.SIGTERM, _raise_exit)
-    process = subprocess.Popen(command, env=env, cwd=folder.own, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own program
+    process = subprocess.Popen(command, env=env, cwd=folder.home, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own program
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -101,8 +101,6 @@ def _run_server(folder: StoryFolder) -> Generator[tuple["subprocess.Popen[str]",
                 hint="Its message is above. All steps without a browser: uraniborg demo --script.",
             )
         yield process, json.loads(line)
-    except KeyboardInterrupt:
-        pass  # the terminal has interrupted the server as well
     finally:
         signal.signal(signal.SIGTERM, previous)
         _end_server(process)
@@ -138,7 +136,7 @@ def _find_port() -> int:
 
 def _create_first_universe(served: dict[str, Any]) -> None:
     """Create the system of the question as it is shipped, so that the first page has something to look at."""
-    with suppress(HTTPError):  # it is there, or the server of universes does not run, which its page says
+    with suppress(UraniborgError):  # it is there, or the server of universes does not run, which its page says
         _post(served, "/api/universes", {"id": SHIPPED, "name": "TRAPPIST-1, as shipped", "from": "trappist-1"})
 
 
@@ -146,5 +144,11 @@ def _post(served: dict[str, Any], path: str, body: Any = None) -> None:
     headers = {"Authorization": f"Bearer {served['token']}", "X-Uraniborg": "1", "Content-Type": "application/json"}
     content = b"" if body is None else json.dumps(body).encode()
     request = Request(f"{served['url']}{path}", content, headers, method="POST")  # noqa: S310 - our own server
-    with urlopen(request, timeout=_REPLY_S):  # noqa: S310
-        pass
+    try:
+        with urlopen(request, timeout=_REPLY_S):  # noqa: S310
+            pass
+    except HTTPError as problem:
+        error: dict[str, Any] = json.loads(problem.read())["error"]
+        raise Unavailable(error["message"], hint=error.get("hint") or "") from None
+    except OSError as problem:
+        raise Unavailable(f"The server of the story does not answer: {problem}", hint="Try again.") from None

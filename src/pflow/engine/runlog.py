@@ -360,7 +360,11 @@ _COUNT_EXECUTION: Final = """
     INSERT INTO tallies (workflow, executions) VALUES (?, 1)
     ON CONFLICT DO UPDATE SET executions = executions + 1 RETURNING executions
 """
-_INSERT_NODE: Final = "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_NODE: Final = """
+    INSERT OR REPLACE INTO nodes
+        (run, seq, node, type, status, action, started_at, duration_ms, error, note, params, outputs, inputs, messages)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
 _UPDATE_RUN: Final = """
     UPDATE runs SET status = ?, ended_at = ?, duration_ms = ?, failed_node = ?, error = ?, reused = ?, outputs = ?,
         warnings = ?

@@ -5,6 +5,7 @@ import json
 import re
 import stat
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ import orjson
 from pflow.errors import InvalidInputs, InvalidWorkflow, WorkflowChanged
 from pflow.ir.diagnostics import make_error
 from uraniborg.kernel.clock import SystemClock, format_iso
+from uraniborg.kernel.files import hold_lock
 
 LONGEST_DESCRIPTION: Final = 500
 _VERSION: Final = "1.0.0"
@@ -92,6 +94,13 @@ def require_revision(revision: str, document: Mapping[str, Any], name: str) -> N
             hint="Read it again, and make your changes there.",
             name=name,
         )
+
+
+def hold_text_lock(home: Path, revision: str | None) -> AbstractContextManager[None]:
+    """Return a lock: nobody else replaces a text between the look at its revision and the write. Raise Locked."""
+    if revision is None or not home.is_dir():
+        return nullcontext()
+    return hold_lock(home / "texts.lock", timeout_s=10)
 
 
 def trim_and_validate_description(description: str) -> str:

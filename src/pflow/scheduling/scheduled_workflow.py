@@ -67,8 +67,9 @@ def describe_schedule(scheduler: Scheduler, job: Job, secrets: list[str]) -> lis
 
 
 def format_input_texts(workflow: Workflow, inputs: Mapping[str, Any]) -> dict[str, str]:
-    """Return inputs as the texts that `pflow run` reads as the same values. Raise InvalidInputs."""
-    return {name: _format_input_text(workflow, name, value) for name, value in inputs.items()}
+    """Return inputs as the texts that `pflow run` reads as the same values, without null. Raise InvalidInputs."""
+    given = {name: value for name, value in inputs.items() if value is not None}
+    return {name: _format_input_text(workflow, name, value) for name, value in given.items()}
 
 
 def _format_input_text(workflow: Workflow, name: str, value: Any) -> str:

@@ -66,7 +66,7 @@ def _add_reading_routes(api: FastAPI, service: Service) -> None:
     )
     async def get_run_progress(  # pyright: ignore[reportUnusedFunction]
         run_id: RunId,
-        after: Annotated[int, Query(ge=0, description="`seq` of the last node that is known, or `next`.")] = 0,
+        after: Annotated[int, Query(ge=0, le=2**53, description="`seq` of the last known node, or `next`.")] = 0,
         limit: Annotated[int, Query(ge=1, le=5_000)] = 1_000,
     ) -> JsonReply:
         """Return a run, its graph, the nodes that have ended, and with `after` 0 those that run or have just ended."""

@@ -5,7 +5,6 @@ This module imports no part: a process of its own runs the steps and describes t
 
 import asyncio
 import json
-import shutil
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
@@ -105,17 +104,13 @@ class Story:
         return await self.get_step(step_id)
 
     async def restart(self) -> None:
-        """Delete everything that the story has stored. Raise StepRunning while a step runs.
-
-        The folder of the story is deleted, unless it is the data folder of this process, which has other data as well.
-        """
+        """Delete everything that the story has stored, and nothing else. Raise StepRunning while a step runs."""
         if self._running or (await asyncio.to_thread(self._find_step_of_other_process))[0]:
             raise StepRunning("A step is running.", hint="Wait until it ends.")
         await self.aclose()
-        if self.folder.is_data_folder():
+        if self.folder.own.is_dir():
             await self._send_and_wait({"delete": True}, None)
-        elif self.folder.own.is_dir():
-            await asyncio.to_thread(shutil.rmtree, self.folder.home, ignore_errors=True)
+            await self._end_process(is_killed=False)  # its working folder is gone
         self._announce("", "deleted")
 
     async def aclose(self) -> None:

@@ -173,8 +173,12 @@ async def test_a_story_that_another_process_runs_can_be_neither_run_nor_restarte
         lease.release()
     state = await copied.get_state()
     assert (state["running"], state["interrupted"]) == (None, "export")
+    kept = copied.folder.home / "pflow" / "mine.json"  # a person worked in the console of the story
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text("{}")
     try:
         await copied.restart()
+        assert kept.exists()
         assert (await copied.get_state())["next"] == "ask"
         with pytest.raises(UraniborgError, match="needs the step 'ask' first") as refused:
             await copied.run_step("build")
