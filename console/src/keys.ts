@@ -46,12 +46,12 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
 }
 
-/** Enter and Space belong to the control that has the focus. */
+/** Enter and Space belong to the control that has the focus; arrows choose in a radio group and scroll a side panel. */
 function belongsToControl(event: KeyboardEvent): boolean {
+  if (!(event.target instanceof Element)) return false;
+  if (event.key.startsWith("Arrow")) return event.target.closest("input[type=radio], .universe-panel") !== null;
   if (event.key !== "Enter" && event.key !== " ") return false;
-  return (
-    event.target instanceof Element && event.target.closest("a, button, input, select, summary, textarea") !== null
-  );
+  return event.target.closest("a, button, input, select, summary, textarea") !== null;
 }
 
 function findCommand(keys: string): KeyCommand | undefined {

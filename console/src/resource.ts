@@ -1,5 +1,5 @@
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type ApiError, toApiError } from "./api_error.ts";
 import { connection, listenForChanges } from "./live.ts";
 import type { Change } from "./server_events.ts";
@@ -21,18 +21,20 @@ export interface Resource<T> {
 
 /**
  * Make a resource. `load` reads it; `isAffected` tells which changes of the stream make it out of date. A `reset` of
- * the stream makes every resource out of date.
+ * the stream makes every resource out of date. `earlier` is shown until the first answer.
  */
 export function makeResource<T>(
   load: (abort: AbortSignal) => Promise<T>,
   isAffected: (change: Change) => boolean = () => false,
+  earlier?: T,
 ): Resource<T> {
-  const value = signal<T | undefined>(undefined);
+  const value = signal<T | undefined>(earlier);
   const error = signal<ApiError | undefined>(undefined);
   const isLoading = signal(false);
   let abort = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStale = false;
+  let isEarlier = earlier !== undefined;
 
   async function run(): Promise<void> {
     const { signal: aborted } = abort;
@@ -42,10 +44,12 @@ export function makeResource<T>(
       const loaded = await load(aborted);
       if (aborted.aborted) return;
       value.value = loaded;
+      isEarlier = false;
       error.value = undefined;
     } catch (thrown) {
       if (aborted.aborted) return;
       error.value = toApiError(thrown);
+      if (isEarlier) value.value = undefined;
     }
     isLoading.value = false;
     if (isStale) reload();
@@ -93,14 +97,23 @@ export function makeResource<T>(
   };
 }
 
-/** Use a resource while a component is mounted. `key` names what it reads: another key makes another resource. */
+/**
+ * Use a resource while a component is mounted. `key` names what it reads: another key makes another resource. The last
+ * value of a key with the same `subject` is shown until the value of the next key arrives.
+ */
 export function useResource<T>(
   key: string,
   load: (abort: AbortSignal) => Promise<T>,
   isAffected?: (change: Change) => boolean,
+  subject = key,
 ): Resource<T> {
+  const last = useRef<{ subject: string; resource: Resource<T> }>(undefined);
   // The key stands for everything that the functions use
-  const resource = useMemo(() => makeResource(load, isAffected), [key]);
+  const resource = useMemo(() => {
+    const earlier = last.current?.subject === subject ? last.current.resource.value.peek() : undefined;
+    return makeResource(load, isAffected, earlier);
+  }, [key]);
+  last.current = { subject, resource };
   useEffect(() => resource.start(), [resource]);
   return resource;
 }

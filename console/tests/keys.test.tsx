@@ -12,12 +12,14 @@ function Page() {
     { keys: "g i", label: "Go", run: () => run("g i") },
     { keys: "i", label: "Include", run: () => run("i") },
     { keys: "Enter", label: "Open", run: () => run("Enter") },
+    { keys: "ArrowLeft", label: "Turn", run: () => run("ArrowLeft") },
     { keys: "Control+k", label: "Find", run: () => run("Control+k") },
   ]);
   return (
     <div>
       <input aria-label="field" />
       <button type="button">press</button>
+      <input type="radio" aria-label="choice" />
     </div>
   );
 }
@@ -51,6 +53,14 @@ test("Enter on a button belongs to the button", () => {
   const { getByText } = render(<Page />);
   press("Enter", getByText("press"));
   expect(run).not.toHaveBeenCalled();
+});
+
+test("an arrow on a radio button chooses in its group", () => {
+  const { getByLabelText, getByText } = render(<Page />);
+  press("ArrowLeft", getByLabelText("choice"));
+  expect(run).not.toHaveBeenCalled();
+  press("ArrowLeft", getByText("press"));
+  expect(run.mock.calls.flat()).toEqual(["ArrowLeft"]);
 });
 
 test("single letters can be switched off", () => {

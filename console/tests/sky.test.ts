@@ -58,7 +58,7 @@ test("a trajectory is interpolated within its run, with the axes of the scene", 
     const angle = at * step;
     states.set([Math.cos(angle), Math.sin(angle), 0.5, -Math.sin(angle), Math.cos(angle), 0], at * 12);
   }
-  const run: Trajectory = { job: "j", ids: ["a", "b"], start: 10, step, count, states, errorDegrees: 0 };
+  const run: Trajectory = { job: "j", version: 1, ids: ["a", "b"], start: 10, step, count, states, errorDegrees: 0 };
   const out: Point = [0, 0, 0];
   for (let time = 10; time < 14.9; time += 0.013) {
     expect(interpolate(run, 0, time, out)).toBe(true);

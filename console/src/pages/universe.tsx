@@ -1,4 +1,4 @@
-import { effect, type Signal, useSignal } from "@preact/signals";
+import { effect, type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, navigate, type Params, query } from "../router.ts";
 import type { SkyData } from "../sky/load.ts";
@@ -22,6 +22,10 @@ function UniverseView({ id }: { id: string }) {
   const sky = useSignal<SkyHandle | undefined>(undefined);
   const version = useSignal(readVersion());
   const trajectory = useSignal<Trajectory | undefined>(undefined);
+  const played = useComputed(() => {
+    const run = trajectory.value;
+    return run?.version === data.value?.elements.version ? run : undefined;
+  });
   const other = query.value.get("with");
   useEffect(() => keepAddress(state, version), [state]);
   return (
@@ -30,7 +34,7 @@ function UniverseView({ id }: { id: string }) {
         universe={id}
         state={state}
         version={version}
-        trajectory={trajectory}
+        trajectory={played}
         onData={(loaded) => {
           data.value = loaded;
         }}
@@ -70,6 +74,9 @@ function OtherSky({ universe, state }: { universe: string; state: SkyState }) {
         own.camera.value = state.camera.value;
         own.isLog.value = state.isLog.value;
         own.isReal.value = state.isReal.value;
+        own.hasOrbits.value = state.hasOrbits.value;
+        own.hasLabels.value = state.hasLabels.value;
+        own.hasZone.value = state.hasZone.value;
         own.selected.value = state.selected.value;
         own.followed.value = state.followed.value;
       }),
@@ -80,6 +87,7 @@ function OtherSky({ universe, state }: { universe: string; state: SkyState }) {
       <Sky
         universe={universe}
         state={own}
+        hasControls={false}
         onData={(loaded) => {
           name.value = loaded.cast.name;
         }}

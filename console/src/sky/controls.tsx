@@ -14,15 +14,15 @@ const texts = strings.sky;
 const TURN_STEP = 0.12;
 const ZOOM_STEP = 1.25;
 
-/** What is drawn and how, and a line that says so. The keys do the same. */
-export function Controls(props: {
+interface ControlsProps {
   runner: SkyRunner;
   state: SkyState;
   cast: Cast;
   zone: FoundZone | undefined;
-  trajectory: Trajectory | undefined;
-}) {
-  const { runner, state, cast, zone, trajectory } = props;
+}
+
+/** Choose what is drawn and how. The keys do the same. */
+export function Controls({ runner, state, cast, zone }: ControlsProps) {
   const details = useRef<HTMLDetailsElement>(null);
 
   function move(step: number): void {
@@ -82,75 +82,81 @@ export function Controls(props: {
 
   const isLog = state.isLog.value ?? false;
   const isReal = state.isReal.value && !isLog;
+  return (
+    <div class="sky-tools">
+      <Button kind="quiet" onClick={() => runner.showAll()}>
+        {texts.all}
+      </Button>
+      <Button kind="quiet" onClick={() => runner.showTop()}>
+        {texts.top}
+      </Button>
+      <details ref={details} class="sky-options">
+        <summary class="button quiet">{texts.options}</summary>
+        <div class="sky-menu">
+          <Toggle
+            label={texts.optionLog}
+            isOn={isLog}
+            onChange={(on) => {
+              state.isLog.value = on;
+            }}
+          />
+          <Toggle
+            label={texts.optionReal}
+            isOn={isReal}
+            isDisabled={isLog}
+            onChange={(on) => {
+              state.isReal.value = on;
+            }}
+          />
+          <Toggle
+            label={texts.optionOrbits}
+            isOn={state.hasOrbits.value}
+            onChange={(on) => {
+              state.hasOrbits.value = on;
+            }}
+          />
+          <Toggle
+            label={texts.optionLabels}
+            isOn={state.hasLabels.value}
+            onChange={(on) => {
+              state.hasLabels.value = on;
+            }}
+          />
+          {zone && (
+            <Toggle
+              label={texts.optionZone}
+              isOn={state.hasZone.value}
+              onChange={(on) => {
+                state.hasZone.value = on;
+              }}
+            />
+          )}
+          <Button onClick={() => void save()}>{texts.save}</Button>
+        </div>
+      </details>
+    </div>
+  );
+}
+
+/** What is drawn and how, in words. */
+export function SkyFacts(props: ControlsProps & { trajectory: Trajectory | undefined }) {
+  const { runner, state, cast, zone, trajectory } = props;
+  const isLog = state.isLog.value ?? false;
   const followed = cast.bodies.find((body) => body.id === state.followed.value);
   return (
-    <>
-      <p class="sky-facts">
-        {followed && (
-          <span>
-            {texts.following} <span dir="auto">{followed.name}</span>
-          </span>
-        )}
-        {trajectory && <PlayedRun trajectory={trajectory} state={state} />}
-        <span>{isReal ? texts.realSizes : texts.readableSizes}</span>
-        {isLog && <span>{texts.logRadius}</span>}
-        {zone && runner.zoneStrength.value > 0.3 && (
-          <span title={zone.note}>{zone.note ? texts.zoneOf(zone.temperature) : texts.zone}</span>
-        )}
-      </p>
-      <div class="sky-tools">
-        <Button kind="quiet" onClick={() => runner.showAll()}>
-          {texts.all}
-        </Button>
-        <Button kind="quiet" onClick={() => runner.showTop()}>
-          {texts.top}
-        </Button>
-        <details ref={details} class="sky-options">
-          <summary class="button quiet">{texts.options}</summary>
-          <div class="sky-menu">
-            <Toggle
-              label={texts.optionLog}
-              isOn={isLog}
-              onChange={(on) => {
-                state.isLog.value = on;
-              }}
-            />
-            <Toggle
-              label={texts.optionReal}
-              isOn={isReal}
-              isDisabled={isLog}
-              onChange={(on) => {
-                state.isReal.value = on;
-              }}
-            />
-            <Toggle
-              label={texts.optionOrbits}
-              isOn={state.hasOrbits.value}
-              onChange={(on) => {
-                state.hasOrbits.value = on;
-              }}
-            />
-            <Toggle
-              label={texts.optionLabels}
-              isOn={state.hasLabels.value}
-              onChange={(on) => {
-                state.hasLabels.value = on;
-              }}
-            />
-            {zone && (
-              <Toggle
-                label={texts.optionZone}
-                isOn={state.hasZone.value}
-                onChange={(on) => {
-                  state.hasZone.value = on;
-                }}
-              />
-            )}
-            <Button onClick={() => void save()}>{texts.save}</Button>
-          </div>
-        </details>
-      </div>
-    </>
+    <p class="sky-facts">
+      {followed && (
+        <span>
+          {texts.following} <span dir="auto">{followed.name}</span>
+        </span>
+      )}
+      {trajectory && <PlayedRun trajectory={trajectory} state={state} />}
+      <span>{state.isReal.value && !isLog ? texts.realSizes : texts.readableSizes}</span>
+      {isLog && <span>{texts.logRadius}</span>}
+      {zone && runner.zoneStrength.value > 0.3 && (
+        <span title={zone.note}>{zone.note ? texts.zoneOf(zone.temperature) : texts.zone}</span>
+      )}
+    </p>
   );
 }
 

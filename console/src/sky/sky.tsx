@@ -2,9 +2,9 @@ import { effect, type ReadonlySignal, type Signal, useSignal } from "@preact/sig
 import { useEffect, useRef } from "preact/hooks";
 import { type ApiError, toApiError } from "../api_error.ts";
 import { EmptyState, ErrorState, LoadingState } from "../components/states.tsx";
-import { listenForChanges } from "../live.ts";
+import { connection, listenForChanges } from "../live.ts";
 import { strings } from "../strings.ts";
-import { Controls } from "./controls.tsx";
+import { Controls, SkyFacts } from "./controls.tsx";
 import { type FoundZone, loadSky, loadZone, type SkyData } from "./load.ts";
 import { usePointer } from "./pointer.ts";
 import { PositionsTable } from "./positions_table.tsx";
@@ -30,6 +30,8 @@ export interface SkyProps {
   version?: ReadonlySignal<number | undefined>;
   /** Move bodies as this N-body run computed it, with its error on the screen. */
   trajectory?: ReadonlySignal<Trajectory | undefined>;
+  /** False: without keys, options and a time bar, for a sky that another one leads. */
+  hasControls?: boolean;
   onSelect?: (id: string) => void;
   onReady?: (handle: SkyHandle) => void;
   /** Called with every version that is shown. */
@@ -38,9 +40,10 @@ export interface SkyProps {
 
 /** A universe in three dimensions, with its time bar. It follows the changes of the universe. */
 export function Sky(props: SkyProps) {
-  const { universe, state } = props;
+  const { universe, state, hasControls = true } = props;
   const data = useSignal<SkyData | undefined>(undefined);
   const error = useSignal<ApiError | undefined>(undefined);
+  const retries = useSignal(0);
   const runner = useSignal<SkyRunner | undefined>(undefined);
   const cannotDraw = useSignal(false);
   const zone = useSignal<FoundZone | undefined>(undefined);
@@ -54,7 +57,7 @@ export function Sky(props: SkyProps) {
     props.onSelect?.(id);
   };
 
-  useEffect(() => followUniverse(universe, props.version, data, error), [universe, props.version]);
+  useEffect(() => followUniverse(universe, props.version, retries, data, error), [universe, props.version]);
 
   useEffect(() => {
     let isGone = false;
@@ -127,7 +130,11 @@ export function Sky(props: SkyProps) {
       />
       <div class="sky-labels" ref={labels} aria-hidden="true" />
       <span class="sky-ring" ref={ring} aria-hidden="true" hidden />
-      {!data.value && <div class="sky-message">{failed ? <ErrorState error={failed} /> : <LoadingState />}</div>}
+      {!data.value && (
+        <div class="sky-message">
+          {failed ? <ErrorState error={failed} onRetry={() => retries.value++} /> : <LoadingState />}
+        </div>
+      )}
       {data.value?.elements.count === 0 && (
         <div class="sky-message">
           <EmptyState title={texts.empty} hint={texts.emptyHint} />
@@ -139,17 +146,23 @@ export function Sky(props: SkyProps) {
         </p>
       )}
       {cast && runner.value && (
-        <Controls runner={runner.value} state={state} cast={cast} zone={zone.value} trajectory={trajectory} />
+        <SkyFacts runner={runner.value} state={state} cast={cast} zone={zone.value} trajectory={trajectory} />
       )}
-      {cast && data.value && <TimeBar state={state} cast={cast} universeTime={data.value.elements.time} />}
+      {cast && runner.value && hasControls && (
+        <Controls runner={runner.value} state={state} cast={cast} zone={zone.value} />
+      )}
+      {cast && data.value && hasControls && (
+        <TimeBar state={state} cast={cast} universeTime={data.value.elements.time} />
+      )}
     </div>
   );
 }
 
-/** Read a universe now and whenever it changes. Changes during a request become one further request. */
+/** Read a universe now, whenever it changes, and again after an error. Changes during a request become one further request. */
 function followUniverse(
   universe: string,
   version: ReadonlySignal<number | undefined> | undefined,
+  retries: ReadonlySignal<number>,
   data: Signal<SkyData | undefined>,
   error: Signal<ApiError | undefined>,
 ): () => void {
@@ -178,7 +191,11 @@ function followUniverse(
   };
   const stopVersion = effect(() => {
     void version?.value;
+    void retries.value;
     void load();
+  });
+  const stopRetry = effect(() => {
+    if (connection.value === "live" && error.peek()?.isTemporary) void load();
   });
   const stopChanges = listenForChanges((change) => {
     const isOurs = change.kind === "universe" && change.subject === universe;
@@ -187,6 +204,7 @@ function followUniverse(
   return () => {
     stop.abort();
     stopVersion();
+    stopRetry();
     stopChanges();
   };
 }

@@ -117,7 +117,7 @@ function DateField(props: { state: SkyState; cast: Cast; time: number; anchor: (
         inputMode={epoch === undefined ? "decimal" : "text"}
         aria-label={epoch === undefined ? texts.day : texts.date}
         aria-invalid={problem.value ? "true" : undefined}
-        title={problem.value ? texts.dateProblem : undefined}
+        title={problem.value ? (epoch === undefined ? texts.dayProblem : texts.dateProblem) : undefined}
         value={draft.value ?? shown}
         onFocus={(event) => event.currentTarget.select()}
         onInput={(event) => {

@@ -4,6 +4,8 @@ import type { Point } from "./motion.ts";
 /** The states of bodies during an N-body run, at evenly spread times of the universe. */
 export interface Trajectory {
   job: string;
+  /** The version of the universe that the run started from. */
+  version: number;
   ids: readonly string[];
   /** The time of the first state, the time between two, and their number. */
   start: number;
@@ -30,6 +32,7 @@ interface Layout {
 export async function loadTrajectory(universe: string, job: string, signal?: AbortSignal): Promise<Trajectory> {
   const path = { universe_id: universe, job_id: job };
   const described = (await api.get("/api/universes/{universe_id}/jobs/{job_id}", { path, signal })) as {
+    version: number;
     summary?: { time?: number };
   };
   const template = "/api/universes/{universe_id}/jobs/{job_id}/trajectory";
@@ -43,6 +46,7 @@ export async function loadTrajectory(universe: string, job: string, signal?: Abo
   const errors = Object.values(layout.error ?? {}).flatMap((one) => one?.degrees ?? []);
   return {
     job,
+    version: described.version,
     ids: layout.ids,
     start: (described.summary?.time ?? 0) + layout.firstDay,
     step: layout.stepDays,

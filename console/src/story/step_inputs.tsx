@@ -9,8 +9,18 @@ const texts = strings.story;
 const LISTS = ["strike", "marks"];
 const FACTORS = ["2", "10", "50"];
 
-/** The values that a person chose; the others keep their defaults. */
+/** The values that a person chose, numbers as typed; the others keep their defaults. */
 export type StepValues = Record<string, unknown>;
+
+/** Return the values to send: typed numbers become numbers, and other text stays for the server to refuse. */
+export function readStepValues(values: StepValues): StepValues {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, readNumber(value)]));
+}
+
+function readNumber(value: unknown): unknown {
+  const isNumber = typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value));
+  return isNumber ? Number(value) : value;
+}
 
 interface InputsProps {
   /** Lists are beside what they are about; numbers are beside the button. */
@@ -48,13 +58,7 @@ interface InputProps {
 function NumberInput({ input, value, set }: InputProps) {
   return (
     <div class="story-number">
-      <TextField
-        label={input.description}
-        value={String(value)}
-        onInput={(text) => set(text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text))}
-        isMono
-        maxLength={20}
-      />
+      <TextField label={input.description} value={String(value)} onInput={set} isMono maxLength={20} />
     </div>
   );
 }

@@ -12,7 +12,7 @@ import type { Resource } from "../resource.ts";
 import { navigate } from "../router.ts";
 import { strings } from "../strings.ts";
 import { MassTable } from "./mass_table.tsx";
-import { StepInputs, type StepValues } from "./step_inputs.tsx";
+import { readStepValues, StepInputs, type StepValues } from "./step_inputs.tsx";
 
 const texts = strings.story;
 
@@ -41,7 +41,8 @@ export function StepPane(props: StepProps) {
     setError(undefined);
     navigate(`/story/${step.id}`, { replace: true }); // the step stays in view when it is done
     try {
-      story.set(await api.post("/api/story/steps/{step_id}", { path: { step_id: step.id }, body: { inputs: values } }));
+      const body = { inputs: readStepValues(values) };
+      story.set(await api.post("/api/story/steps/{step_id}", { path: { step_id: step.id }, body }));
     } catch (thrown) {
       setError(toApiError(thrown));
     } finally {

@@ -27,7 +27,8 @@ interface Values {
 /** The values of a body, each with the number of its source, and the sources. */
 export function BodyValues(props: BodyProps & { onFollow: () => void; isFollowed: boolean }) {
   const { universe, body, version } = props;
-  const values = useResource(`values ${universe} ${body} ${version}`, (signal) => loadValues(props, signal));
+  const subject = `values ${universe} ${body}`;
+  const values = useResource(`${subject} ${version}`, (signal) => loadValues(props, signal), undefined, subject);
   const [field, setField] = useState<string>();
   return (
     <section class="panel-section" aria-label={texts.body}>

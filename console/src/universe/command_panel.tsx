@@ -30,9 +30,7 @@ export function CommandPanel({ universe, body }: { universe: string; body: strin
   const commands = useResource("commands", (signal) => api.get("/api/commands", { signal }));
   return (
     <section class="panel-section" aria-label={texts.tabs.commands}>
-      <Loaded resource={commands}>
-        {(list) => <CommandForm key={body} universe={universe} body={body} list={list} />}
-      </Loaded>
+      <Loaded resource={commands}>{(list) => <CommandForm universe={universe} body={body} list={list} />}</Loaded>
     </section>
   );
 }
@@ -44,6 +42,7 @@ function CommandForm(props: { universe: string; body: string | undefined; list: 
   const [problems, setProblems] = useState<Record<string, string>>({});
   const [error, setError] = useState<ApiError>();
   const [warnings, setWarnings] = useState<string[]>([]);
+  const [isBusy, setBusy] = useState(false);
   const now = useResource(
     `values now ${universe} ${body}`,
     async (signal) => (body === undefined ? {} : await loadPresentValues(universe, body, signal)),
@@ -68,11 +67,13 @@ function CommandForm(props: { universe: string; body: string | undefined; list: 
   );
 
   async function send(): Promise<void> {
+    if (isBusy) return;
     setError(undefined);
     setWarnings([]);
     const found = findProblems(fields, given);
     setProblems(found);
     if (Object.keys(found).length) return;
+    setBusy(true);
     try {
       const reply = (await api.post("/api/universes/{universe_id}/commands", {
         path: { universe_id: universe },
@@ -87,6 +88,7 @@ function CommandForm(props: { universe: string; body: string | undefined; list: 
       setError(refused);
       setProblems(readProblems(refused));
     }
+    setBusy(false);
   }
 
   return (
@@ -140,7 +142,7 @@ function CommandForm(props: { universe: string; body: string | undefined; list: 
           </details>
         )}
       </div>
-      <Button kind="primary" type="submit">
+      <Button kind="primary" type="submit" isBusy={isBusy}>
         {texts.send}
       </Button>
     </form>

@@ -3,6 +3,7 @@ import { api } from "../api.ts";
 import { type ApiError, toApiError } from "../api_error.ts";
 import type { UniverseJobFacts } from "../api_types.ts";
 import { Button, Checkbox, Select, Tag, TextField, type Tone } from "../components/controls.tsx";
+import { ConfirmDialog } from "../components/dialog.tsx";
 import { EmptyState, ErrorNote, Loaded } from "../components/states.tsx";
 import { When } from "../components/time.tsx";
 import { showError } from "../components/toasts.tsx";
@@ -16,13 +17,16 @@ const KINDS = (["nbody", "transits", "rv"] as const).map((value) => ({ value, la
 type Kind = (typeof KINDS)[number]["value"];
 const TONES: Record<string, Tone> = { done: "yes", failed: "no", running: "waiting", queued: "waiting" };
 
-/** The jobs of a universe: start one, follow its progress, cancel it, and read its answer. */
-export function JobPanel(props: {
-  universe: string;
-  version: number | undefined;
+interface PlayProps {
+  /** The id of the N-body run that is played. */
+  played: string | undefined;
   onPlay: (job: UniverseJobFacts) => void;
-}) {
-  const { universe, version, onPlay } = props;
+  onStop: () => void;
+}
+
+/** The jobs of a universe: start one, follow its progress, cancel it, and read its answer. */
+export function JobPanel(props: PlayProps & { universe: string; version: number | undefined }) {
+  const { universe, version, ...play } = props;
   const chosen = query.value.get("job") ?? undefined;
   const jobs = useResource(
     `jobs ${universe}`,
@@ -38,7 +42,7 @@ export function JobPanel(props: {
           list.jobs.length ? (
             <ul class="job-list" aria-label={texts.list}>
               {list.jobs.map((job) => (
-                <JobItem key={job.id} job={job} isOpen={job.id === chosen} onPlay={onPlay} />
+                <JobItem key={job.id} job={job} isOpen={job.id === chosen} {...play} />
               ))}
             </ul>
           ) : (
@@ -55,10 +59,12 @@ function StartForm(props: { universe: string; version: number | undefined; onSta
   const [days, setDays] = useState("365.25");
   const [hasRelativity, setRelativity] = useState(false);
   const [error, setError] = useState<ApiError>();
+  const [isBusy, setBusy] = useState(false);
   const problem = Number.isFinite(Number(days)) && days.trim() ? undefined : strings.universe.notNumber;
   async function start(): Promise<void> {
-    if (problem) return;
+    if (problem || isBusy) return;
     setError(undefined);
+    setBusy(true);
     try {
       await api.post("/api/universes/{universe_id}/jobs", {
         path: { universe_id: props.universe },
@@ -73,6 +79,7 @@ function StartForm(props: { universe: string; version: number | undefined; onSta
     } catch (thrown) {
       setError(toApiError(thrown));
     }
+    setBusy(false);
   }
   return (
     <form
@@ -87,7 +94,7 @@ function StartForm(props: { universe: string; version: number | undefined; onSta
       {kind === "nbody" && <Checkbox label={texts.relativity} isChecked={hasRelativity} onChange={setRelativity} />}
       {error && <ErrorNote error={error} />}
       <div>
-        <Button kind="primary" type="submit">
+        <Button kind="primary" type="submit" isBusy={isBusy}>
           {texts.start}
         </Button>
       </div>
@@ -95,8 +102,10 @@ function StartForm(props: { universe: string; version: number | undefined; onSta
   );
 }
 
-function JobItem(props: { job: UniverseJobFacts; isOpen: boolean; onPlay: (job: UniverseJobFacts) => void }) {
-  const { job, isOpen, onPlay } = props;
+function JobItem(props: PlayProps & { job: UniverseJobFacts; isOpen: boolean }) {
+  const { job, isOpen, played, onPlay, onStop } = props;
+  const [isAsking, setAsking] = useState(false);
+  const [isBusy, setBusy] = useState(false);
   const isActive = job.state === "queued" || job.state === "running";
   const path = { universe_id: job.universeId, job_id: job.id };
   async function send(run: () => Promise<unknown>): Promise<void> {
@@ -105,6 +114,12 @@ function JobItem(props: { job: UniverseJobFacts; isOpen: boolean; onPlay: (job: 
     } catch (thrown) {
       showError(toApiError(thrown));
     }
+  }
+  async function remove(): Promise<void> {
+    setBusy(true);
+    await send(() => api.delete("/api/universes/{universe_id}/jobs/{job_id}", { path }));
+    setBusy(false);
+    setAsking(false);
   }
   const open = () => {
     const next = new URLSearchParams(query.peek());
@@ -132,11 +147,17 @@ function JobItem(props: { job: UniverseJobFacts; isOpen: boolean; onPlay: (job: 
             {isOpen ? texts.close : texts.open}
           </Button>
         )}
-        {job.state === "done" && job.kind === "nbody" && (
-          <Button onClick={() => onPlay(job)} label={`${texts.play}: ${job.id}`}>
-            {texts.play}
-          </Button>
-        )}
+        {job.state === "done" &&
+          job.kind === "nbody" &&
+          (job.id === played ? (
+            <Button onClick={onStop} label={`${texts.stop}: ${job.id}`}>
+              {texts.stop}
+            </Button>
+          ) : (
+            <Button onClick={() => onPlay(job)} label={`${texts.play}: ${job.id}`}>
+              {texts.play}
+            </Button>
+          ))}
         {isActive ? (
           <Button
             kind="danger"
@@ -145,15 +166,21 @@ function JobItem(props: { job: UniverseJobFacts; isOpen: boolean; onPlay: (job: 
             {texts.cancel}
           </Button>
         ) : (
-          <Button
-            kind="quiet"
-            label={`${texts.remove}: ${job.id}`}
-            onClick={() => void send(() => api.delete("/api/universes/{universe_id}/jobs/{job_id}", { path }))}
-          >
+          <Button kind="quiet" label={`${texts.remove}: ${job.id}`} onClick={() => setAsking(true)}>
             {texts.remove}
           </Button>
         )}
       </div>
+      {isAsking && (
+        <ConfirmDialog
+          title={texts.removeTitle}
+          text={texts.removeText(texts.kinds[job.kind], texts.span(Number(job.options.days ?? 0)))}
+          action={texts.remove}
+          isBusy={isBusy}
+          onConfirm={() => void remove()}
+          onClose={() => setAsking(false)}
+        />
+      )}
       {isOpen && job.state === "done" && <JobResult job={job} />}
     </li>
   );

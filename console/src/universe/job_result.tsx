@@ -48,7 +48,7 @@ interface TransitResult {
   samples?: { times: number[]; velocities: number[] };
   least?: number;
   greatest?: number;
-  errorMetresPerSecond?: number;
+  errorMetresPerSecond?: number | null;
 }
 
 /** The answer of a job: words, numbers with their errors, and its plot. */
@@ -88,14 +88,15 @@ export function JobResult({ job }: { job: UniverseJobFacts }) {
 }
 
 function NbodyVerdict({ found }: { found: NbodyResult }) {
-  const worst = Math.max(0, ...Object.values(found.error ?? {}).map((one) => one.degrees ?? 0));
+  const errors = Object.values(found.error ?? {}).flatMap((one) => one.degrees ?? []);
+  const error = errors.length ? texts.error(Math.max(...errors).toPrecision(2)) : texts.errorUnknown;
   return (
     <>
       <p>
         <Tag tone={found.trustworthy ? "yes" : "no"}>
           {found.trustworthy ? texts.trustworthy : texts.notTrustworthy}
         </Tag>{" "}
-        <span class="mono small">{texts.error(worst.toPrecision(2))}</span>
+        <span class="mono small">{error}</span>
       </p>
       <p dir="auto">{found.verdict}</p>
     </>
@@ -145,13 +146,14 @@ function NbodyTables({ found }: { found: NbodyResult }) {
 }
 
 function MeasuredAnswer({ found }: { found: TransitResult }) {
+  const { errorMetresPerSecond: error } = found;
   return (
     <>
       {found.samples && (
         <Facts
           facts={[
             [texts.velocities, texts.velocityRange(found.least ?? 0, found.greatest ?? 0)],
-            [texts.velocityError, texts.metres((found.errorMetresPerSecond ?? 0).toPrecision(2))],
+            ...(typeof error === "number" ? [[texts.velocityError, texts.metres(error.toPrecision(2))] as const] : []),
           ]}
         />
       )}

@@ -13,6 +13,7 @@ import { ComparePanel } from "./compare_panel.tsx";
 
 const texts = strings.universe;
 const PAGE = 50;
+const MOST_ENTRIES = 1_000; // of one request
 const MOST_REFUSED = 5;
 const SEND_TOOL = "send_universe_command";
 
@@ -39,14 +40,13 @@ export function LogPanel({ universe, current, version }: LogProps) {
   const shown = version.value ?? current;
   const path = { universe_id: universe };
   const after = Math.max(0, current - count);
-  const history = useResource(`history ${universe} ${current} ${count}`, async (signal) => {
-    const reply = await api.get("/api/universes/{universe_id}/history", {
-      path,
-      query: { after, limit: count },
-      signal,
-    });
-    return (reply as unknown as { entries: Entry[] }).entries.reverse();
-  });
+  const subject = `history ${universe}`;
+  const history = useResource(
+    `${subject} ${current} ${count}`,
+    (signal) => loadEntries(universe, after, current, signal),
+    undefined,
+    subject,
+  );
   async function change(run: () => Promise<unknown>, done: string): Promise<void> {
     try {
       await run();
@@ -139,6 +139,20 @@ export function LogPanel({ universe, current, version }: LogProps) {
   );
 }
 
+/** Return the entries after a version up to another, the last one first. */
+async function loadEntries(universe: string, after: number, to: number, signal: AbortSignal): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (let from = after; from < to; from += MOST_ENTRIES) {
+    const reply = await api.get("/api/universes/{universe_id}/history", {
+      path: { universe_id: universe },
+      query: { after: from, limit: Math.min(to - from, MOST_ENTRIES) },
+      signal,
+    });
+    entries.push(...(reply as unknown as { entries: Entry[] }).entries);
+  }
+  return entries.reverse();
+}
+
 /** Return what an entry did: its command with the fields it changed, or how the state came about. */
 export function describeEntry(entry: Entry): string {
   const { command, events } = entry;
@@ -149,7 +163,7 @@ export function describeEntry(entry: Entry): string {
     .join(" ");
 }
 
-/** The last commands of agents that were refused, with the reason. The log has only those that took effect. */
+/** The last commands of agents that were refused, in any universe, with the reason. The log has only those that took effect. */
 function Refused() {
   const calls = useResource(
     "refused commands",

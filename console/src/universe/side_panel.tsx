@@ -29,7 +29,7 @@ export interface SidePanelProps {
   sky: SkyHandle | undefined;
   /** The version to show; undefined is the present one. */
   version: Signal<number | undefined>;
-  /** The N-body run that is played. */
+  /** The N-body run that is played while its version is shown. */
   trajectory: Signal<Trajectory | undefined>;
 }
 
@@ -48,6 +48,7 @@ export function SidePanel(props: SidePanelProps) {
   );
   const name = useId();
   const shown = data?.elements.version ?? version.value;
+  const run = props.trajectory.value;
   async function play(job: UniverseJobFacts): Promise<void> {
     try {
       const loaded = await loadTrajectory(universe, job.id);
@@ -58,6 +59,10 @@ export function SidePanel(props: SidePanelProps) {
     } catch (thrown) {
       showError(toApiError(thrown));
     }
+  }
+  function stopPlaying(): void {
+    props.trajectory.value = undefined;
+    state.isPlaying.value = false;
   }
   return (
     <Loaded resource={facts}>
@@ -88,7 +93,15 @@ export function SidePanel(props: SidePanelProps) {
           {tab === "body" && <Selected {...props} version={shown} />}
           {tab === "log" && <LogPanel universe={universe} current={found.version} version={version} />}
           {tab === "commands" && <CommandPanel universe={universe} body={state.selected.value} />}
-          {tab === "jobs" && <JobPanel universe={universe} version={version.value} onPlay={(job) => void play(job)} />}
+          {tab === "jobs" && (
+            <JobPanel
+              universe={universe}
+              version={version.value}
+              played={run?.version === shown ? run?.job : undefined}
+              onPlay={(job) => void play(job)}
+              onStop={stopPlaying}
+            />
+          )}
         </>
       )}
     </Loaded>

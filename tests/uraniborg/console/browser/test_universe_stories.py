@@ -155,7 +155,12 @@ def test_a_job_is_started_read_and_deleted(visitor: Visitor, server: ServerProce
     expect(answer.get_by_role("img", name="Plot: N-body run")).to_be_visible()
     assert find_accessibility_problems(page) == []
     page.keyboard.press("Escape")
+    page.get_by_role("button", name="Play it").click()
+    expect(page.get_by_text("N-body run, error at most")).to_be_visible()
+    page.get_by_role("button", name="Stop playing").click()
+    expect(page.get_by_text("N-body run, error at most")).to_be_hidden()
     page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog", name="Delete this job?").get_by_role("button", name="Delete").click()
     expect(page.get_by_text("Nothing was computed yet.")).to_be_visible()
 
 

@@ -1,0 +1,29 @@
+import { render } from "@testing-library/preact";
+import { expect, test, vi } from "vitest";
+import { Loaded } from "../src/components/states.tsx";
+import { useResource } from "../src/resource.ts";
+
+function Page({ version, load }: { version: number; load: () => Promise<string> }) {
+  const resource = useResource(`values ${version}`, load, undefined, "values");
+  return <Loaded resource={resource}>{(text) => <p>{text}</p>}</Loaded>;
+}
+
+test("the last value of a subject stays until the next one arrives, and goes if that cannot be read", async () => {
+  const { findByText, getByText, queryByText, rerender } = render(<Page version={1} load={async () => "first"} />);
+  await findByText("first");
+  let answer: ((text: string) => void) | undefined;
+  const wait = () =>
+    new Promise<string>((resolve) => {
+      answer = resolve;
+    });
+  rerender(<Page version={2} load={wait} />);
+  await vi.waitFor(() => expect(answer).toBeDefined());
+  getByText("first");
+  answer?.("second");
+  await findByText("second");
+  expect(queryByText("first")).toBeNull();
+  const refuse = () => Promise.reject(new Error("refused"));
+  rerender(<Page version={3} load={refuse} />);
+  await findByText("Try again");
+  expect(queryByText("second")).toBeNull();
+});
