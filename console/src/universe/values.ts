@@ -4,7 +4,8 @@ import type { Location, Source } from "./shelf_papers.ts";
 
 /** A value of a body, as the API describes its origin. */
 export interface Value {
-  value: number | string | null;
+  /** A number, a text, or the numbers of a vector such as a position. */
+  value: unknown;
   unit: string;
   status: string;
   /** Who set or claimed the value, and in which version. */
@@ -15,7 +16,7 @@ export interface Value {
 /** The origin of one value. */
 export interface Origin {
   field: string;
-  value: number | string | null;
+  value: unknown;
   unit: string;
   status: string;
   mark: string;
@@ -28,7 +29,7 @@ export interface Origin {
     note?: string | null;
   })[];
   command?: { version: number; author: string | null; at: string; type: string; reason?: string };
-  computed?: { how: string; from: { field: string; value: number | null; unit: string; status: string }[] };
+  computed?: { how: string; from: { field: string; value: unknown; unit: string; status: string }[] };
   withdrawn?: string;
 }
 
@@ -64,13 +65,18 @@ export function numberSources(fields: Record<string, Value>): Map<string, number
   return numbers;
 }
 
-/** Return a number with at most six digits, and a unit. */
-export function formatValue(value: number | string | null, unit: string): string {
-  if (value === null) return strings.universe.unknown;
+/** Return a number, or the numbers of a vector, with at most six digits and a unit. */
+export function formatValue(value: unknown, unit: string): string {
+  if (value === null || value === undefined) return strings.universe.unknown;
   if (typeof value === "string") return value;
-  const isPlain = value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6);
-  const text = isPlain ? String(Number(value.toPrecision(6))) : value.toExponential(4).replace(/\.?0+e/, "e");
+  const numbers: unknown[] = Array.isArray(value) ? value : [value];
+  const text = numbers.map((one) => (typeof one === "number" ? formatNumber(one) : JSON.stringify(one))).join(", ");
   return unit ? `${text} ${unit}` : text;
+}
+
+function formatNumber(value: number): string {
+  const isPlain = value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6);
+  return isPlain ? String(Number(value.toPrecision(6))) : value.toExponential(4).replace(/\.?0+e/, "e");
 }
 
 const LABELS = strings.universe.fields as Record<string, string>;
