@@ -214,12 +214,11 @@ def summarise_reply(kind: JobKind, reply: Mapping[str, Any]) -> dict[str, Any]:
     """Return the start, the method, the error and the verdict of a result in a few values."""
     common = {name: reply[name] for name in ("time", "epochJulianDate", "days", "method")}
     if kind == "nbody":
-        from universe.nbody.reports import format_run_headline
+        from universe.nbody.reports import find_worst_degrees, format_run_headline
 
-        errors = cast("dict[str, dict[str, float | None]]", reply["error"])
         return {
             **common,
-            "errorDegrees": max((one["degrees"] or 0.0 for one in errors.values()), default=None),
+            "errorDegrees": find_worst_degrees(reply),
             "trustworthy": reply["trustworthy"],
             "headline": format_run_headline(reply),
             "verdict": reply["verdict"],
@@ -230,7 +229,9 @@ def summarise_reply(kind: JobKind, reply: Mapping[str, Any]) -> dict[str, Any]:
         passing = sum(1 for count in counts.values() if count)
         return {
             **common,
-            "errorSeconds": max((one["errorSeconds"] or 0.0 for one in planets.values()), default=None)
+            "errorSeconds": max(
+                (one["errorSeconds"] for one in planets.values() if one["errorSeconds"] is not None), default=None
+            )
             if reply["method"] != "kepler"
             else None,
             "headline": f"{sum(counts.values()):,} transits of {passing:,} of {len(planets):,} planets",

@@ -53,8 +53,9 @@ def draw_run_chart(
         panels += _make_angle_panels(reply, motion, times, short_names)
     if "distances" in kinds:
         panels += _make_distance_panels(start, samples, motion, short_names, unit)
-    worst = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
-    trust = f"error at most {worst:.1g} degrees" if reply["trustworthy"] else "NOT TRUSTWORTHY"
+    known = [one["degrees"] for one in reply["error"].values() if one["degrees"] is not None]
+    error = f"error at most {max(known):.1g} degrees" if known else "error unknown"
+    trust = error if reply["trustworthy"] else "NOT TRUSTWORTHY"
     return draw_chart(
         panels,
         title=title,

@@ -123,13 +123,19 @@ def run_and_report(
 
 def format_run_headline(reply: Mapping[str, Any]) -> str:
     """Return the outcome of a run on one short line."""
-    degrees = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
+    degrees = find_worst_degrees(reply)
     if not reply["trustworthy"]:
-        known = format_two_digits(degrees)
-        return f"not trustworthy after {reply['days']:g} days: positions known to {known} degrees only"
+        known = "with an unknown error" if degrees is None else f"to {format_two_digits(degrees)} degrees only"
+        return f"not trustworthy after {reply['days']:g} days: positions known {known}"
     collided, left = len(reply["collisions"]), len(reply["ejections"])
     fate = f"{collided:,} collided, {left:,} left" if collided or left else "nothing collided or left"
-    return f"{reply['days']:g} days: {fate}; arithmetic good to {degrees:.1g} degrees"
+    good = "error of the arithmetic unknown" if degrees is None else f"arithmetic good to {degrees:.1g} degrees"
+    return f"{reply['days']:g} days: {fate}; {good}"
+
+
+def find_worst_degrees(reply: Mapping[str, Any]) -> float | None:
+    """Return the largest known error of a body along its orbit; None if no error is known."""
+    return max((one["degrees"] for one in reply["error"].values() if one["degrees"] is not None), default=None)
 
 
 def _make_states_reply(

@@ -47,6 +47,13 @@ def test_a_headline_is_one_short_line(report: Report) -> None:
     assert format_run_headline({**report.reply, "trustworthy": False}).startswith("not trustworthy after 200 days: ")
 
 
+def test_an_unknown_error_is_not_called_zero(report: Report) -> None:
+    unknown = {**report.reply, "error": {"a": {"au": None, "degrees": None}}}
+    assert format_run_headline(unknown).endswith("error of the arithmetic unknown")
+    assert format_run_headline({**unknown, "trustworthy": False}).endswith("positions known with an unknown error")
+    assert any("error unknown" in text for text in texts(drawn(replace(report, reply=unknown), "distances")))
+
+
 def test_orbits_of_a_long_run_are_drawn_at_fewer_times_than_were_sampled(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
