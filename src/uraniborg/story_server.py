@@ -67,7 +67,7 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Co
     console = console or Console(highlight=False, stderr=True)
     folder = StoryFolder(home)
     make_private_folder(folder.own)
-    with suppress(KeyboardInterrupt), _run_server(folder) as (process, served):
+    with _run_server(folder) as (process, served):
         if is_restart:
             _post(served, "/api/story/restart")
         _create_first_universe(served)
@@ -101,6 +101,8 @@ def _run_server(folder: StoryFolder) -> Generator[tuple["subprocess.Popen[str]",
                 hint="Its message is above. All steps without a browser: uraniborg demo --script.",
             )
         yield process, json.loads(line)
+    except KeyboardInterrupt:
+        pass  # the terminal has interrupted the server as well
     finally:
         signal.signal(signal.SIGTERM, previous)
         _end_server(process)

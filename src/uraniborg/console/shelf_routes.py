@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import FastAPI, Path, Query
 
+from paper_library.errors import PaperNotFound
 from paper_library.library import Library, open_shared_library
 from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, FACETS, PAGE_SIZE, QUERY_CHARS, VALUE_CHARS
 from paper_library.paper_links import list_paper_links
@@ -118,7 +119,7 @@ def _add_search_routes(api: FastAPI) -> None:
         id: Annotated[Value, Query(description="A DOI, arXiv id, BibTeX key or paper_id.")] = None,  # noqa: A002
         title: Annotated[Value, Query(description="The exact title.")] = None,
     ) -> JsonReply:
-        """Return the ids of the papers with this identifier or title."""
+        """Return the ids of the papers with this identifier or title; none if the shelf has no such paper."""
         if (id is None) == (title is None):
             raise InvalidInput(
                 "Either id or title is required, not both.", hint="Use ?id=10.1038/nature21360.", argument="id"
@@ -126,7 +127,7 @@ def _add_search_routes(api: FastAPI) -> None:
         if title is not None:
             found = await read_shelf(shelf, lambda library: library.find_ids_by_title(title))
         else:
-            found = [(await read_shelf(shelf, lambda library: library.metadata(id or "")))["paper_id"]]
+            found = await read_shelf(shelf, lambda library: _find_by_identifier(library, id or ""))
         return JsonReply({"paper_ids": found})
 
 
@@ -186,6 +187,13 @@ def _add_paper_routes(api: FastAPI) -> None:
             ]
 
         return JsonReply({"citations": await read_shelf(shelf, make_citations)})
+
+
+def _find_by_identifier(library: Library, identifier: str) -> list[str]:
+    try:
+        return [library.metadata(identifier)["paper_id"]]
+    except PaperNotFound:
+        return []
 
 
 async def _send_hits(shelf: str, find_papers: Callable[[Library], dict[str, Any]]) -> JsonReply:

@@ -123,6 +123,7 @@ def test_a_paper_has_its_metadata_outline_and_identifiers(client: httpx.Client, 
     found = get_sample(client, "lookup", id=paper["identifiers"]["doi"])
     assert found == {"paper_ids": [paper["paper_id"]]}
     assert get_sample(client, "lookup", title=paper["title"]) == found
+    assert get_sample(client, "lookup", id="10.1000/unknown") == {"paper_ids": []}
 
 
 def test_a_text_is_a_tree_whose_blocks_know_their_position(client: httpx.Client, library: Library) -> None:

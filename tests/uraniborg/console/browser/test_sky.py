@@ -95,10 +95,10 @@ def open_sky(visitor: Visitor, path: str) -> Page:
 @pytest.mark.parametrize(
     ("universe", "epoch", "followed"),
     [
-        ("solar-system", J2000, [None, "earth", "jupiter", "neptune"]),
+        pytest.param("solar-system", J2000, [None, "earth", "jupiter", "neptune"], marks=pytest.mark.soak),
         ("trappist-1", 2457257.93115525, [None, "trappist-1-e"]),
         ("zoo", J2000, [None, "host", "moon-1", "moon-4", "halley"]),
-        ("families", J2000, [None, "p109"]),
+        pytest.param("families", J2000, [None, "p109"], marks=pytest.mark.soak),
     ],
 )
 def test_bodies_and_names_are_where_the_api_says(
@@ -167,6 +167,7 @@ def test_keys_and_controls_change_the_view_and_the_address_restores_it(visitor: 
     page.wait_for_function("(before) => document.querySelector('.time-slider').valueAsNumber > before", arg=-5073.0)
 
 
+@pytest.mark.soak
 def test_a_click_selects_discs_and_points(visitor: Visitor) -> None:
     page = open_sky(visitor, "/universes/families?t=0")
     box = page.locator(".sky").bounding_box()
@@ -179,6 +180,7 @@ def test_a_click_selects_discs_and_points(visitor: Visitor) -> None:
         page.wait_for_function("(id) => document.querySelector('.sky').sky.state.selected.value === id", arg=body)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_universe_is_accessible_wide_and_narrow(make_visitor: Callable[..., Visitor], theme: str) -> None:
     page = open_sky(make_visitor(theme=theme), "/universes/trappist-1?body=trappist-1-e")
@@ -190,6 +192,7 @@ def test_a_universe_is_accessible_wide_and_narrow(make_visitor: Callable[..., Vi
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.soak
 def test_universes_without_bodies_or_units_are_shown(visitor: Visitor, server: ServerProcess) -> None:
     with server.make_client() as client:
         client.post("/api/universes", json={"id": "empty", "name": "Empty"}).raise_for_status()
@@ -202,6 +205,7 @@ def test_universes_without_bodies_or_units_are_shown(visitor: Visitor, server: S
     expect(page.locator(".sky-ring")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_browser_without_webgl_shows_the_positions_as_numbers(make_visitor: Callable[..., Visitor]) -> None:
     visitor = make_visitor()
     visitor.context.add_init_script("HTMLCanvasElement.prototype.getContext = () => null;")

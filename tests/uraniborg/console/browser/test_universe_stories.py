@@ -141,6 +141,7 @@ def test_two_browsers_and_an_agent_change_one_universe_and_see_the_same_version(
     expect(other.get_by_text("8 bodies, version 1")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_job_is_started_read_and_deleted(visitor: Visitor, server: ServerProcess) -> None:
     with server.make_client() as client:
         made = client.post("/api/universes", json={"name": "For jobs", "from": "trappist-1"}).json()
@@ -164,6 +165,7 @@ def test_a_job_is_started_read_and_deleted(visitor: Visitor, server: ServerProce
     expect(page.get_by_text("Nothing was computed yet.")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_hostile_names_and_notes_stay_text(visitor: Visitor, server: ServerProcess) -> None:
     star = {"mass": 1, "radius": 0.01, "color": "#ffffff", "parentId": None, "orbitalDistance": 0, "orbitalSpeed": 0}
     with server.make_client() as client:
@@ -184,6 +186,7 @@ def test_hostile_names_and_notes_stay_text(visitor: Visitor, server: ServerProce
     assert page.evaluate("() => window.hit") is None
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("theme", "width"), LOOKS)
 def test_pages_of_the_story_and_of_universes_are_accessible(
     make_visitor: Callable[..., Visitor], server: ServerProcess, theme: str, width: int

@@ -148,6 +148,7 @@ def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
         assert agent.finish(second)["error"]["code"] == "run_cancelled"
 
 
+@pytest.mark.soak
 def test_no_text_of_a_run_is_executed_or_fetches_anything(visitor: Visitor, server: ServerProcess) -> None:
     names = [f"node-{number}" for number in range(len(PAYLOADS))]
     nodes = [
