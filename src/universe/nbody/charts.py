@@ -10,6 +10,7 @@ from universe.nbody.analysis import OrbitHistory, compute_angle_series
 from universe.nbody.analysis.orbit_history import OPEN_AXIS, Samples
 from universe.nbody.body_names import shorten_names
 from universe.nbody.initial_conditions import InitialConditions
+from universe.nbody.reports import find_worst_degrees
 from universe.nbody.terminal_summary import format_resonant_angle
 from universe.nbody.text_formats import format_days_and_years
 from universe.nbody.transit_times import find_distance_minima
@@ -53,8 +54,8 @@ def draw_run_chart(
         panels += _make_angle_panels(reply, motion, times, short_names)
     if "distances" in kinds:
         panels += _make_distance_panels(start, samples, motion, short_names, unit)
-    known = [one["degrees"] for one in reply["error"].values() if one["degrees"] is not None]
-    error = f"error at most {max(known):.1g} degrees" if known else "error unknown"
+    worst = find_worst_degrees(reply)
+    error = "error unknown" if worst is None else f"error at most {worst:.1g} degrees"
     trust = error if reply["trustworthy"] else "NOT TRUSTWORTHY"
     return draw_chart(
         panels,

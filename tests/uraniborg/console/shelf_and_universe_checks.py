@@ -128,10 +128,10 @@ async def check_branch(on: Surfaces) -> None:
 
 
 async def check_history(on: Surfaces) -> None:
-    await create_universe(on, "told")
-    await on.post("/api/universes/told/commands", make_rename("Seventh"))
-    ours = (await on.get("/api/universes/told/history"))["entries"]
-    theirs = (await on.run("universe", "history", "told"))["entries"]
+    await create_universe(on, "recorded")
+    await on.post("/api/universes/recorded/commands", make_rename("Seventh"))
+    ours = (await on.get("/api/universes/recorded/history"))["entries"]
+    theirs = (await on.run("universe", "history", "recorded"))["entries"]
     assert pick(ours, theirs) == theirs
     assert len(ours) == 2
 
