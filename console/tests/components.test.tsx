@@ -1,7 +1,11 @@
-import { fireEvent, render } from "@testing-library/preact";
+import { act, fireEvent, render, waitFor } from "@testing-library/preact";
+import { useState } from "preact/hooks";
 import { expect, test } from "vitest";
+import { ApiError } from "../src/api_error.ts";
+import { TextField } from "../src/components/controls.tsx";
 import { checkLink, ForeignText, ForeignTree, splitAtTerms } from "../src/components/foreign_text.tsx";
 import { filterEntries } from "../src/components/palette.tsx";
+import { type Problems, SubmitForm, useSubmission } from "../src/components/submit_form.tsx";
 import { findVisible, VirtualList } from "../src/components/virtual_list.tsx";
 import { readDraftRevision, useDraft } from "../src/draft.ts";
 import { formatAge, formatWhen } from "../src/times.ts";
@@ -152,4 +156,49 @@ test("a worker may only run the one known script", () => {
   for (const address of ["/assets/other.js", "https://evil.example/w.js", "data:text/javascript,1", "blob:x", ""]) {
     expect(() => checkWorkerAddress(address)).toThrow(TypeError);
   }
+});
+
+function NameForm({ onSend }: { onSend: (name: string) => Promise<void> }) {
+  const [name, setName] = useState("");
+  const problems: Problems = { name: name ? undefined : "Give a name." };
+  const submission = useSubmission(problems);
+  return (
+    <SubmitForm submission={submission} action="Send" onSubmit={() => onSend(name)}>
+      <TextField label="Name" value={name} onInput={setName} problem={submission.problems.name} />
+    </SubmitForm>
+  );
+}
+
+test("a form shows the problems of its fields at the first attempt, and sends nothing", () => {
+  const sent: string[] = [];
+  const { container, queryByText } = render(<NameForm onSend={(name) => Promise.resolve(void sent.push(name))} />);
+  expect(queryByText("Give a name.")).toBeNull();
+  fireEvent.submit(container.querySelector("form") as HTMLFormElement);
+  expect(queryByText("Give a name.")).not.toBeNull();
+  expect(sent).toEqual([]);
+});
+
+test("a form is sent once however often it is submitted, and keeps its text when the request fails", async () => {
+  const sent: string[] = [];
+  let fail: (error: ApiError) => void = () => undefined;
+  const send = (name: string) => {
+    sent.push(name);
+    return new Promise<void>((_, reject) => {
+      fail = reject;
+    });
+  };
+  const { container, getByLabelText, getByRole, queryByText } = render(<NameForm onSend={send} />);
+  const field = getByLabelText("Name") as HTMLInputElement;
+  fireEvent.input(field, { target: { value: "Tycho" } });
+  const form = container.querySelector("form") as HTMLFormElement;
+  fireEvent.submit(form);
+  fireEvent.submit(form);
+  expect(sent).toEqual(["Tycho"]);
+  expect((getByRole("button") as HTMLButtonElement).disabled).toBe(true);
+  await act(() => fail(new ApiError("The disk is full.", "Free some space.", "disk_full", 507)));
+  await waitFor(() => expect(queryByText("The disk is full.")).not.toBeNull());
+  expect(field.value).toBe("Tycho");
+  fireEvent.submit(form);
+  expect(sent).toEqual(["Tycho", "Tycho"]);
+  expect(queryByText("The disk is full.")).toBeNull();
 });

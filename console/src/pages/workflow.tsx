@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { type ApiError, toApiError } from "../api_error.ts";
 import type { WorkflowDescription } from "../api_types.ts";
 import { Button, ButtonLink, Tag, TextField } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Card, Detail, Facts } from "../components/layout.tsx";
-import { ErrorNote, Loaded } from "../components/states.tsx";
+import { Loaded } from "../components/states.tsx";
+import { SubmitForm, useSubmission } from "../components/submit_form.tsx";
 import { showToast } from "../components/toasts.tsx";
 import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
@@ -172,27 +172,24 @@ function Runs({ workflow }: { workflow: WorkflowDescription }) {
 function SaveDialog(props: { draft: WorkflowDescription; onClose: () => void; onSaved: () => void }) {
   const [name, setName] = useState(props.draft.name);
   const [description, setDescription] = useState(props.draft.description);
-  const [error, setError] = useState<ApiError>();
-  const [isBusy, setBusy] = useState(false);
-  async function save(event: Event): Promise<void> {
-    event.preventDefault();
-    if (isBusy || !name.trim() || !description.trim()) return;
-    setBusy(true);
-    try {
-      const body = { final_name: name.trim(), description };
-      const saved = await api.post("/api/drafts/{name}/save", { path: { name: props.draft.name }, body });
-      showToast([texts.savedAs(saved.name), ...saved.warnings].join(" "));
-      props.onClose();
-      props.onSaved();
-      navigate(formatPath("/workflows/{name}", { name: saved.name }), { replace: true });
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setBusy(false);
-    }
+  const submission = useSubmission();
+  async function save(): Promise<void> {
+    const body = { final_name: name.trim(), description };
+    const saved = await api.post("/api/drafts/{name}/save", { path: { name: props.draft.name }, body });
+    showToast([texts.savedAs(saved.name), ...saved.warnings].join(" "));
+    props.onClose();
+    props.onSaved();
+    navigate(formatPath("/workflows/{name}", { name: saved.name }), { replace: true });
   }
   return (
     <Dialog title={texts.saveToLibrary} onClose={props.onClose}>
-      <form class="form" onSubmit={(event) => void save(event)}>
+      <SubmitForm
+        submission={submission}
+        action={texts.save}
+        onSubmit={save}
+        onCancel={props.onClose}
+        isDisabled={!name.trim() || !description.trim()}
+      >
         <TextField label={texts.name} hint={texts.nameHint} value={name} onInput={setName} maxLength={100} isMono />
         <TextField
           label={texts.description}
@@ -203,14 +200,7 @@ function SaveDialog(props: { draft: WorkflowDescription; onClose: () => void; on
           maxLength={500}
           autoFocus
         />
-        {error && <ErrorNote error={error} />}
-        <footer class="form-footer">
-          <Button type="submit" kind="primary" isBusy={isBusy} isDisabled={!name.trim() || !description.trim()}>
-            {texts.save}
-          </Button>
-          <Button onClick={props.onClose}>{strings.actions.cancel}</Button>
-        </footer>
-      </form>
+      </SubmitForm>
     </Dialog>
   );
 }

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import { ApiError, toApiError } from "../../api_error.ts";
-import { Button, TextField } from "../../components/controls.tsx";
+import { TextField } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { ErrorNote } from "../../components/states.tsx";
+import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { strings } from "../../strings.ts";
 
 const texts = strings.workflows;
@@ -19,28 +19,25 @@ const FIRST_TEXT = {
 /** Ask for the name of a draft, write its first text, and call `onCreated`. A draft that exists is not replaced. */
 export function NewDraftDialog(props: { document?: object; onClose: () => void; onCreated: (name: string) => void }) {
   const [name, setName] = useState("");
-  const [error, setError] = useState<ApiError>();
-  const [isBusy, setBusy] = useState(false);
+  const submission = useSubmission();
 
-  async function create(event: Event): Promise<void> {
-    event.preventDefault();
-    if (!name.trim() || isBusy) return;
-    setBusy(true);
-    try {
-      await requireFree(name.trim());
-      const document = (props.document ?? FIRST_TEXT) as Record<string, unknown>;
-      await api.put("/api/drafts/{name}", { path: { name: name.trim() }, body: { document } });
-      props.onClose();
-      props.onCreated(name.trim());
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setBusy(false);
-    }
+  async function create(): Promise<void> {
+    await requireFree(name.trim());
+    const document = (props.document ?? FIRST_TEXT) as Record<string, unknown>;
+    await api.put("/api/drafts/{name}", { path: { name: name.trim() }, body: { document } });
+    props.onClose();
+    props.onCreated(name.trim());
   }
 
   return (
     <Dialog title={texts.newDraft} onClose={props.onClose}>
-      <form class="form" onSubmit={(event) => void create(event)}>
+      <SubmitForm
+        submission={submission}
+        action={texts.create}
+        onSubmit={create}
+        onCancel={props.onClose}
+        isDisabled={!name.trim()}
+      >
         <TextField
           label={texts.name}
           hint={texts.nameHint}
@@ -50,14 +47,7 @@ export function NewDraftDialog(props: { document?: object; onClose: () => void; 
           isMono
           autoFocus
         />
-        {error && <ErrorNote error={error} />}
-        <footer class="form-footer">
-          <Button type="submit" kind="primary" isBusy={isBusy} isDisabled={!name.trim()}>
-            {texts.create}
-          </Button>
-          <Button onClick={props.onClose}>{strings.actions.cancel}</Button>
-        </footer>
-      </form>
+      </SubmitForm>
     </Dialog>
   );
 }

@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { type ApiError, toApiError } from "../../api_error.ts";
 import type { PlannedStep, WorkflowDescription } from "../../api_types.ts";
 import { Button, Checkbox, Select, Tag, TextField, type Tone } from "../../components/controls.tsx";
 import { Table } from "../../components/layout.tsx";
-import { ErrorNote } from "../../components/states.tsx";
+import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { useDraft } from "../../draft.ts";
 import { formatPath, navigate } from "../../router.ts";
 import { strings } from "../../strings.ts";
@@ -31,74 +30,57 @@ export function RunForm(props: {
   const [secrets, setSecrets] = useState(initial.secret);
   const given = { ...parseTexts(draft.text.value), ...secrets };
   const [isFresh, setFresh] = useState(false);
-  const [isChecked, setChecked] = useState(false);
-  const [busy, setBusy] = useState<"run" | "plan">();
-  const [error, setError] = useState<ApiError>();
   const [plan, setPlan] = useState<readonly PlannedStep[]>();
   const { values, problems } = readInputs(fields, given);
-  const hasProblem = Object.keys(problems).length > 0;
+  const submission = useSubmission<"submit" | "plan">(problems);
 
-  async function send(kind: "run" | "plan"): Promise<void> {
-    setChecked(true);
-    if (hasProblem || busy) return;
-    setBusy(kind);
-    setError(undefined);
-    try {
-      if (kind === "plan") {
-        const body = { inputs: values };
-        setPlan((await api.post("/api/workflows/{name}/plan", { path: { name: workflow.name }, body })).steps);
-      } else {
-        const started = await api.post("/api/runs", { body: { name: workflow.name, inputs: values, fresh: isFresh } });
-        const refusal = readRefusal(started);
-        if (refusal) setError(refusal);
-        else if (started.run_id) {
-          draft.clear();
-          navigate(formatPath("/runs/{id}", { id: started.run_id }));
-        }
-      }
-    } catch (thrown) {
-      setError(toApiError(thrown));
-    }
-    setBusy(undefined);
+  async function makePlan(): Promise<void> {
+    const path = { name: workflow.name };
+    setPlan((await api.post("/api/workflows/{name}/plan", { path, body: { inputs: values } })).steps);
+  }
+
+  async function start(): Promise<void> {
+    const started = await api.post("/api/runs", { body: { name: workflow.name, inputs: values, fresh: isFresh } });
+    const refusal = readRefusal(started);
+    if (refusal) throw refusal;
+    if (!started.run_id) return;
+    draft.clear();
+    navigate(formatPath("/runs/{id}", { id: started.run_id }));
   }
 
   return (
-    <form
-      class="form run-form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send("run");
-      }}
-    >
-      {fields.length === 0 && <p class="quiet">{texts.noInputs}</p>}
-      {fields.map((field) => (
-        <Field
-          key={field.name}
-          field={field}
-          isForgotten={props.forgotten?.includes(field.name) ?? false}
-          text={given[field.name] ?? ""}
-          problem={isChecked ? problems[field.name] : undefined}
-          onInput={(text) => {
-            const next = splitSecrets(fields, { ...given, [field.name]: text });
-            draft.text.value = JSON.stringify(next.plain);
-            setSecrets(next.secret);
-            setPlan(undefined);
-          }}
-        />
-      ))}
-      <Checkbox label={texts.fresh} hint={texts.freshHint} isChecked={isFresh} onChange={setFresh} />
-      {error && <ErrorNote error={error} />}
-      <footer class="form-footer">
-        <Button type="submit" kind="primary" isBusy={busy === "run"}>
-          {texts.runButton}
-        </Button>
-        <Button isBusy={busy === "plan"} onClick={() => void send("plan")}>
-          {texts.planButton}
-        </Button>
-      </footer>
+    <>
+      <SubmitForm
+        submission={submission}
+        class="run-form"
+        action={texts.runButton}
+        onSubmit={start}
+        buttons={
+          <Button isBusy={submission.busy === "plan"} onClick={() => void submission.send("plan", makePlan)}>
+            {texts.planButton}
+          </Button>
+        }
+      >
+        {fields.length === 0 && <p class="quiet">{texts.noInputs}</p>}
+        {fields.map((field) => (
+          <Field
+            key={field.name}
+            field={field}
+            isForgotten={props.forgotten?.includes(field.name) ?? false}
+            text={given[field.name] ?? ""}
+            problem={submission.problems[field.name]}
+            onInput={(text) => {
+              const next = splitSecrets(fields, { ...given, [field.name]: text });
+              draft.text.value = JSON.stringify(next.plain);
+              setSecrets(next.secret);
+              setPlan(undefined);
+            }}
+          />
+        ))}
+        <Checkbox label={texts.fresh} hint={texts.freshHint} isChecked={isFresh} onChange={setFresh} />
+      </SubmitForm>
       {plan && <Plan steps={plan} />}
-    </form>
+    </>
   );
 }
 

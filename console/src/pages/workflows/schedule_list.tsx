@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { type ApiError, toApiError } from "../../api_error.ts";
+import { toApiError } from "../../api_error.ts";
 import { Button, TextField } from "../../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { PlainPage, Table } from "../../components/layout.tsx";
-import { EmptyState, ErrorNote, Loaded } from "../../components/states.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
+import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { showError, showToast } from "../../components/toasts.tsx";
 import { useResource } from "../../resource.ts";
 import { formatPath } from "../../router.ts";
@@ -85,28 +86,17 @@ export function ScheduleList() {
 export function ScheduleDialog(props: { name: string; onClose: () => void }) {
   const [at, setAt] = useState("mon 07:00");
   const [inputs, setInputs] = useState("{}");
-  const [error, setError] = useState<ApiError>();
-  const [isBusy, setBusy] = useState(false);
   const parsed = parseObject(inputs);
-  async function add(event: Event): Promise<void> {
-    event.preventDefault();
-    if (isBusy || !parsed) return;
-    setBusy(true);
-    try {
-      const added = await api.put("/api/schedules/{name}", {
-        path: { name: props.name },
-        body: { at, inputs: parsed },
-      });
-      showToast([texts.scheduled(props.name, added.at, added.as), ...added.notes].join(" "));
-      props.onClose();
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setBusy(false);
-    }
+  const submission = useSubmission({ inputs: parsed ? undefined : texts.wrongTypes.object });
+  async function add(): Promise<void> {
+    const body = { at, inputs: parsed ?? {} };
+    const added = await api.put("/api/schedules/{name}", { path: { name: props.name }, body });
+    showToast([texts.scheduled(props.name, added.at, added.as), ...added.notes].join(" "));
+    props.onClose();
   }
   return (
     <Dialog title={texts.schedule} onClose={props.onClose}>
-      <form class="form" onSubmit={(event) => void add(event)}>
+      <SubmitForm submission={submission} action={texts.schedule} onSubmit={add} onCancel={props.onClose}>
         <TextField
           label={texts.when}
           hint={texts.whenHint}
@@ -119,20 +109,13 @@ export function ScheduleDialog(props: { name: string; onClose: () => void }) {
         <TextField
           label={texts.scheduleInputs}
           hint={texts.scheduleInputsHint}
-          problem={parsed ? undefined : (texts.wrongTypes.object ?? "")}
+          problem={submission.problems.inputs}
           value={inputs}
           onInput={setInputs}
           lines={4}
           isMono
         />
-        {error && <ErrorNote error={error} />}
-        <footer class="form-footer">
-          <Button type="submit" kind="primary" isBusy={isBusy} isDisabled={!parsed}>
-            {texts.schedule}
-          </Button>
-          <Button onClick={props.onClose}>{strings.actions.cancel}</Button>
-        </footer>
-      </form>
+      </SubmitForm>
     </Dialog>
   );
 }
