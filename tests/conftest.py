@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import os
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -13,7 +14,8 @@ from hypothesis import HealthCheck, settings
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 # Timings never decide a test: a busy machine must not turn a property red.
-settings.register_profile("project", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "100"))
+settings.register_profile("project", deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
 
 # Rewriting assertions takes most of the time of a collection: the other workers and later runs reuse what is written.

@@ -102,6 +102,7 @@ def test_the_same_suite_of_the_engine_passes_without_server_command_line_and_exp
     suites.append("--ignore=tests/paper_search/workflow/test_round_log_properties.py")
     code = ALONE.format(outside=(*OUTSIDE, "paper_search.sessions"), suites=suites)
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    own["PROPERTY_EXAMPLES"] = "10"  # all examples run with all tests
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=230, check=False)
     assert done.returncode == 0, done.stdout[-5_000:]

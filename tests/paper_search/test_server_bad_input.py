@@ -735,8 +735,8 @@ AT_ONCE = 25
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", range(4))
-def test_ten_thousand_random_calls_each_get_a_well_formed_answer(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2, 3))])
+def test_random_calls_each_get_a_well_formed_answer(tmp_path: Path, seed: int) -> None:
     secret = "sk-secret-0123456789"
     with serving(tmp_path / "home", env={"SERPAPI_API_KEY": secret, "OPENALEX_API_KEY": secret}) as server:
         good = server.search()

@@ -51,7 +51,7 @@ def run_kill_harness(tmp_path: Path, *arguments: str, within_s: float = 58) -> d
 
 @needs_fork
 @requirement("PS-REQ-15", "PS-PROP-8", "PS-PROP-9")
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3))])
 def test_killing_the_server_at_any_time_loses_nothing_and_repeats_nothing(seed: int, tmp_path: Path) -> None:
     report = run_kill_harness(tmp_path, "--kills", str(KILLS), "--seed", str(seed))
     assert report["failures"] == dict.fromkeys(FAILURES, 0), report["problems"]

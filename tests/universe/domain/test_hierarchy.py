@@ -27,7 +27,7 @@ from universe.errors import MalformedState
 
 MAX_DEPTH = 1_000
 
-MANY: Final = 100_000
+MANY: Final = 20_000
 
 
 class Counted(Mapping[str, Json]):
@@ -199,14 +199,14 @@ def test_groups_nested_one_by_one_are_refused_at_the_limit_each_at_a_bounded_cos
     assert deepest(state.groups, "parentGroupId") == MAX_DEPTH
 
 
-def test_a_hundred_thousand_in_a_chain_are_a_state_and_a_snapshot() -> None:
+def test_many_in_a_chain_are_a_state_and_a_snapshot() -> None:
     groups = {key: a_group(key, body["parentId"]) for key, body in reversed(chain(MANY).items())}
     snapshot = reduce(EMPTY, command("replaceSnapshot", snapshot=a_snapshot(groups=groups)))
     assert snapshot.events == [{"type": "snapshotReplaced"}]
     assert parse_state({"groups": groups}) == snapshot.state
 
 
-def test_a_circle_of_a_hundred_thousand_is_neither_a_snapshot_nor_a_state() -> None:
+def test_a_circle_of_many_is_neither_a_snapshot_nor_a_state() -> None:
     groups = {key: a_group(key, body["parentId"]) for key, body in chain(MANY).items()}
     groups["s0"]["parentGroupId"] = f"s{MANY - 1}"
     snapshot = reduce(EMPTY, command("replaceSnapshot", snapshot=a_snapshot(groups=groups)))
@@ -301,7 +301,7 @@ def test_children_listed_twice_on_every_level_do_not_multiply() -> None:
     assert len(found) <= 2 * levels + 1
 
 
-def test_a_hundred_thousand_children_are_removed_with_their_parent() -> None:
+def test_many_children_are_removed_with_their_parent() -> None:
     keys = [f"s{number}" for number in range(MANY)]
     stars = {"sun": a_body("sun", None, keys), "other": a_body("other"), **{key: a_body(key, "sun") for key in keys}}
     state = parse_state({"stars": stars, "rootIds": ["sun", "other", *keys]})
@@ -312,6 +312,6 @@ def test_a_hundred_thousand_children_are_removed_with_their_parent() -> None:
     assert found.touched["stars"].keys() == {"sun", *keys}
 
 
-def test_a_chain_of_a_hundred_thousand_children_is_removed_without_recursion() -> None:
+def test_a_chain_of_many_children_is_removed_without_recursion() -> None:
     stars = {f"s{number}": {"children": [f"s{number + 1}"]} for number in range(MANY)}
     assert len(list_self_and_descendants("s0", stars)) == MANY + 1

@@ -89,17 +89,17 @@ def test_the_error_of_a_state_stays_short_however_long_a_key_is() -> None:
         assert size_of(caught.value) < 2_500
 
 
-MILLION: Final = 1_000_000
+MANY: Final = 200_000
 
 
 @pytest.fixture(scope="module")
 def zeros() -> list[int]:
-    return [0] * MILLION
+    return [0] * MANY
 
 
 @pytest.fixture(scope="module")
 def numbered() -> dict[str, int]:
-    return {f"k{number}": 0 for number in range(MILLION)}
+    return {f"k{number}": 0 for number in range(MANY)}
 
 
 def assert_cheaply_refused(parse: Callable[[Any], Any], given: Any, path: str, mistakes: Any) -> None:
@@ -125,7 +125,7 @@ def assert_cheaply_refused(parse: Callable[[Any], Any], given: Any, path: str, m
     assert peak < 3 * sys.getsizeof(mistakes)
 
 
-def test_a_list_of_a_million_mistakes_is_refused_at_the_first(zeros: list[int]) -> None:
+def test_a_list_of_many_mistakes_is_refused_at_the_first(zeros: list[int]) -> None:
     for given, path in [
         (command("updateGroup", id="g", payload={"children": zeros}), "payload.children.0"),
         (command("updateStar", id="a", payload={"sources": zeros}), "payload.sources.0"),
@@ -135,17 +135,17 @@ def test_a_list_of_a_million_mistakes_is_refused_at_the_first(zeros: list[int]) 
     assert_cheaply_refused(parse_state, {"stars": {"a": a_body("a", children=zeros)}}, "stars.a.children.0", zeros)
 
 
-def test_a_map_of_a_million_mistakes_is_refused_with_a_few(numbered: dict[str, int]) -> None:
+def test_a_map_of_many_mistakes_is_refused_with_a_few(numbered: dict[str, int]) -> None:
     assert_cheaply_refused(parse_command, command("setNebulae", nebulae=numbered), "nebulae.k0", numbered)
     assert_cheaply_refused(parse_state, {"stars": numbered}, "stars.k0", numbered)
 
 
-def test_a_million_unknown_fields_are_refused_with_a_few(numbered: dict[str, int]) -> None:
+def test_many_unknown_fields_are_refused_with_a_few(numbered: dict[str, int]) -> None:
     assert_cheaply_refused(parse_command, {"type": "tick", **numbered}, "k0", numbered)
     assert_cheaply_refused(parse_state, numbered, "k0", numbered)
 
 
-def test_a_million_unknown_keys_are_preserved_where_unknown_keys_are(numbered: dict[str, int]) -> None:
+def test_many_unknown_keys_are_preserved_where_unknown_keys_are(numbered: dict[str, int]) -> None:
     assert parse_command(command("updateStar", id="a", payload=numbered))["payload"] == numbered
 
 

@@ -67,19 +67,19 @@ async def test_a_command_of_nine_megabytes_is_answered_while_others_continue(
 
 
 @requirement("UN-15")
-async def test_a_hundred_thousand_nested_groups_are_answered_in_good_time(
+async def test_twenty_thousand_nested_groups_are_answered_in_good_time(
     universe_server: Served, wire: Wire, u: str
 ) -> None:
     session = await wire.begin()
     await universe_server.make(f"{u}-nested")
-    groups = {str(key): samples.a_group(str(key), str(key - 1) if key else None, name="") for key in range(100_000)}
+    groups = {str(key): samples.a_group(str(key), str(key - 1) if key else None, name="") for key in range(20_000)}
     snapshot = {"stars": {}, "rootIds": [], "groups": groups, "rootGroupIds": ["0"]}
     written = json.dumps(command("replaceSnapshot", snapshot=snapshot), separators=(",", ":"))
     response = await wait_briefly(send_raw_command(session, f"{u}-nested", written))
     if message_in(response)["result"].get("isError"):
         assert get_error_of_response(response)["code"] == "hierarchy_refused"
     else:
-        inwards = command("moveToGroup", childId="0", childType="group", targetGroupId="99999")
+        inwards = command("moveToGroup", childId="0", childType="group", targetGroupId="19999")
         circle = json.dumps(inwards)
         assert (
             get_error_of_response(await wait_briefly(send_raw_command(session, f"{u}-nested", circle)))["code"]

@@ -165,15 +165,15 @@ def test_forms_files_and_compressed_bodies_are_415(rest: httpx.Client, universe:
     get_error(post(rest, universe, b"\x1f\x8b\x08\x00", **{"Content-Encoding": "gzip"}), 415, "unsupported_media_type")
 
 
-def test_a_hundred_thousand_nested_groups_are_taken_and_walked_to_the_end(rest: httpx.Client, universe: str) -> None:
+def test_twenty_thousand_nested_groups_are_taken_and_walked_to_the_end(rest: httpx.Client, universe: str) -> None:
     groups: dict[str, Any] = {
         str(n): {"id": str(n), "name": "g", "children": [], "parentGroupId": str(n - 1) if n else None}
-        for n in range(100_000)
+        for n in range(20_000)
     }
     snapshot = {"stars": {}, "rootIds": [], "groups": groups, "rootGroupIds": ["0"]}
     address = f"/universes/{universe}/commands?return=events"
     assert rest.post(address, json={"type": "replaceSnapshot", "snapshot": snapshot}).status_code == 200
-    for child, target in (("0", "99999"), ("99999", "99998")):
+    for child, target in (("0", "19999"), ("19999", "19998")):
         move = {"type": "moveToGroup", "childId": child, "childType": "group", "targetGroupId": target}
         reply = get_error(rest.post(address, json=move), 422, "hierarchy_refused")
         assert reply["event"]["type"] == "moveToGroupFailed"
@@ -181,8 +181,8 @@ def test_a_hundred_thousand_nested_groups_are_taken_and_walked_to_the_end(rest: 
     assert rest.post(address, json=out).json()["events"] == [
         {"type": "movedToGroup", "childId": "500", "targetGroupId": None}
     ]
-    assert rest.post(address, json={"type": "removeGroup", "id": "50000"}).status_code == 200
-    assert len(rest.get(f"/universes/{universe}").json()["state"]["groups"]) == 99_999
+    assert rest.post(address, json={"type": "removeGroup", "id": "10000"}).status_code == 200
+    assert len(rest.get(f"/universes/{universe}").json()["state"]["groups"]) == 19_999
 
 
 @pytest.mark.parametrize("dt", [1e308, 2**63])

@@ -212,12 +212,12 @@ def test_macros_made_of_macros_cannot_fill_the_memory(tmp_path: Path) -> None:
         "@misc{a" + " " * 200_000 + "=}",
         "@misc{a, title = {A}}" + " " * 200_000 + "x",
         "@misc{a, word" + " " * 200_000 + ", title = {A}}",
-        "@a{" * 100_000,
+        "@a{" * 20_000,
         "@comment{\n" + "@misc{a, title = {A}\n" * 50_000,
-        "@misc{a, title = {" + "{" * 100_000 + "}" * 100_000 + "}}",
-        "@misc{a, title = {" + "$" * 100_000 + "}}",
+        "@misc{a, title = {" + "{" * 20_000 + "}" * 20_000 + "}}",
+        "@misc{a, title = {" + "$" * 20_000 + "}}",
         "@misc{a, title = {" + "\\href{" * 50_000 + "}" * 50_000 + "}}",
-        "@misc{a, author = {" + "A and " * 100_000 + "}, title = {T}}",
+        "@misc{a, author = {" + "A and " * 20_000 + "}, title = {T}}",
     ],
     ids=lambda text: text[:20],
 )
@@ -226,12 +226,12 @@ def test_hostile_files_are_read_in_a_time_that_grows_with_their_size(tmp_path: P
     assert write_and_read(tmp_path, "a.bib", text)
 
 
-def test_a_hundred_thousand_entries_are_read_one_by_one(tmp_path: Path) -> None:
+def test_twenty_thousand_entries_are_read_one_by_one(tmp_path: Path) -> None:
     from paper_library.build.readers.bibtex import read_entries
 
     path = tmp_path / "many.bib"
     with path.open("w") as file:
-        for number in range(100_000):
+        for number in range(20_000):
             file.write(
                 f"@article{{key{number},\n  title = {{The {{DNA}} of thing {number}}},\n  author = {{van Dyke{number}, "
                 f'Jan and M{{\\"u}}ller, Eva}},\n  journal = {{Journal {number % 50}}},\n  year = {{2001}}\n}}\n'
@@ -242,7 +242,7 @@ def test_a_hundred_thousand_entries_are_read_one_by_one(tmp_path: Path) -> None:
         assert entry.title == f"The DNA of thing {number}"
         assert entry.authors == [f"Jan van Dyke{number}", "Eva Müller"]
         count += 1
-    assert count == 100_000
+    assert count == 20_000
 
 
 def test_text_like_a_tag_in_a_doi_is_part_of_the_doi(tmp_path: Path) -> None:

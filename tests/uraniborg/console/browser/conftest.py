@@ -32,6 +32,12 @@ window.addEventListener('securitypolicyviolation', (event) => {
 });
 """
 NAME = "Sophie Brahe"
+LOOKS = [
+    ("light", 1440),
+    ("dark", 390),
+    *(pytest.param(*look, marks=pytest.mark.soak) for look in (("dark", 1440), ("light", 390))),
+]
+"""Theme and width of the pages that are checked for accessibility: each in `make test`, all pairs in `make soak`."""
 
 
 def skip_or_fail(reason: str) -> None:

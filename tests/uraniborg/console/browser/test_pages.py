@@ -14,7 +14,7 @@ import uvicorn
 from playwright.sync_api import Browser, Page, expect
 
 from tests.installed_wheel import ROOT
-from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems, skip_or_fail
+from tests.uraniborg.console.browser.conftest import LOOKS, Visitor, find_accessibility_problems, skip_or_fail
 from tests.uraniborg.console.browser.hostile_texts import HOSTILE_TEXTS
 from tests.uraniborg.console.processes import ServerProcess
 from tools.build_console import CONSOLE, NpmUnreachable, build
@@ -25,7 +25,6 @@ from uraniborg.recordings import QUERY
 
 pytestmark = pytest.mark.timeout(600)
 PATHS = ("/inbox", "/settings", "/connections", "/nothing/here")
-LOOKS = [("light", 1440), ("dark", 1440), ("light", 390), ("dark", 390)]
 COUNT_SHIFTS = """
 window.shifts = 0;
 new PerformanceObserver((list) => {

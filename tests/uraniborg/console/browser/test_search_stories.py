@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from paper_search.models import Author
 from tests.paper_search.sessions.helpers import make_moon_papers
 from tests.uraniborg.console.browser.agents import Agent, store_review
-from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
+from tests.uraniborg.console.browser.conftest import LOOKS, Visitor, find_accessibility_problems
 from tests.uraniborg.console.browser.payloads import FOREIGN, PAYLOADS
 from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server
 from uraniborg.recordings import QUERY
@@ -262,8 +262,7 @@ def test_no_text_of_a_search_is_executed_or_fetches_anything(
     assert not any(FOREIGN in address for address in fetched)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
 def test_the_pages_of_searches_are_accessible(
     make_visitor: Callable[..., Visitor], server: ServerProcess, hostile_id: str, theme: str, width: int
 ) -> None:
