@@ -8,6 +8,8 @@ export interface ActiveNode {
   duration_ms?: number | null;
   items?: number | null;
   items_done?: number | null;
+  /** The number of messages so far. */
+  messages?: number | null;
 }
 
 /** A schedule that was installed, with notes for the person. */
@@ -621,6 +623,8 @@ export interface NodeChange {
   /** The number of items of a batch. */
   items?: number | null;
   items_done?: number | null;
+  /** The number of messages so far. */
+  messages?: number | null;
 }
 
 /** A node in two runs. */
@@ -638,6 +642,11 @@ export interface NodeEnding {
   status: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain";
   action: string | null;
   duration_ms: number | null;
+}
+
+/** The last messages of a node that runs. */
+export interface NodeMessages {
+  messages: string[];
 }
 
 /** How a node of a run ended. `seq` is its position in the order of the ends. */
@@ -790,6 +799,10 @@ export interface PaperMetadata {
   source_chars: number;
   outline: OutlineHeading[];
   links: PublicationLink[];
+  /** Whether the shelf has the PDF of the paper. */
+  has_original: boolean;
+  /** The folder of the shelf, which is the subject of the event of a new build. */
+  shelf_path: string;
 }
 
 /** A paper in a list. The decisions of others are hidden until you have decided. */
@@ -1147,6 +1160,27 @@ export interface RunError {
 export interface RunGraph {
   nodes: WorkflowNode[];
   edges: WorkflowEdge[];
+}
+
+/** How an item of a batch ended. `item` is its index. */
+export interface RunItem {
+  item: number;
+  status: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain";
+  duration_ms: number | null;
+  error: RunError | null;
+  /** The item itself; instead of a large value its size in `bytes`. None if the batch is too large to store it. */
+  value?: unknown;
+  /** The outputs. Secrets are masked; instead of large outputs their size in `bytes`. */
+  outputs?: unknown;
+}
+
+/** Items of a batch that have ended, in their order. */
+export interface RunItemPage {
+  items: RunItem[];
+  /** The value of `after` for the next page. */
+  next: number | null;
+  /** The number of items with each status. */
+  counts: Record<string, number>;
 }
 
 /** The last runs. */
@@ -3097,6 +3131,39 @@ export interface Operations {
     body: undefined;
     reply: CancelledRun;
   };
+  /** List items of a batch. */
+  "GET /api/runs/{run_id}/items": {
+    id: "list_run_items";
+    path: {
+      /** The id of a run, or its beginning. */
+      run_id: string;
+    };
+    query: {
+      /** The node, such as `collect` or `outer/inner`. */
+      node: string;
+      /** Only items that ended so. */
+      status?: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain" | null;
+      /** `item` of the last known item, or `next`. */
+      after?: number;
+      limit?: number;
+    };
+    body: undefined;
+    reply: RunItemPage;
+  };
+  /** List messages of a node. */
+  "GET /api/runs/{run_id}/messages": {
+    id: "list_node_messages";
+    path: {
+      /** The id of a run, or its beginning. */
+      run_id: string;
+    };
+    query: {
+      /** The node, such as `collect` or `outer/inner`. */
+      node: string;
+    };
+    body: undefined;
+    reply: NodeMessages;
+  };
   /** Return a node of a run. */
   "GET /api/runs/{run_id}/nodes/{seq}": {
     id: "get_run_node";
@@ -3521,6 +3588,19 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: CitationList;
+  };
+  /** Return the PDF of a paper. */
+  "GET /api/shelves/{shelf}/papers/{paper_id}/original": {
+    id: "get_paper_original";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      /** A paper_id, arXiv id or BibTeX key. */
+      paper_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: unknown;
   };
   /** List similar papers. */
   "GET /api/shelves/{shelf}/papers/{paper_id}/similar": {

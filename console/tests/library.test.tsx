@@ -11,7 +11,6 @@ import {
   readYears,
 } from "../src/pages/library/library_query.ts";
 import { listTerms } from "../src/pages/library/query_terms.ts";
-import { isBuildOfShelf } from "../src/pages/library/shelf_changes.ts";
 import { groupByFields } from "../src/pages/paper/paper_uses.ts";
 import { TranslationColumn } from "../src/pages/paper/reading.tsx";
 import { strings } from "../src/strings.ts";
@@ -148,15 +147,6 @@ test("bodies that take the same values from a paper are one line", () => {
     ["mass, orbit", ["b", "c"]],
     ["luminosity, spin period", ["star"]],
   ]);
-});
-
-test("a build concerns the shelf of its folder, also if the name of the shelf has a number", () => {
-  const change = { kind: "shelf", subject: "/data/shelves/planets", at: "" };
-  expect(isBuildOfShelf(change, "planets")).toBe(true);
-  expect(isBuildOfShelf(change, "planets-2")).toBe(true);
-  expect(isBuildOfShelf(change, "moons")).toBe(false);
-  expect(isBuildOfShelf({ ...change, subject: "C:\\data\\planets" }, "planets")).toBe(true);
-  expect(isBuildOfShelf({ ...change, kind: "shelf_build" }, "planets")).toBe(false);
 });
 
 test("every page of a translation can be reached", async () => {

@@ -96,6 +96,19 @@ class SourceNotAvailable(NotFound):
         )
 
 
+class OriginalNotAvailable(NotFound):
+    """The shelf does not have the PDF of the paper."""
+
+    code = "original_not_available"
+
+    def __init__(self, paper_id: str) -> None:
+        super().__init__(
+            "The PDF of this paper is not on this shelf.",
+            hint="Build the shelf from PDFs, or open the paper where it was published.",
+            paper_id=paper_id,
+        )
+
+
 class TranslationNotAvailable(NotFound):
     """The paper has no translation into this language."""
 

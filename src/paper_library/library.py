@@ -17,6 +17,7 @@ import orjson
 
 from paper_library.errors import (
     AssetFetchFailed,
+    OriginalNotAvailable,
     OutOfBounds,
     PaperNotFound,
     SourceNotAvailable,
@@ -32,7 +33,7 @@ from paper_library.search.hits import make_hits
 from paper_library.search.query import SORTS, Sort
 from paper_library.search.suggestions import suggest_keywords
 from paper_library.store.assets import AssetReader
-from paper_library.store.layout import FACET_KINDS, SOURCE, SUMMARY, TRANSLATION
+from paper_library.store.layout import FACET_KINDS, ORIGINAL, SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.text.citations import FORMATS, format_citations, make_bibtex_entry
@@ -228,6 +229,25 @@ class Library:
             return self._assets.read_asset(shelf.folder, ref, metadata["paper_id"])
 
         return self._query_shelf(read_text)
+
+    def has_original(self, paper: str) -> bool:
+        """Return True if the shelf has the PDF that the text of a paper was read from."""
+        return self._query_shelf(
+            lambda shelf: shelf.find_asset(shelf.find_paper_number(paper), ORIGINAL, "") is not None
+        )
+
+    def original(self, paper: str) -> bytes:
+        """Return the PDF that the text of a paper was read from. Raise OriginalNotAvailable."""
+
+        def read_pdf(shelf: Shelf) -> bytes:
+            no = shelf.find_paper_number(paper)
+            paper_id = shelf.read_metadata(no)["paper_id"]
+            ref = shelf.find_asset(no, ORIGINAL, "")
+            if ref is None:
+                raise OriginalNotAvailable(paper_id)
+            return self._assets.read_bytes(shelf.folder, ref, paper_id)
+
+        return self._query_shelf(read_pdf)
 
     def bibtex(self, paper: str) -> str:
         """Return the BibTeX entry of a paper as its owner wrote it, or one generated from the metadata."""

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from uraniborg.kernel.change_feed import ChangeReader, find_feed_folder, list_segment_paths
 
-_FACTS: Final = ("node", "status", "duration_ms", "items", "items_done", "at")
+_FACTS: Final = ("node", "status", "duration_ms", "items", "items_done", "messages", "at")
 _MAX_READS: Final = 100
 """Ends the reading of a feed that grows as fast as it is read."""
 

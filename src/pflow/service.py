@@ -1,9 +1,7 @@
 """The operations of pflow, for agents and people. Each one creates its own registry, engine and log."""
 
-import os
-import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,7 +11,7 @@ from pflow.config import Settings
 from pflow.engine.cancellation import Cancellation
 from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 from pflow.engine.results import RunResult
-from pflow.errors import InvalidInputs, InvalidWorkflow, RepairRefused, WorkflowNotFound
+from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
 from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.graph import describe_graph, extract_node_with_ancestors
@@ -26,7 +24,6 @@ from pflow.library.workflow_file import hold_text_lock, require_revision
 from pflow.registry.registry import Registry
 from pflow.workflow_description import describe_workflow
 from uraniborg.kernel.errors import UraniborgError, as_error
-from uraniborg.kernel.logging import MASK
 
 if TYPE_CHECKING:
     from pflow.engine.resume.resume_point import ResumePoint
@@ -34,7 +31,6 @@ if TYPE_CHECKING:
 BROWSE_BYTES: Final = 60_000
 """The maximum size of a reply of `browse`."""
 _LISTED_ERRORS: Final = 5
-_MAX_LINEAGE: Final = 100
 _LISTED_WARNINGS: Final = 30
 
 
@@ -128,54 +124,47 @@ class Service:
 
     def list_run_lineage(self, run_id: str) -> list[str]:
         """Return the id of the run, of the run that it resumed, and so on. Raise RunNotFound."""
+        from pflow.run_progress import list_run_lineage
+
         with closing(self.open_run_log()) as log:
-            ids = [log.get_run(run_id)["id"]]
-            while len(ids) < _MAX_LINEAGE and (earlier := log.find_resumed_run(ids[-1])):
-                ids.append(earlier)
-        return ids
+            return list_run_lineage(log, run_id)
 
     def read_run_progress(self, run_id: str, after: int = 0, limit: int = 1_000) -> dict[str, Any]:
         """Return a run, its graph, the nodes that ended after the one with this `seq`, and those that are active.
 
-        `is_present_graph` is True if the log has no graph of the run: then the graph is that of the workflow as it is
-        now. Active nodes, those that run or that the log does not have yet, are only returned with `after` 0. Raise
-        RunNotFound.
+        See `pflow.run_progress.read_run_progress`. Raise RunNotFound.
         """
-        from pflow.active_nodes import read_node_states
+        from pflow.run_progress import read_run_progress
 
         with closing(self.open_run_log()) as log:
-            progress: dict[str, Any] = log.get_progress(run_id, after, limit)
-        run = progress["run"]
-        is_present_graph = progress["graph"] is None
-        if is_present_graph:
-            with suppress(UraniborgError):
-                found = self.find_workflow(run["workflow"])
-                workflow = self.check_document(found.stored.ir).workflow
-                progress["graph"] = workflow and describe_graph(workflow)
-        states = read_node_states(run["id"]) if run["status"] == "running" and after == 0 else []
-        logged = {node["node"] for node in progress["nodes"]}
-        active = [state for state in states if state["status"] == "running" or state["node"] not in logged]
-        return {**progress, "is_present_graph": is_present_graph, "active": active}
+            return read_run_progress(log, run_id, after, limit, self._describe_present_graph)
 
     def read_run_node(self, run_id: str, seq: int) -> dict[str, Any]:
         """Return a node of a run with its inputs, outputs and messages. Raise RunNotFound."""
         with closing(self.open_run_log()) as log:
             return log.get_node(run_id, seq)
 
+    def list_run_items(
+        self, run_id: str, node: str, status: str | None = None, after: int = -1, limit: int = 100
+    ) -> dict[str, Any]:
+        """Return items of a batch of a run after the item with this index, all or those that ended so.
+
+        Raise RunNotFound.
+        """
+        with closing(self.open_run_log()) as log:
+            return log.list_items(run_id, node, status=status, after=after, limit=limit)
+
+    def list_node_messages(self, run_id: str, node: str) -> list[str]:
+        """Return the last messages of a node that runs. Raise RunNotFound."""
+        with closing(self.open_run_log()) as log:
+            return log.list_messages(run_id, node)
+
     def read_inputs_to_resume(self, run_id: str, changed: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
         """Return the workflow and the inputs of a run, with changed inputs. Raise RunNotFound or InvalidInputs."""
+        from pflow.run_progress import read_inputs_to_resume
+
         with closing(self.open_run_log()) as log:
-            run: dict[str, Any] = log.get_run(run_id)
-        inputs: dict[str, Any] = {**(run["inputs"] or {}), **(changed or {})}
-        unknown = [name for name, value in inputs.items() if MASK in str(value)]
-        if unknown or ("beginning" in inputs and "characters" in inputs):
-            names = ", ".join(unknown) or "all"
-            raise InvalidInputs(
-                f"These inputs are not stored with the run: {names}.",
-                hint="Secrets and long inputs are not stored. Give them again.",
-                missing=unknown,
-            )
-        return run["workflow"], inputs
+            return read_inputs_to_resume(log, run_id, changed)
 
     def find_workflow(self, name: str) -> FoundWorkflow:
         """Return the workflow of this name.
@@ -270,11 +259,8 @@ class Service:
                 fresh=fresh,
                 keep_results=only is not None,
                 cancellation=cancellation,
+                warnings=[*(warnings or []), *_list_warnings(checked)],
             )
-        messages = [one.message for one in checked.warnings]
-        more = [f"And {len(messages) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
-        messages = messages if len(messages) <= _LISTED_WARNINGS else messages[:_LISTED_WARNINGS] + more
-        result.warnings[:] = dict.fromkeys([*(warnings or []), *messages, *result.warnings])
         remove_old_spools(self.home)
         return result
 
@@ -344,27 +330,15 @@ class Service:
 
         Raise WorkflowNotFound, InvalidWorkflow, InvalidInputs, TemplateUnresolved, or as `Scheduler.install_job` does.
         """
-        from pflow.scheduling.scheduled_workflow import (
-            describe_schedule,
-            format_input_texts,
-            install_job,
-            make_scheduled_job,
-        )
-        from pflow.scheduling.scheduler_selection import select_scheduler
+        from pflow.scheduling.scheduled_workflow import schedule_workflow
         from pflow.scheduling.timing import parse_timing
 
         timing = parse_timing(at)
         found = self.find_workflow(name)
         workflow = require_valid_workflow(self.check_document(found.stored.ir), name)
-        values = dict(inputs or {})
-        texts = format_input_texts(workflow, values)
-        job, secrets = make_scheduled_job(
-            found.stored.name, workflow, timing, texts, values, home=self.home, folder=self.folder
+        return schedule_workflow(
+            found.stored.name, workflow, timing, dict(inputs or {}), home=self.home, folder=self.folder
         )
-        scheduler = select_scheduler(None, sys.platform, os.environ)
-        install_job(scheduler, job, self.home)
-        notes = describe_schedule(scheduler, job, secrets)
-        return {"name": job.workflow, "at": str(timing), "as": scheduler.kind, "notes": notes}
 
     def _open_resume_point(self, name: str) -> "ResumePoint":
         from pflow.engine.resume.resume_point import FOLDER, ResumePoint
@@ -377,6 +351,14 @@ class Service:
 
         hours = self.settings.checkpoint_hours
         return ResumePoint(self.home / FOLDER, name, hours=hours, has_succeeded=has_succeeded)
+
+    def _describe_present_graph(self, name: str) -> dict[str, Any] | None:
+        """Return the graph of a workflow as it is now, or None if it cannot be read."""
+        try:
+            workflow = self.check_document(self._load_document(name)).workflow
+        except UraniborgError:
+            return None
+        return workflow and describe_graph(workflow)
 
     def _load_document(self, name: str) -> Any:
         return find_workflow(self.home, name, self.folder).stored.ir
@@ -436,6 +418,15 @@ def require_valid_workflow(checked: CheckResult, name: str) -> Workflow:
         name=name,
         node=next((one.node for one in errors if one.node), None),
     )
+
+
+def _list_warnings(checked: CheckResult) -> list[str]:
+    """Return the first warnings of the checker, and how many more there are."""
+    messages = [one.message for one in checked.warnings]
+    if len(messages) <= _LISTED_WARNINGS:
+        return messages
+    more = f"And {len(messages) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."
+    return [*messages[:_LISTED_WARNINGS], more]
 
 
 def _choose_hint(errors: list[Diagnostic]) -> str:

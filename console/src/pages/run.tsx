@@ -37,10 +37,11 @@ export function RunPage({ params }: { params: Params }) {
   return <Run key={run.id} run={run} store={store} />;
 }
 
-function formatRunAddress(id: string, view: View, node: string | undefined): string {
+function formatRunAddress(id: string, view: View, node: string | undefined, item?: number): string {
   const found = new URLSearchParams();
   if (view !== "graph") found.set("view", view);
   if (node !== undefined) found.set("node", node);
+  if (item !== undefined) found.set("item", String(item));
   const text = found.toString();
   return `${formatPath("/runs/{id}", { id })}${text ? `?${text}` : ""}`;
 }
@@ -48,6 +49,7 @@ function formatRunAddress(id: string, view: View, node: string | undefined): str
 function Run({ run, store }: { run: RunSummary; store: RunStore }) {
   const view: View = query.value.get("view") === "timeline" ? "timeline" : "graph";
   const node = query.value.get("node") ?? undefined;
+  const item = /^\d{1,9}$/.test(query.value.get("item") ?? "") ? Number(query.value.get("item")) : undefined;
   const question = useQuestion(run);
   const later = useLaterRun(run);
   const [dialog, setDialog] = useState<"again" | "compare" | undefined>(
@@ -147,7 +149,14 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
           node === undefined ? (
             <RunPanel run={run} store={store} hrefOf={hrefOf} />
           ) : (
-            <NodePanel run={run} store={store} node={node} closeHref={formatRunAddress(run.id, view, undefined)} />
+            <NodePanel
+              run={run}
+              store={store}
+              node={node}
+              item={item}
+              closeHref={formatRunAddress(run.id, view, undefined)}
+              itemHrefOf={(one) => formatRunAddress(run.id, view, node, one)}
+            />
           )
         }
       />

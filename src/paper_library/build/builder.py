@@ -21,6 +21,7 @@ from paper_library.build.id_register import IdRegister, get_register_path
 from paper_library.build.input_files import find_input_files
 from paper_library.build.merge import Paper, merge_entries
 from paper_library.build.old_shelf import OldShelf
+from paper_library.build.original_files import OriginalFiles
 from paper_library.build.prepared_papers import PreparedPaper, prepare_paper
 from paper_library.build.report import BuildReport, Merge, Progress
 from paper_library.build.shelf_writer import ShelfWriter
@@ -185,6 +186,7 @@ class _Builder:
         remembered = {group.paper_id: self._register[group.paper_id].key for group in groups if group.paper_id}
         keys = CitationKeyAssigner(entries.matcher.list_bibkeys(), remembered)
         comparison = UpdateComparison(old, report) if old else None
+        originals = OriginalFiles(self._files, old)
         for done, group in enumerate(groups):
             paper = merge_entries(entries.spool.read_entries(group.numbers))
             if not paper.entry.title:
@@ -196,7 +198,8 @@ class _Builder:
                 self._retain_old_summaries_and_translations(paper, old)
             for problem in self._summaries.add_summaries_to(paper):
                 report.add_problem(problem)
-            prepared = prepare_paper(paper, omit_default_summary=total > _MANY_PAPERS)
+            original = originals.read_original(paper)
+            prepared = prepare_paper(paper, omit_default_summary=total > _MANY_PAPERS, original=original)
             if comparison:
                 comparison.report_change(prepared, group, has_old_entries=entries.has_old_entry(group))
             writer.add_paper(prepared)

@@ -13,7 +13,7 @@ from paper_library.build.id_evidence import Record, make_record, make_text_key
 from paper_library.build.input_files import get_stem_if_single_paper
 from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.store.assets import AssetReader
-from paper_library.store.layout import SOURCE, SUMMARY, TRANSLATION
+from paper_library.store.layout import ORIGINAL, SOURCE, SUMMARY, TEXT_KINDS, TRANSLATION
 from paper_library.store.shelf import Shelf
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, is_default_summary
 
@@ -73,6 +73,8 @@ class OldShelf:
         known = self.read_metadata(no)
         texts: dict[tuple[str, str], str] = {}
         for ref in self._shelf.list_assets(no):
+            if ref.kind not in TEXT_KINDS:
+                continue
             try:
                 texts[ref.kind, ref.name] = self._assets.read_asset(self._shelf.folder, ref, known["paper_id"])
             except (AssetFetchFailed, AssetInvalid) as exc:
@@ -108,6 +110,14 @@ class OldShelf:
     def read_translations(self, no: int) -> dict[str, str]:
         """Return the translations of a paper by language."""
         return self._read_texts(no, TRANSLATION)
+
+    def read_original(self, no: int) -> bytes | None:
+        """Return the PDF of a paper, or None if it has none or it is lost."""
+        ref = self._shelf.find_asset(no, ORIGINAL, "")
+        if ref is not None:
+            with suppress(AssetFetchFailed, AssetInvalid):
+                return self._assets.read_bytes(self._shelf.folder, ref, str(no))
+        return None
 
     def _read_texts(self, no: int, kind: str, names: Collection[str] | None = None) -> dict[str, str]:
         """Return the texts of one kind by name. Lost texts are left out; `read_entries` reports them."""

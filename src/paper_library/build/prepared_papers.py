@@ -11,7 +11,7 @@ from paper_library.build.entry import Entry
 from paper_library.build.merge import Paper
 from paper_library.editorial_notices import find_retraction
 from paper_library.limits import OUTLINE_SHOWN
-from paper_library.store.layout import SOURCE, SUMMARY, TRANSLATION
+from paper_library.store.layout import ORIGINAL, SOURCE, SUMMARY, TRANSLATION
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text, find_headings
 
@@ -21,7 +21,7 @@ _NOT_IN_A_NAME: Final = re.compile(r"[^\w-]+")
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file that a shelf stores for a paper: its text, a translation or a summary."""
+    """A file that a shelf stores for a paper: its text, a translation, a summary or its PDF."""
 
     kind: str
     name: str
@@ -54,8 +54,8 @@ class PreparedPaper:
         self.digest = digest.hexdigest()
 
 
-def prepare_paper(paper: Paper, *, omit_default_summary: bool) -> PreparedPaper:
-    """Return the metadata, assets and searchable texts of `paper`.
+def prepare_paper(paper: Paper, *, omit_default_summary: bool, original: bytes | None = None) -> PreparedPaper:
+    """Return the metadata, assets and searchable texts of `paper`. `original` is its PDF.
 
     With `omit_default_summary`, the default summary of a paper without other assets is not stored; replies derive it
     from the metadata. A hundred thousand small files take longer to create and delete than the rest of a shelf.
@@ -108,6 +108,8 @@ def prepare_paper(paper: Paper, *, omit_default_summary: bool) -> PreparedPaper:
         ]
         assets += [_make_asset(SOURCE, "", entry.source)] if entry.source else []
         assets += [_make_asset(TRANSLATION, name, text) for name, text in translations.items()]
+    if original is not None:
+        assets.append(Asset(ORIGINAL, "", original, 0, hashlib.sha256(original).hexdigest()))
     texts = [extract_json_text(value) for _, value in given.values()]
     texts += [extract_plain_text(text) for text in (entry.source, *translations.values()) if text]
     return PreparedPaper(paper, orjson.dumps(metadata), assets, texts)

@@ -35,16 +35,20 @@ class AssetReader:
 
     def read_asset(self, folder: Path, ref: AssetRef, paper_id: str) -> str:
         """Return the text of an asset. Raise AssetFetchFailed if it is missing, AssetInvalid if it has changed."""
-        error_details = {"paper_id": paper_id, **({"template": ref.name} if ref.kind == "summary" else {})}
+        try:
+            return self.read_bytes(folder, ref, paper_id).decode()
+        except UnicodeDecodeError:
+            raise _make_invalid_error(ref, _make_error_details(ref, paper_id)) from None
+
+    def read_bytes(self, folder: Path, ref: AssetRef, paper_id: str) -> bytes:
+        """Return the content of an asset. Raise AssetFetchFailed if it is missing, AssetInvalid if it has changed."""
+        error_details = _make_error_details(ref, paper_id)
         content = self._read_local_file(folder, ref, error_details)
         if content is None:
             content = self._fetch_asset(ref, error_details)
         if hashlib.sha256(content).hexdigest() != ref.sha256:
             raise _make_invalid_error(ref, error_details)
-        try:
-            return content.decode()
-        except UnicodeDecodeError:
-            raise _make_invalid_error(ref, error_details) from None
+        return content
 
     def close(self) -> None:
         """Close the HTTP client."""
@@ -117,6 +121,10 @@ def _check_and_trim_base_url(base_url: str) -> str:
             argument="static_base_url",
         )
     return str(url).rstrip("/")
+
+
+def _make_error_details(ref: AssetRef, paper_id: str) -> dict[str, str]:
+    return {"paper_id": paper_id, **({"template": ref.name} if ref.kind == "summary" else {})}
 
 
 def _make_fetch_error(ref: AssetRef, error_details: dict[str, str], reason: str) -> AssetFetchFailed:

@@ -14,6 +14,10 @@ FACET_KINDS: Final = ("author", "venue", "keyword", "institution", "tag", "year"
 SOURCE: Final = "source"
 SUMMARY: Final = "summary"
 TRANSLATION: Final = "translation"
+ORIGINAL: Final = "original"
+"""The PDF that the text of a paper was read from."""
+TEXT_KINDS: Final = (SOURCE, TRANSLATION, SUMMARY)
+_SUFFIXES: Final = {SUMMARY: "json", ORIGINAL: "pdf"}
 
 TABLES: Final = """
 CREATE TABLE paper (
@@ -53,4 +57,4 @@ CREATE INDEX facet_top ON facet (kind, paper_count DESC, value);
 
 def make_asset_path(kind: str, sha256: str) -> str:
     """Return the path of an asset below the static folder or the base address of a static server."""
-    return f"{kind}/{sha256[:2]}/{sha256}.{'json' if kind == SUMMARY else 'md'}"
+    return f"{kind}/{sha256[:2]}/{sha256}.{_SUFFIXES.get(kind, 'md')}"

@@ -24,7 +24,17 @@ from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.paper_ids import is_paper_id, list_lookup_keys
 from paper_library.regular_files import open_regular_file
 from paper_library.store.index import open_index
-from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, make_asset_path
+from paper_library.store.layout import (
+    DATABASE,
+    INDEX,
+    ORIGINAL,
+    SOURCE,
+    STATIC,
+    SUMMARY,
+    TEXT_KINDS,
+    TRANSLATION,
+    make_asset_path,
+)
 from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_manifest
 from paper_library.text.default_summary import is_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text
@@ -323,6 +333,7 @@ class Shelf:
             "built_at": self.manifest.built_at,
             "years": {"first": years[0], "last": years[1]},
             "with_source": sum(count for kind, _, count in assets if kind == SOURCE),
+            "with_original": sum(count for kind, _, count in assets if kind == ORIGINAL),
             "summaries": {name: count for kind, name, count in assets if kind == SUMMARY},
             "translations": {name: count for kind, name, count in assets if kind == TRANSLATION},
             "values": dict(facets),
@@ -334,8 +345,8 @@ class Shelf:
 
         At most `max_chars` characters are read in total.
         """
-        order = {SOURCE: 0, TRANSLATION: 1, SUMMARY: 2}
-        for ref in sorted(self.list_assets(no), key=lambda ref: (order[ref.kind], ref.name)):
+        texts = (ref for ref in self.list_assets(no) if ref.kind in TEXT_KINDS)
+        for ref in sorted(texts, key=lambda ref: (TEXT_KINDS.index(ref.kind), ref.name)):
             if max_chars <= 0:
                 return
             with suppress(OSError, ValueError):

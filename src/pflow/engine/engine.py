@@ -4,7 +4,7 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from pflow.engine.runlog import RunLog
 from pflow.engine.runlog_writer import RunLogWriter
 from pflow.engine.spool import get_spool_folder, mask_or_remove_spool_files
 from pflow.engine.step_runner import LiveStepRunner, LoadWorkflow
-from pflow.engine.steps import NodeEnd, RunState, WalkListener
+from pflow.engine.steps import ItemEnd, NodeEnd, RunState, WalkListener
 from pflow.engine.walker import WorkflowWalker, yield_to_loop
 from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunTimedOut, as_pflow_error
 from pflow.ir.model import Node, Workflow
@@ -70,12 +70,14 @@ class Engine:
         fresh: bool = False,
         keep_results: bool = False,
         cancellation: Cancellation | None = None,
+        warnings: Iterable[str] = (),
     ) -> RunResult:
         """Run a workflow to its end and return the result. Failures of nodes are in the result, not raised.
 
         `fresh` discards the results of earlier runs. `keep_results` keeps those of this run even if it succeeds.
+        `warnings` about the workflow come first among those of the run.
         """
-        run = _Run(self, workflow, dict(inputs or {}), name, source, fresh, keep_results)
+        run = _Run(self, workflow, dict(inputs or {}), name, source, fresh, keep_results, warnings)
         cancellation = cancellation or Cancellation()
         register_run(cancellation)
         try:
@@ -134,16 +136,28 @@ class _RunListener(WalkListener):
         self._secrets = secrets
         self._feed = feed
         self._run_id = run_id
+        self._facts: dict[str, dict[str, Any]] = {}
+        """The facts of nodes that run: an announcement replaces the one before it, which may not be written yet."""
 
     def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
         self._output.on_node_started(key, node.type)
         self._feed.publish("node", self._run_id, node=key, status="running")
 
-    def on_item_ended(self, key: str, item_count: int, done_count: int) -> None:
-        facts = {"status": "running", "items": item_count, "items_done": done_count}
-        self._feed.publish("node", self._run_id, node=key, **facts)
+    def on_item_ended(self, end: ItemEnd, item_count: int, done_count: int) -> None:
+        self._log.record_item(end)
+        self._announce_facts(end.key, items=item_count, items_done=done_count)
+
+    def announce_messages(self, key: str, count: int) -> None:
+        """Announce that the log has new messages of a node that runs."""
+        self._announce_facts(key, messages=count)
+
+    def _announce_facts(self, key: str, **facts: Any) -> None:
+        known = self._facts.setdefault(key, {})
+        known.update(facts)
+        self._feed.publish("node", self._run_id, node=key, status="running", **known)
 
     def on_node_ended(self, end: NodeEnd) -> None:
+        self._facts.pop(end.key, None)
         self._log.record_node(end)
         if end.step is not None:
             note = end.step.not_reused_reason
@@ -169,6 +183,7 @@ class _Run:
         source: str,
         fresh: bool,
         keep_results: bool,
+        warnings: Iterable[str],
     ) -> None:
         self.engine = engine
         self.workflow = workflow
@@ -177,10 +192,12 @@ class _Run:
         self._fresh = fresh
         self._keep = keep_results
         self.run_id = new_id("run")
-        self.warnings: list[str] = []
+        self.warnings = list(warnings)
         self.secrets = Secrets()
         self._recorder: RunRecorder | None = None
         self._log = RunLogWriter(engine.log, self.run_id, name, source)
+        self._listener = _RunListener(engine.output, self._log, self.secrets, engine.feed, self.run_id)
+        self._log.on_messages = self._listener.announce_messages
         self._walker: WorkflowWalker | None = None
         self._state: RunState | None = None
         self._began = time.perf_counter()
@@ -227,7 +244,7 @@ class _Run:
         self._state = RunState(
             self.engine.registry.load(),
             LiveStepRunner(executor, self._recorder, self.engine.load_workflow),
-            _RunListener(self.engine.output, self._log, self.secrets, self.engine.feed, self.run_id),
+            self._listener,
             self.secrets,
             self._build_context(executor),
             self.warnings,
@@ -351,7 +368,7 @@ class _Run:
             progress=progress,
             error=error,
             error_body=body,
-            warnings=self.secrets.mask(self.warnings),
+            warnings=self.secrets.mask(list(dict.fromkeys(self.warnings))),
             hashes=self._state.hashes if self._state else {},
             uncertain=uncertain,
             resumed_from=resumed_from,

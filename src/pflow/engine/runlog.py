@@ -8,7 +8,7 @@ them is a reason for a run to fail. Methods that read raise the first two as wel
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
 from itertools import islice
@@ -16,8 +16,18 @@ from pathlib import Path
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, cast
 
 from pflow.engine.runlog_file import RunLogFile
+from pflow.engine.runlog_items import (
+    ItemRow,
+    delete_messages,
+    insert_items,
+    replace_messages,
+    select_items,
+    select_messages,
+)
 from pflow.engine.runlog_rows import (
     END_COLUMNS,
+    NODE_COLUMNS,
+    RUN_COLUMNS,
     NodeRow,
     Plain,
     format_masked_json,
@@ -108,19 +118,27 @@ class RunLog:
         with self.file.open_or_reuse_connection(create=True) as connection, transaction(connection):
             number = connection.execute(_INSERT_RUN, row).lastrowid
             if graph is not None and len(text := json.dumps(graph, ensure_ascii=False)) <= _MAX_GRAPH_CHARS:
-                connection.execute("INSERT INTO graphs VALUES (?, ?)", (number, replace_surrogates(text)))
+                connection.execute("INSERT INTO graphs (run, graph) VALUES (?, ?)", (number, replace_surrogates(text)))
             (begun,) = connection.execute(_COUNT_EXECUTION, (name,)).fetchone()
         if begun % _RUNS_PER_PRUNE == 0:
             with suppress(DatabaseUnusable):  # the run has begun nevertheless
                 self.delete_old_runs(workflow=name)
 
     @_replace_damaged_file_and_retry
-    def record_nodes(self, run_id: str, rows: Iterable[NodeRow]) -> None:
-        """Record nodes of the run that have ended. Many at once cost little more than one."""
+    def record_nodes(self, run_id: str, rows: Sequence[NodeRow], items: Sequence[ItemRow] = ()) -> None:
+        """Record nodes and items of batches that have ended. Many at once cost little more than one."""
         values = [make_node_columns(row) for row in rows]
         with self.file.open_or_reuse_connection() as connection, transaction(connection):
             number = _get_run_number(connection, run_id)
             connection.executemany(_INSERT_NODE, ((number, *row) for row in values))
+            insert_items(connection, number, items)
+            delete_messages(connection, number, (row.node for row in rows if row.messages))
+
+    @_replace_damaged_file_and_retry
+    def record_messages(self, run_id: str, messages: Mapping[str, Sequence[str]]) -> None:
+        """Record the last messages of nodes that run."""
+        with self.file.open_or_reuse_connection() as connection, transaction(connection):
+            replace_messages(connection, _get_run_number(connection, run_id), messages)
 
     @_replace_damaged_file_and_retry
     def record_run_end(
@@ -172,12 +190,10 @@ class RunLog:
         workflow has succeeded since.
         """
         with self.file.open_or_reuse_connection() as connection:
-            tally = connection.execute(
-                "SELECT * FROM tallies WHERE workflow = ?", (replace_surrogates(workflow),)
-            ).fetchone()
+            tally = connection.execute(_SELECT_TALLY, (replace_surrogates(workflow),)).fetchone()
             last = next((run for run in _select_runs(connection, workflow) if run["status"] != "running"), None) or {}
             failure = _find_last_failure(connection, workflow) or {}
-        _, executions, successes, failures, total_ms = tally or ("", 0, 0, 0, 0)
+        executions, successes, failures, total_ms = tally or (0, 0, 0, 0)
         outcomes = successes + failures
         return {
             "execution_count": executions,
@@ -230,7 +246,7 @@ class RunLog:
         """
         with self.file.open_or_reuse_connection() as connection:
             run = _find_run_row(connection, id_prefix)
-            rows = connection.execute("SELECT * FROM nodes WHERE run = ? ORDER BY seq", run[:1])
+            rows = connection.execute(f"{_SELECT_NODES} ORDER BY seq", run[:1])
             return {**parse_run_row(run), "nodes": [parse_node_row(row).to_json() for row in rows]}
 
     @_replace_damaged_file_and_retry
@@ -255,10 +271,32 @@ class RunLog:
         """Return a node of a run with its values. Raise RunNotFound, also if the run has no such node."""
         with self.file.open_or_reuse_connection() as connection:
             run = _find_run_row(connection, id_prefix)
-            row = connection.execute("SELECT * FROM nodes WHERE run = ? AND seq = ?", (run[0], seq)).fetchone()
+            row = connection.execute(f"{_SELECT_NODES} AND seq = ?", (run[0], seq)).fetchone()
         if row is None:
             raise RunNotFound(f"The run has no node {seq}.", hint="List its nodes: pflow show RUN", run_id=run[1])
         return parse_node_row(row).to_json()
+
+    @_replace_damaged_file_and_retry
+    def list_items(
+        self, id_prefix: str, node: str, *, status: str | None = None, after: int = -1, limit: int = 100
+    ) -> Plain:
+        """Return items of a batch in their order, see `select_items`. Raise RunNotFound."""
+        with self.file.open_or_reuse_connection() as connection:
+            return select_items(connection, _find_run_row(connection, id_prefix)[0], node, status, after, limit)
+
+    @_replace_damaged_file_and_retry
+    def list_messages(self, id_prefix: str, node: str) -> list[str]:
+        """Return the last messages of a node that runs. Raise RunNotFound."""
+        with self.file.open_or_reuse_connection() as connection:
+            return select_messages(connection, _find_run_row(connection, id_prefix)[0], node)
+
+    @_replace_damaged_file_and_retry
+    def find_ended_nodes(self, run_id: str, nodes: Iterable[str]) -> set[str]:
+        """Return those of the nodes that the log has as ended. Raise RunNotFound."""
+        query = "SELECT DISTINCT node FROM nodes WHERE run = ? AND node IN (SELECT value FROM json_each(?))"
+        with self.file.open_or_reuse_connection() as connection:
+            number = _get_run_number(connection, run_id)
+            return {node for (node,) in connection.execute(query, (number, json.dumps(list(nodes))))}
 
     @_replace_damaged_file_and_retry
     def find_resumed_run(self, run_id: str) -> str | None:
@@ -329,7 +367,7 @@ def _select_runs(
     names = [] if workflow is None else [replace_surrogates(workflow)]
     conditions = [*(["workflow = ?"] if names else []), *([extra_condition] if extra_condition else [])]
     chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    query = f"SELECT * FROM runs {chosen} ORDER BY number DESC"  # noqa: S608 - it contains constants only
+    query = f"{_SELECT_RUNS} {chosen} ORDER BY number DESC"
     return map(parse_run_row, connection.execute(query, (*names, *values)))
 
 
@@ -349,6 +387,8 @@ def _make_not_found_error(run_id: str, matching_ids: list[str]) -> RunNotFound:
     return RunNotFound(f"There is no run '{shown}'.", hint="List the runs: pflow history", run_id=shown)
 
 
+_SELECT_RUNS: Final = f"SELECT {', '.join(RUN_COLUMNS)} FROM runs"  # noqa: S608 - constants only
+_SELECT_NODES: Final = f"SELECT {', '.join(NODE_COLUMNS)} FROM nodes WHERE run = ?"  # noqa: S608 - constants only
 _SELECT_ENDS: Final = f"""
     SELECT {", ".join(END_COLUMNS)}, error FROM nodes WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?
 """  # noqa: S608 - constants only
@@ -374,11 +414,13 @@ _COUNT_OUTCOME: Final = """
     UPDATE tallies SET successes = successes + ?, failures = failures + ?, duration_ms = duration_ms + ?
     WHERE workflow = (SELECT workflow FROM runs WHERE number = ?)
 """
-_SELECT_BY_PREFIX: Final = """
-    SELECT * FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id != ?1, number LIMIT 5
+_SELECT_BY_PREFIX: Final = f"""
+    {_SELECT_RUNS} WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id != ?1, number LIMIT 5
 """
+_SELECT_TALLY: Final = "SELECT executions, successes, failures, duration_ms FROM tallies WHERE workflow = ?"
 _JOIN_TALLIES: Final = """
-    INSERT INTO tallies SELECT ?, executions, successes, failures, duration_ms FROM tallies WHERE workflow = ?
+    INSERT INTO tallies (workflow, executions, successes, failures, duration_ms)
+    SELECT ?, executions, successes, failures, duration_ms FROM tallies WHERE workflow = ?
     ON CONFLICT DO UPDATE SET executions = executions + excluded.executions, successes = successes + excluded.successes,
         failures = failures + excluded.failures, duration_ms = duration_ms + excluded.duration_ms
 """

@@ -9,6 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from pflow.engine.runlog_items import MIGRATION as ITEMS_AND_MESSAGES
+from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, create_database_file, migrate, translate_read_errors
 
@@ -48,6 +50,7 @@ _MIGRATIONS: Final = [
         CREATE TABLE graphs (run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE, graph TEXT NOT NULL);
         """,
     ),
+    ITEMS_AND_MESSAGES,
 ]
 
 
@@ -92,8 +95,11 @@ class RunLogFile:
                 self._opened = None
 
     def rename_file_if_damaged(self, error: DatabaseUnusable) -> bool:
-        """Rename the file if the error means that it is damaged, and return True if a retry can succeed."""
-        if not _is_damage_error(error):
+        """Rename the file if the error means that it is damaged, and return True if a retry can succeed.
+
+        A file that a newer version of this program has changed meanwhile is not damaged.
+        """
+        if not _is_damage_error(error) or _has_newer_migrations(self._path):
             return False
         try:
             with self._lock, hold_lock(self._path.with_name(f"{self._path.name}.lock"), timeout_s=10):
@@ -130,6 +136,16 @@ def _rename_damaged_file(path: Path) -> str:
         with suppress(FileNotFoundError):
             path.with_name(path.name + tail).rename(path.with_name(name + tail))
     return name
+
+
+def _has_newer_migrations(path: Path) -> bool:
+    """Return True if the file has migrations that this version does not know."""
+    try:
+        with closing(connect(path, readonly=True)) as connection:
+            applied = {name for (name,) in connection.execute("SELECT name FROM migrations")}
+    except (sqlite3.Error, UraniborgError):
+        return False
+    return bool(applied - {name for name, _ in _MIGRATIONS})
 
 
 def _read_inode(path: Path) -> int | None:

@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+import orjson
+
 from pflow.engine.progress_output import NodeStatus
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
 from uraniborg.kernel.logging import redact
@@ -15,11 +17,14 @@ _MAX_CHARS: Final = 100_000
 """Characters of JSON that one value may take; of a longer value only the beginning is stored."""
 _USUAL_ACTIONS: Final = (DEFAULT_ACTION, ERROR_ACTION)
 _NODE_VALUES: Final = ("params", "outputs", "inputs", "messages")
-_COLUMNS: Final = (
+RUN_COLUMNS: Final = (
+    "number",
     *("id", "workflow", "source", "status", "started_at", "ended_at", "duration_ms", "failed_node", "error"),
     *("reused", "resumed_from", "inputs", "outputs", "pid", "birth", "warnings"),
 )
+"""Selected by name, so that a run continues when a newer version adds a column to the file."""
 END_COLUMNS: Final = ("seq", "node", "type", "status", "action", "started_at", "duration_ms", "note")
+NODE_COLUMNS: Final = (*END_COLUMNS[:-1], "error", "note", *_NODE_VALUES)
 
 
 class NodeRow(NamedTuple):
@@ -77,7 +82,11 @@ def format_masked_json(value: Any) -> str | None:
     """Return the value as JSON, with secrets masked that the caller missed, cut if it is too long."""
     if value is None:
         return None
-    text = json.dumps(redact(value), ensure_ascii=False, default=str)
+    masked = redact(value)
+    try:
+        text = orjson.dumps(masked, default=str).decode()
+    except TypeError:  # a lone surrogate, a key that is not a text, or a very large number
+        text = json.dumps(masked, ensure_ascii=False, default=str)
     if len(text) > _MAX_CHARS:
         text = json.dumps({"characters": len(text), "beginning": text[:1_000]}, ensure_ascii=False)
     return replace_surrogates(text)
@@ -87,7 +96,7 @@ def parse_json(text: str | None) -> Any:
     return None if text is None else json.loads(text, parse_constant=lambda _: None)
 
 
-def _parse_error(text: str | None) -> Any:
+def parse_error(text: str | None) -> Any:
     """Return a stored error; of one that was cut, an error with the beginning of its text."""
     error: Plain | None = parse_json(text)
     if error is not None and "beginning" in error and "message" not in error:
@@ -116,32 +125,30 @@ def make_node_columns(row: NodeRow) -> tuple[Any, ...]:
 
 
 def parse_node_row(row: tuple[Any, ...]) -> NodeRow:
-    _, *columns, error, note, params, outputs, inputs, messages = row
-    values = {
-        name: parse_json(text) for name, text in zip(_NODE_VALUES, (params, outputs, inputs, messages), strict=True)
-    }
-    return NodeRow(*columns, error=_parse_error(error), note=note, **values)
+    columns = dict(zip(NODE_COLUMNS, row, strict=True))
+    values = {name: parse_json(columns[name]) for name in _NODE_VALUES}
+    return NodeRow(**{**columns, **values, "error": parse_error(columns["error"])})
 
 
 def parse_node_end(row: tuple[Any, ...]) -> Plain:
     *columns, error = row
-    return dict(zip(END_COLUMNS, columns, strict=True)) | {"error": _parse_error(error)}
+    return dict(zip(END_COLUMNS, columns, strict=True)) | {"error": parse_error(error)}
 
 
 def parse_run_row(row: tuple[Any, ...]) -> Plain:
-    run = dict(zip(_COLUMNS, row[1:], strict=True))
+    run = dict(zip(RUN_COLUMNS[1:], row[1:], strict=True))
     pid, birth = run.pop("pid"), run.pop("birth")
     if run["status"] == "running" and not _is_process_alive(pid, birth):
         run["status"] = "interrupted"
     return run | {
         "inputs": parse_json(run["inputs"]),
-        "error": _parse_error(run["error"]),
+        "error": parse_error(run["error"]),
         "outputs": parse_json(run["outputs"]),
-        "warnings": _parse_warnings(run["warnings"]),
+        "warnings": parse_texts(run["warnings"]),
     }
 
 
-def _parse_warnings(text: str | None) -> list[str]:
-    """Return the warnings of a run; none for a run of an older version. Of a text that was cut, the beginning."""
+def parse_texts(text: str | None) -> list[str]:
+    """Return stored warnings or messages; none for a run of an older version. Of texts that were cut, the beginning."""
     found: Any = parse_json(text) or []
     return cast("list[str]", found) if isinstance(found, list) else [found["beginning"]]

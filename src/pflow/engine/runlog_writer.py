@@ -3,14 +3,16 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import Ending, RunLog
+from pflow.engine.runlog_items import ItemRow
 from pflow.engine.runlog_rows import NodeRow
-from pflow.engine.steps import NodeEnd
+from pflow.engine.steps import ItemEnd, NodeEnd, StepResult
 from pflow.ir.graph import describe_graph
 from pflow.ir.model import Workflow
 from pflow.redaction import Secrets
@@ -20,30 +22,47 @@ from uraniborg.kernel.logging import MASK
 
 _MAX_ROWS: Final = 500
 _FLUSH_S: Final = 1.0
+_MESSAGE_S: Final = 0.2
+"""The time for which a message waits for others."""
 _MAX_BYTES: Final = 20_000
+_MAX_ITEM_BYTES: Final = 2_000
+_MAX_BATCH_BYTES: Final = 4_000_000
+"""The size of all values of a batch; items after that are stored without their values."""
 _MAX_MESSAGES: Final = 100
 _MAX_MESSAGE_CHARS: Final = 1_000
 
 
 class RunLogWriter:
-    """Writes one run to the log. If the log cannot be written, a warning is added and the run continues."""
+    """Writes one run to the log. If the log cannot be written, a warning is added and the run continues.
+
+    The log masks the secrets of this process in all rows, those of the active run among them: see `enable_redactor`.
+    """
 
     def __init__(self, log: RunLog | None, run_id: str, workflow: str, source: str) -> None:
         self._log = log
         self._run_id = run_id
         self._workflow = workflow
         self._source = source
+        self.on_messages: Callable[[str, int], None] = lambda _node, _count: None
+        """Called with a node and the number of its messages so far when others can read them."""
         self.status: Ending = "failed"
         self.notices: list[str] = []
         """Warnings for the reply of the run."""
         self._rows: list[NodeRow] = []
+        self._items: list[ItemRow] = []
+        self._batch_bytes: dict[str, int] = {}
         self._count = 0
         self._flushed_at = time.monotonic()
         self._began = False
         self._secrets = Secrets()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._message_timer: asyncio.TimerHandle | None = None
         self._messages: dict[str, deque[str]] = {}
         """The last messages of nodes that have not ended."""
+        self._message_counts: dict[str, int] = {}
+        self._unwritten = deque[str]()
+        """Nodes with messages that others cannot read yet. Threads append to it."""
 
     def record_run_start(
         self,
@@ -54,6 +73,7 @@ class RunLogWriter:
     ) -> None:
         """Write that the run begins. Its secrets are masked in everything that is written from now on."""
         self._secrets = secrets
+        self._loop = asyncio.get_running_loop()
         if self._log is None:
             return
         try:
@@ -71,9 +91,28 @@ class RunLogWriter:
             self._stop_logging_with_notice(exc)
 
     def record_message(self, key: str, text: str) -> None:
-        """Keep a message of a node, without secrets, until the node ends. Nodes call this from their threads."""
+        """Add a message of a node, without secrets. Nodes call this from their threads."""
         node = key[: key.rindex("[")] if key.endswith("]") else key  # an item of a batch
         self._messages.setdefault(node, deque(maxlen=_MAX_MESSAGES)).append(text[:_MAX_MESSAGE_CHARS])
+        self._message_counts[node] = self._message_counts.get(node, 0) + 1
+        self._unwritten.append(node)
+        if self._loop is not None and self._message_timer is None:
+            with suppress(RuntimeError):  # the run has ended
+                self._loop.call_soon_threadsafe(self._write_messages_soon)
+
+    def record_item(self, end: ItemEnd) -> None:
+        """Add a row for an item of a batch that has ended."""
+        if self._log is None:
+            return
+        error = end.error.body()["error"] if end.error else None
+        values: dict[str, Any] = {}
+        used = self._batch_bytes.get(end.key, 0)
+        if used <= _MAX_BATCH_BYTES:
+            values = _replace_large_values({"value": end.item, "outputs": _choose_outputs(end.step)}, _MAX_ITEM_BYTES)
+            self._batch_bytes[end.key] = used + _measure(values)
+        masked = {name: self._mask_short_secrets(value) for name, value in values.items()}
+        self._items.append(ItemRow(end.key, end.position, end.status, end.duration_ms, error, **masked))
+        self._flush_rows_or_wait()
 
     def record_node(self, end: NodeEnd) -> None:
         """Add a row for a node that has ended."""
@@ -81,23 +120,19 @@ class RunLogWriter:
             return
         self._count += 1
         step, milliseconds = end.step, end.duration_ms
-        body = self._secrets.mask(end.error.body()["error"]) if end.error else None
-        note = self._secrets.mask(step.not_reused_reason) if step and step.not_reused_reason else None
+        error = end.error.body()["error"] if end.error else None
+        note = step.not_reused_reason or None if step else None
         action = step.action if step else "error"
         began = format_iso(datetime.now(UTC) - timedelta(milliseconds=milliseconds))
-        params = self._secrets.mask(_replace_large_values(end.node.params))
-        found = (step.outputs if step.masked_outputs is None else step.masked_outputs) if step else None
-        outputs = self._secrets.mask(_replace_large_values(found)) if found else None
+        params = _replace_large_values(end.node.params)
+        outputs = _replace_large_values(found) if (found := _choose_outputs(step)) else None
         # The run whose result was reused has the values.
         is_given = end.params is not None and end.status != "reused" and end.params != end.node.params
-        inputs = self._mask_inputs(_replace_large_values(end.params or {})) if is_given else None
+        inputs = self._mask_short_secrets(_replace_large_values(end.params or {})) if is_given else None
         messages = list(self._messages.pop(end.key, ())) or None
-        ending = (self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note)
+        ending = (self._count, end.key, end.node.type, end.status, action, began, milliseconds, error, note)
         self._rows.append(NodeRow(*ending, params, outputs, inputs, messages))
-        if len(self._rows) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
-            self._flush_rows()
-        elif self._timer is None:  # so that others can read the row while the next node runs for long
-            self._timer = asyncio.get_running_loop().call_later(_FLUSH_S, self._flush_rows)
+        self._flush_rows_or_wait()
 
     def record_run_end(self, result: RunResult, *, is_waiting: bool) -> None:
         """Write that the run has ended, and close the log."""
@@ -143,27 +178,60 @@ class RunLogWriter:
         except UraniborgError as exc:
             self._stop_logging_with_notice(exc)
 
-    def _mask_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Return the values of parameters without secrets. One that contains a short secret is masked as a whole."""
-        masked: dict[str, Any] = self._secrets.mask(inputs)
-        return {name: MASK if self._secrets.has_short_secret_in(value) else value for name, value in masked.items()}
+    def _mask_short_secrets(self, value: Any) -> Any:
+        """Return the value; the mask instead of one, or of a member of an object, that contains a short secret."""
+        if isinstance(value, dict):
+            members = cast("dict[str, Any]", value).items()
+            return {name: MASK if self._secrets.has_short_secret_in(one) else one for name, one in members}
+        return MASK if self._secrets.has_short_secret_in(value) else value
+
+    def _flush_rows_or_wait(self) -> None:
+        """Write the rows if they are many or old, else soon: others can read them while a node runs for long."""
+        if len(self._rows) + len(self._items) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
+            self._flush_rows()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_FLUSH_S, self._flush_rows)
 
     def _flush_rows(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         rows, self._rows = self._rows, []
+        items, self._items = self._items, []
         self._flushed_at = time.monotonic()
-        if not rows or self._log is None or not self._began:
+        if not (rows or items) or self._log is None or not self._began:
             return
         try:
-            self._log.record_nodes(self._run_id, rows)
+            self._log.record_nodes(self._run_id, rows, items)
         except UraniborgError as exc:
             self._stop_logging_with_notice(exc)
+
+    def _write_messages_soon(self) -> None:
+        if self._message_timer is None:
+            self._message_timer = asyncio.get_running_loop().call_later(_MESSAGE_S, self._write_messages)
+
+    def _write_messages(self) -> None:
+        self._message_timer = None
+        nodes = {self._unwritten.popleft() for _ in range(len(self._unwritten))}
+        messages = {node: list(found) for node in nodes if (found := self._messages.get(node))}
+        if not messages or self._log is None or not self._began:
+            return
+        try:
+            self._log.record_messages(self._run_id, messages)
+        except UraniborgError as exc:
+            self._stop_logging_with_notice(exc)
+            return
+        for node in messages:
+            self.on_messages(node, self._message_counts[node])
 
     def _stop_logging_with_notice(self, exc: UraniborgError) -> None:
         self.notices.append(f"This run is not in the log of runs: {exc.message}")
         self._log = None
+
+
+def _choose_outputs(step: StepResult | None) -> dict[str, Any] | None:
+    """Return the outputs of a step for the log."""
+    return (step.outputs if step.masked_outputs is None else step.masked_outputs) if step else None
 
 
 def _describe_masked_graph(workflow: Workflow, secrets: Secrets) -> dict[str, Any]:
@@ -177,15 +245,20 @@ def _describe_masked_graph(workflow: Workflow, secrets: Secrets) -> dict[str, An
     return graph
 
 
-def _replace_large_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values, with the size instead of a value that is too large for the log."""
-    import orjson
-
+def _replace_large_values(values: Mapping[str, Any], max_bytes: int = _MAX_BYTES) -> dict[str, Any]:
+    """Return the values that are JSON, with the size instead of a value that is too large for the log."""
     small: dict[str, Any] = {}
     for name, value in values.items():
         try:
-            size = len(orjson.dumps(value))
-        except orjson.JSONEncodeError:
+            size = _measure(value)
+        except TypeError:
             continue
-        small[name] = value if size <= _MAX_BYTES else {"bytes": size}
+        small[name] = value if size <= max_bytes else {"bytes": size}
     return small
+
+
+def _measure(value: Any) -> int:
+    """Return the size of a value as JSON. Raise TypeError if it is not JSON."""
+    import orjson
+
+    return len(orjson.dumps(value))

@@ -16,7 +16,7 @@ from pflow.engine.resume.journal import StepKey, StoredResult
 from pflow.engine.resume.reuse import can_reuse_result, compute_step_fingerprint, differs_only_in_effects
 from pflow.engine.secret_references import SecretReferences
 from pflow.engine.spool import has_all_spooled_files
-from pflow.errors import NodeFailed, PflowError, describe_exception
+from pflow.errors import ApprovalRequired, NodeFailed, PflowError, describe_exception
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Retry, Workflow
 from pflow.node import Context
@@ -113,6 +113,26 @@ class NodeEnd(NamedTuple):
     """The values of the parameters; None for a batch, and if they could not be resolved."""
 
 
+class ItemEnd(NamedTuple):
+    """How an item of a batch ended. `key` is that of the batch."""
+
+    key: str
+    position: int
+    item: Any
+    step: StepResult | None
+    """None if the item failed or was interrupted."""
+    duration_ms: float
+    error: UraniborgError | None = None
+
+    @property
+    def status(self) -> NodeStatus:
+        if self.step is not None:
+            return "reused" if self.step.is_reused else "completed"
+        if self.error is None:
+            return "uncertain"
+        return "waiting" if isinstance(self.error, ApprovalRequired) else "failed"
+
+
 class WalkListener:
     """Receives the events of a walk, and ignores those that a subclass does not handle."""
 
@@ -122,8 +142,8 @@ class WalkListener:
     def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
         """Handle the start of a node. `deciding_nodes` decide whether it is reached, if that is not known yet."""
 
-    def on_item_ended(self, key: str, item_count: int, done_count: int) -> None:
-        """Handle the end of an item of a batch, of which `done_count` have ended."""
+    def on_item_ended(self, end: ItemEnd, item_count: int, done_count: int) -> None:
+        """Handle the end of an item of a batch with `item_count` items, of which `done_count` have ended."""
 
     def on_batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
         """Handle the end of a batch. `problem` is the first failure of an item, or empty."""

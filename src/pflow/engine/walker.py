@@ -20,7 +20,7 @@ from pflow.engine.progress_output import NodeStatus, measure_elapsed_ms
 from pflow.engine.results import RunProgress, collect_outputs
 from pflow.engine.resume.reuse import NO_EFFECTS, extend_effects_digest, join_effects_digests
 from pflow.engine.secret_references import find_secret_references, resolve_secret_values
-from pflow.engine.steps import NodeEnd, RunState, StepResult, ValueUnknown, get_effect, reuse_or_run_step
+from pflow.engine.steps import ItemEnd, NodeEnd, RunState, StepResult, ValueUnknown, get_effect, reuse_or_run_step
 from pflow.errors import (
     ApprovalRequired,
     NodeFailed,
@@ -307,11 +307,18 @@ class WorkflowWalker:
 
         async def run_item(scope: Scope, index: int) -> StepResult:
             nonlocal done_count
+            began, step, error = time.perf_counter(), None, None
             try:
-                return await self._run_nested_or_step(node, scope, f"{key}[{index}]", effects_digest, retry)
+                step = await self._run_nested_or_step(node, scope, f"{key}[{index}]", effects_digest, retry)
+            except UraniborgError as exc:
+                error = exc
+                raise
+            else:
+                return step
             finally:
                 done_count += 1
-                self._listener.on_item_ended(key, len(batch.items), done_count)
+                end = ItemEnd(key, index, batch.items[index], step, measure_elapsed_ms(began), error)
+                self._listener.on_item_ended(end, len(batch.items), done_count)
 
         batch = BatchRun(node, self._scope, run_item, self._runner.concurrency)
         await batch.run_items()

@@ -24,6 +24,23 @@ _NOTES: Final = {
 }
 
 
+def schedule_workflow(
+    name: str, workflow: Workflow, timing: Timing, inputs: Mapping[str, Any], *, home: Path, folder: Path
+) -> dict[str, Any]:
+    """Let the scheduler of this system run a workflow with these inputs, and return the schedule with notes.
+
+    Raise InvalidInputs, TemplateUnresolved, or as `Scheduler.install_job` does.
+    """
+    from pflow.scheduling.scheduler_selection import select_scheduler
+
+    texts = format_input_texts(workflow, inputs)
+    job, secrets = make_scheduled_job(name, workflow, timing, texts, inputs, home=home, folder=folder)
+    scheduler = select_scheduler(None, sys.platform, os.environ)
+    install_job(scheduler, job, home)
+    notes = describe_schedule(scheduler, job, secrets)
+    return {"name": job.workflow, "at": str(timing), "as": scheduler.kind, "notes": notes}
+
+
 def make_scheduled_job(
     name: str,
     workflow: Workflow,

@@ -1,8 +1,9 @@
 """The bodies, in all universes, that take values from a paper."""
 
 import asyncio
+import time
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from universe.provenance.bibliography import CitedSource, collect_cited_sources
 from universe.service.universes import UniverseService
@@ -11,8 +12,10 @@ from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise
 from uraniborg.kernel.errors import UraniborgError
 
 _PAGE: Final = 100
-_MOST_UNIVERSES: Final = 500
+_MOST_UNIVERSES: Final = 2_000
 _MOST_USES: Final = 200
+_READ_S: Final = 2.0
+"""How long one search reads universes that have changed."""
 
 
 class PaperUse(NamedTuple):
@@ -28,48 +31,71 @@ class PaperUse(NamedTuple):
 class PaperUses(NamedTuple):
     uses: list[PaperUse]
     is_complete: bool
-    """False if there may be more: a universe could not be read, or there are very many."""
+    """False if there may be more: universes are still to be read, one could not be read, or there are very many."""
 
 
-async def find_paper_uses(service: UniverseService, identifiers: Mapping[str, str]) -> PaperUses:
-    """Return the bodies that cite the paper with these identifiers (doi, arxiv, bibkey, id), newest universes first.
+class PaperUseIndex:
+    """The papers that the bodies of each universe cite, in memory; a universe is read again when it has changed."""
 
-    A source without a DOI and an arXiv id is compared by its id. The last version of each universe counts.
-    """
-    wanted = _read_keys(identifiers.get("doi"), identifiers.get("arxiv"))
-    ids = {value for name in ("bibkey", "id") if (value := identifiers.get(name))}
-    uses: list[PaperUse] = []
-    is_complete = True
-    records = await _list_newest_records(service)
-    for record in records:
-        try:
-            view = await service.view(record.id)
-        except UraniborgError:  # damaged, or deleted meanwhile
-            is_complete = False
-            continue
-        stars: Mapping[str, Mapping[str, Any]] = view.replica.mirror.to_plain()["stars"]
-        uses += await asyncio.to_thread(_find_uses_of_universe, record, stars, wanted, ids)
-        if len(uses) > _MOST_USES:
-            return PaperUses(uses[:_MOST_USES], False)
-    return PaperUses(uses, is_complete and len(records) < _MOST_UNIVERSES)
+    def __init__(self, service: UniverseService) -> None:
+        self._service = service
+        self._lock = asyncio.Lock()
+        self._cited: dict[tuple[str, str, int], list[CitedSource]] = {}
+        """By the id, the creation time and the version of a universe."""
+
+    async def find_uses(self, identifiers: Mapping[str, str], *, read_s: float = _READ_S) -> PaperUses:
+        """Return the bodies that cite a paper by its identifiers (doi, arxiv, bibkey, id), newest universes first.
+
+        A source without a DOI and an arXiv id is compared by its id. The last version of each universe counts. Changed
+        universes are read for `read_s` seconds; the next call continues.
+        """
+        wanted = _read_keys(identifiers.get("doi"), identifiers.get("arxiv"))
+        ids = {value for name in ("bibkey", "id") if (value := identifiers.get(name))}
+        async with self._lock:
+            records = await self._list_newest_records()
+            is_complete = await self._read_changed_universes(records, time.monotonic() + read_s)
+        uses = [
+            PaperUse(record.id, record.name, name, fields)
+            for record in records
+            for source in self._cited.get(_make_key(record), ())
+            if _is_same_paper(source, wanted, ids)
+            for name, fields in source.uses
+        ]
+        return PaperUses(uses[:_MOST_USES], is_complete and len(uses) <= _MOST_USES and len(records) < _MOST_UNIVERSES)
+
+    async def _list_newest_records(self) -> list[Record]:
+        records: list[Record] = []
+        while len(records) < _MOST_UNIVERSES:
+            before = (records[-1].created_at, records[-1].id) if records else None
+            page = await self._service.list_records(limit=_PAGE, before=before)
+            records += page
+            if len(page) < _PAGE:
+                break
+        return records
+
+    async def _read_changed_universes(self, records: list[Record], deadline: float) -> bool:
+        """Read the citations of changed universes. Return False if some could not be read, or not in time."""
+        known, self._cited = self._cited, {}
+        is_complete = True
+        for record in records:
+            key = _make_key(record)
+            if key in known:
+                self._cited[key] = known[key]
+                continue
+            if time.monotonic() > deadline:
+                is_complete = False
+                continue
+            try:
+                stars = await self._service.read_stars(record)
+            except UraniborgError:  # damaged, or deleted meanwhile
+                is_complete = False
+                continue
+            self._cited[key] = await asyncio.to_thread(collect_cited_sources, stars)
+        return is_complete
 
 
-async def _list_newest_records(service: UniverseService) -> list[Record]:
-    records: list[Record] = []
-    while len(records) < _MOST_UNIVERSES:
-        before = (records[-1].created_at, records[-1].id) if records else None
-        page = await service.list_records(limit=_PAGE, before=before)
-        records += page
-        if len(page) < _PAGE:
-            break
-    return records
-
-
-def _find_uses_of_universe(
-    record: Record, stars: Mapping[str, Mapping[str, Any]], wanted: set[str], ids: set[str]
-) -> list[PaperUse]:
-    cited = [source for source in collect_cited_sources(stars) if _is_same_paper(source, wanted, ids)]
-    return [PaperUse(record.id, record.name, name, fields) for source in cited for name, fields in source.uses]
+def _make_key(record: Record) -> tuple[str, str, int]:
+    return record.id, record.created_at, record.version
 
 
 def _is_same_paper(source: CitedSource, wanted: set[str], ids: set[str]) -> bool:

@@ -1,7 +1,7 @@
 """The service behind REST, MCP and the command line: it creates, changes, reads and deletes universes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple
 
@@ -139,6 +139,16 @@ class UniverseService:
         if version is not None and version != live.replica.version:  # it was changed meanwhile
             return UniverseView(record, version, await self._cache.rebuild_replica_at(universe_id, version))
         return UniverseView(record._replace(version=live.replica.version), live.replica.version, live.replica)
+
+    async def read_stars(self, record: Record) -> Mapping[str, Mapping[str, Any]]:
+        """Return the bodies of a universe at the version of the record, and load nothing into the cache.
+
+        Raise UniverseNotFound, VersionNotFound or LogDamaged.
+        """
+        live = self._cache.cached.get(record.id)
+        if live is not None and (live.created_at, live.replica.version) == (record.created_at, record.version):
+            return live.replica.mirror.to_plain()["stars"]
+        return (await self._cache.rebuild_replica_at(record.id, record.version)).mirror.to_plain()["stars"]
 
     async def read_history(self, universe_id: str, *, after: int = 0, limit: int = 100) -> list[Entry]:
         """Return entries of the log, in order. Raise UniverseNotFound."""

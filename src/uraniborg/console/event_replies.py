@@ -78,6 +78,8 @@ class NodeChange(ChangeEvent):
     items: int | None = None
     """The number of items of a batch."""
     items_done: int | None = None
+    messages: int | None = None
+    """The number of messages so far."""
 
 
 class ShelfChange(ChangeEvent):

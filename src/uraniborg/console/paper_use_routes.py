@@ -12,13 +12,14 @@ from uraniborg.console.shelf_routes import PaperId, ShelfName, read_shelf
 from uraniborg.console.universe_routes import UniverseMount
 
 if TYPE_CHECKING:
-    from universe.provenance.paper_uses import PaperUses
+    from universe.provenance.paper_uses import PaperUseIndex
 
 _IDENTIFIERS = ("doi", "arxiv", "bibkey")
 
 
 def add_paper_use_routes(api: FastAPI, universe: UniverseMount, workflows: Service) -> None:
     """Add the route."""
+    indexes: dict[int, PaperUseIndex] = {}
 
     @api.get(
         "/api/shelves/{shelf}/papers/{paper_id}/uses",
@@ -32,7 +33,8 @@ def add_paper_use_routes(api: FastAPI, universe: UniverseMount, workflows: Servi
         known = {name: value for name in _IDENTIFIERS if (value := metadata["identifiers"].get(name))}
         known["id"] = metadata["paper_id"]
         mentions = await asyncio.to_thread(workflows.find_mentions, list(known.values()))
-        bodies = await _find_bodies(universe, known)
+        index = _get_index(universe, indexes)
+        bodies = await index.find_uses(known) if index else None
         return JsonReply(
             {
                 "bodies": [use._asdict() for use in bodies.uses] if bodies else [],
@@ -42,10 +44,14 @@ def add_paper_use_routes(api: FastAPI, universe: UniverseMount, workflows: Servi
         )
 
 
-async def _find_bodies(universe: UniverseMount, identifiers: dict[str, str]) -> "PaperUses | None":
-    """Return the bodies that cite a paper; None if the universe server does not run."""
-    from universe.provenance.paper_uses import find_paper_uses
+def _get_index(universe: UniverseMount, indexes: "dict[int, PaperUseIndex]") -> "PaperUseIndex | None":
+    """Return the index of the universe server that runs, or None if none does."""
+    from universe.provenance.paper_uses import PaperUseIndex
 
     if universe.app is None or not universe.app.is_running:
         return None
-    return await find_paper_uses(universe.app.service, identifiers)
+    service = universe.app.service
+    if id(service) not in indexes:
+        indexes.clear()
+        indexes[id(service)] = PaperUseIndex(service)
+    return indexes[id(service)]

@@ -10,11 +10,13 @@ from pflow.library.workflow_file import compute_revision
 from pflow.scheduling.installed_schedules import list_installed_schedules, remove_schedule
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
+from uraniborg.console.run_item_replies import NodeMessages, RunItemPage
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.workflow_replies import (
     AddedSchedule,
     ComponentList,
     EndedRun,
+    NodeStatus,
     RunApprovals,
     RunComparison,
     RunNode,
@@ -28,6 +30,7 @@ from uraniborg.console.workflow_replies import (
 _MAX_APPROVALS = 500
 Name = Annotated[str, Path(max_length=100, description="The name of a workflow.")]
 RunId = Annotated[str, Path(max_length=100, description="The id of a run, or its beginning.")]
+NodeKey = Annotated[str, Query(max_length=1_000, description="The node, such as `collect` or `outer/inner`.")]
 
 
 def add_run_history_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
@@ -78,6 +81,24 @@ def _add_reading_routes(api: FastAPI, service: Service) -> None:
     ) -> JsonReply:
         """Return a node that has ended, with its inputs, outputs and messages."""
         return JsonReply(await asyncio.to_thread(service.read_run_node, run_id, seq))
+
+    @api.get("/api/runs/{run_id}/items", response_model=RunItemPage, tags=["runs"], summary="List items of a batch")
+    async def list_run_items(  # pyright: ignore[reportUnusedFunction]
+        run_id: RunId,
+        node: NodeKey,
+        status: Annotated[NodeStatus | None, Query(description="Only items that ended so.")] = None,
+        after: Annotated[int, Query(ge=-1, le=2**53, description="`item` of the last known item, or `next`.")] = -1,
+        limit: Annotated[int, Query(ge=1, le=200)] = 100,
+    ) -> JsonReply:
+        """Return the items of a batch that have ended, in their order, with their values."""
+        return JsonReply(await asyncio.to_thread(service.list_run_items, run_id, node, status, after, limit))
+
+    @api.get(
+        "/api/runs/{run_id}/messages", response_model=NodeMessages, tags=["runs"], summary="List messages of a node"
+    )
+    async def list_node_messages(run_id: RunId, node: NodeKey) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return the last messages of a node that runs. Those of a node that has ended are with its values."""
+        return JsonReply({"messages": await asyncio.to_thread(service.list_node_messages, run_id, node)})
 
     @api.get("/api/run-comparison", response_model=RunComparison, tags=["runs"], summary="Compare two runs")
     async def compare_runs(  # pyright: ignore[reportUnusedFunction]

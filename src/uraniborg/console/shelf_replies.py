@@ -173,6 +173,10 @@ class PaperMetadata(Reply):
     source_chars: int
     outline: list[OutlineHeading]
     links: list[PublicationLink]
+    has_original: bool
+    """Whether the shelf has the PDF of the paper."""
+    shelf_path: str
+    """The folder of the shelf, which is the subject of the event of a new build."""
 
 
 class TextPage(Reply):

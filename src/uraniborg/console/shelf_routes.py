@@ -1,10 +1,12 @@
 """The routes of shelves: search, papers, their texts, summaries and citations."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import FastAPI, Path, Query
+from starlette.responses import Response
 
 from paper_library.errors import PaperNotFound
 from paper_library.library import Library, open_shared_library
@@ -29,6 +31,8 @@ from uraniborg.console.shelf_replies import (
 from uraniborg.kernel.errors import InvalidInput
 
 T = TypeVar("T")
+_PDF_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox"
+"""A PDF loads nothing, and whatever reads it as another type has no origin and runs no script."""
 FacetKind = Literal["author", "venue", "keyword", "institution", "tag", "year"]
 ShelfName = Annotated[str, Path(max_length=200, description="The name of a shelf.")]
 PaperId = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
@@ -139,7 +143,25 @@ def _add_paper_routes(api: FastAPI) -> None:
         """Return all metadata of a paper, with its outline, editorial notices and links."""
         metadata = await read_shelf(shelf, lambda library: library.metadata(paper_id))
         links = [link._asdict() for link in list_paper_links(metadata["identifiers"])]
-        return JsonReply({**metadata, "links": links})
+        known = await asyncio.to_thread(find_known_shelf, shelf)
+        has_original = await read_shelf(shelf, lambda library: library.has_original(paper_id))
+        more = {"links": links, "has_original": has_original, "shelf_path": str(known.path.resolve())}
+        return JsonReply({**metadata, **more})
+
+    @api.get(
+        f"{papers}/original",
+        tags=["shelves"],
+        summary="Return the PDF of a paper",
+        response_class=Response,
+        responses={200: {"content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}},
+    )
+    async def get_paper_original(shelf: ShelfName, paper_id: PaperId) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Return the PDF that the text of a paper was read from, for the viewer of the browser."""
+        key = await read_shelf(shelf, lambda library: library.metadata(paper_id)["citation_key"])
+        content = await read_shelf(shelf, lambda library: library.original(paper_id))
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", key).strip(".-") or "paper"
+        headers = {"Content-Disposition": f'inline; filename="{name}.pdf"', "Content-Security-Policy": _PDF_POLICY}
+        return Response(content, media_type="application/pdf", headers=headers)
 
     @api.get(f"{papers}/text", response_model=TextPage, tags=["shelves"], summary="Return the text of a paper")
     async def get_paper_text(  # pyright: ignore[reportUnusedFunction]

@@ -324,6 +324,8 @@ class ActiveNode(Reply):
     duration_ms: float | None = None
     items: int | None = None
     items_done: int | None = None
+    messages: int | None = None
+    """The number of messages so far."""
 
 
 class RunGraph(Reply):

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from pflow.engine import runlog, runlog_file, runlog_rows
 from pflow.engine.progress_output import NodeStatus
 from pflow.engine.runlog import Ending, RunLog
+from pflow.engine.runlog_items import ItemRow
 from pflow.engine.runlog_rows import NodeRow
 from pflow.errors import RunNotFound
 from tests.requirements import requirement
@@ -210,6 +211,7 @@ BEGUN_AND_KILLED = """
 import os, signal, sys
 from pathlib import Path
 from pflow.engine.runlog import RunLog
+from pflow.engine.runlog_items import ItemRow
 from pflow.engine.runlog_rows import NodeRow
 
 log = RunLog(Path(sys.argv[1]))
@@ -303,6 +305,7 @@ RUN_MANY = """
 import sys
 from pathlib import Path
 from pflow.engine.runlog import RunLog
+from pflow.engine.runlog_items import ItemRow
 from pflow.engine.runlog_rows import NodeRow
 
 for number in range(25):
@@ -512,6 +515,31 @@ def test_a_log_of_a_newer_version_stays_unchanged(path: Path) -> None:
         connection.commit()
     with closing(RunLog(path)) as log, pytest.raises(DatabaseNewer):
         log.record_run_start("r2", "w", "library", NOON, {})
+    assert list_damaged_files(path) == []
+
+
+def test_a_run_continues_after_a_newer_version_has_added_columns_and_tables(log: RunLog, path: Path) -> None:
+    log.record_run_start("one", "flow", "draft", NOON, {"x": 1})
+    with closing(sqlite3.connect(path)) as newer, newer:
+        for table in ("runs", "nodes", "tallies", "graphs", "items"):
+            newer.execute(f"ALTER TABLE {table} ADD COLUMN later TEXT")
+        newer.execute("INSERT INTO migrations VALUES ('from the future')")
+    log.record_nodes("one", [NodeRow(1, "a", "echo", "completed")], [ItemRow("a", 0, "completed", 1.0)])
+    log.record_run_end("one", "success", LATER, 5)
+    run = log.get_run("one")
+    assert (run["status"], [one["node"] for one in run["nodes"]]) == ("success", ["a"])
+    assert log.list_items("one", "a")["counts"] == {"completed": 1}
+    assert log.compute_statistics("flow")["success_count"] == 1
+    assert log.notice is None
+
+
+def test_a_log_that_a_newer_version_changed_is_not_taken_for_a_damaged_one(log: RunLog, path: Path) -> None:
+    log.record_run_start("one", "flow", "draft", NOON, {})
+    with closing(sqlite3.connect(path)) as newer, newer:
+        newer.execute("ALTER TABLE nodes RENAME COLUMN note TO remark")
+        newer.execute("INSERT INTO migrations VALUES ('from the future')")
+    with pytest.raises(DatabaseUnusable):
+        log.record_nodes("one", [NodeRow(1, "a", "echo", "completed")])
     assert list_damaged_files(path) == []
 
 

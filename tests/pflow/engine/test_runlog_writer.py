@@ -1,15 +1,18 @@
 """Rows that a run writes to the log: every node, its status and reuse, and no secret."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pflow.active_nodes import read_node_states
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
 from pflow.errors import RunNotFound
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node, until
 from tests.requirements import requirement
+from uraniborg.kernel.change_feed import create_feed, find_feed_folder
 
 
 @pytest.fixture
@@ -167,3 +170,109 @@ def test_warnings_and_messages_of_nodes_are_stored(home: Home, logged: Any) -> N
     run = logged(home.run(chain(node("a", "chatty")), {"unused": 1}))
     assert run["nodes"]["a"]["messages"] == ["half done"]
     assert any("unused" in warning for warning in run["warnings"])
+
+
+CHATTY = (
+    "import time\n"
+    "def act(params, context):\n"
+    "    context.say('half done')\n"
+    "    while (context.home.parent / 'orders' / 'wait').exists():\n"
+    "        time.sleep(0.005)\n"
+    "    return {}\n"
+)
+
+
+def test_messages_of_a_node_can_be_read_while_it_runs_and_are_announced(
+    home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
+    create_feed(find_feed_folder())
+    home.record_nodes("chatty", [{"type": "chatty", "description": "c", "run": "chatty.py:act"}], CHATTY)
+    home.order("wait")
+    log = RunLog(home.path / "runs.db")
+    running = home.process(chain(node("a", "chatty")))
+    try:
+        until(log.list_runs)
+        (run,) = log.list_runs()
+        until(lambda: [state.get("messages") for state in read_node_states(run["id"])] == [1])
+        assert log.list_messages(run["id"], "a") == ["half done"]
+        assert log.list_messages(run["id"], "b") == []
+    finally:
+        home.clear_orders()
+    assert running.reply()["success"]
+    assert log.list_messages(run["id"], "a") == []  # the node has them now
+    assert log.get_node(run["id"], 1)["messages"] == ["half done"]
+    log.close()
+
+
+def test_items_of_a_batch_can_be_read_page_by_page_and_failed_ones_alone(home: Home) -> None:
+    home.order("fail-b[1]", "fail-b[4]")
+    batch = {"items": [f"item {at}" for at in range(6)], "error_handling": "continue"}
+    result = home.run(chain(node("b", echo="${item}", batch=batch)))
+    log = RunLog(home.path / "runs.db")
+    first = log.list_items(result.run_id, "b", limit=4)
+    rest = log.list_items(result.run_id, "b", after=first["next"], limit=4)
+    failed = log.list_items(result.run_id, "b", status="failed")
+    log.close()
+    assert [one["item"] for one in first["items"] + rest["items"]] == [0, 1, 2, 3, 4, 5]
+    assert (first["next"], rest["next"]) == (3, None)
+    assert first["counts"] == {"completed": 4, "failed": 2}
+    assert first["items"][0]["value"] == "item 0"
+    assert first["items"][0]["outputs"]["echo"] == "item 0"
+    assert [(one["item"], one["error"]["message"]) for one in failed["items"]] == [
+        (1, "ordered to fail: fail-b[1]"),
+        (4, "ordered to fail: fail-b[4]"),
+    ]
+
+
+@requirement("PF-N4")
+def test_items_hold_no_secret_and_no_large_value(home: Home) -> None:
+    items = ["of s3cr3t-value", "pin 42", "x" * 5_000, 2**70]
+    inputs = {name: {"type": "string", "secret": True} for name in ("key", "pin")}
+    ir = chain(node("b", echo="${item} ${key}", batch={"items": items}), inputs=inputs)
+    result = home.run(ir, {"key": "s3cr3t-value", "pin": "42"})
+    log = RunLog(home.path / "runs.db")
+    found = log.list_items(result.run_id, "b")["items"]
+    log.close()
+    assert [one["value"] for one in found] == ["of ***", "***", {"bytes": 5_002}, None]
+    assert b"s3cr3t-value" not in b"".join(path.read_bytes() for path in home.path.glob("runs.db*"))
+
+
+def test_a_large_batch_is_stored_without_the_values_of_its_last_items(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pflow.engine.runlog_writer._MAX_BATCH_BYTES", 100)
+    result = home.run(chain(node("b", "on-loop", echo="${item}", batch={"items": ["x" * 40] * 9})))
+    log = RunLog(home.path / "runs.db")
+    page = log.list_items(result.run_id, "b")
+    log.close()
+    assert page["counts"] == {"completed": 9}
+    assert page["items"][0]["value"] == "x" * 40
+    assert page["items"][-1]["value"] is None
+
+
+def test_warnings_of_the_checker_are_in_the_log(home: Home, logged: Any) -> None:
+    ir = chain(node("a", echo="x"), outputs={}, inputs={"never_used": {"type": "string", "default": "x"}})
+    result = home.run(ir)
+    assert any("never_used" in warning for warning in result.warnings), result.warnings
+    assert logged(result)["warnings"] == result.warnings
+
+
+def test_nodes_that_the_log_has_are_not_active_however_small_the_page(
+    home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
+    create_feed(find_feed_folder())
+    home.order("wait-d")
+    log = RunLog(home.path / "runs.db")
+    running = home.process(chain(*(node(name) for name in "abcd")))
+    try:
+        until(lambda: len(_read_nodes(log)) == 3)
+        (run,) = log.list_runs()
+        progress = home.service.read_run_progress(run["id"], limit=1)
+        assert [one["node"] for one in progress["nodes"]] == ["a"]
+        assert [(one["node"], one["status"]) for one in progress["active"]] == [("d", "running")]
+    finally:
+        home.clear_orders()
+        log.close()
+    assert running.reply()["success"]

@@ -102,6 +102,13 @@ async def test_the_nodes_that_run_now_are_in_the_progress_of_a_run(api: httpx.As
             active = [node["node"] for node in progress["active"] if node["status"] == "running"]
     await api.post(f"/api/runs/{run_id}/cancel")
     assert (await wait_for_end(api, run_id))["status"] == "cancelled"
+    first = (await api.get(f"/api/runs/{run_id}/items", params={"node": "many", "limit": 1})).json()
+    rest = (await api.get(f"/api/runs/{run_id}/items", params={"node": "many", "after": first["next"]})).json()
+    assert [(one["item"], one["value"]) for one in first["items"] + rest["items"]] == [(0, 1), (1, 2)]
+    assert (first["counts"], rest["next"]) == ({"completed": 2}, None)
+    failed = (await api.get(f"/api/runs/{run_id}/items", params={"node": "many", "status": "failed"})).json()
+    assert failed["items"] == []
+    assert (await api.get(f"/api/runs/{run_id}/messages", params={"node": "slow"})).json() == {"messages": []}
 
 
 async def test_a_saved_workflow_is_replaced_unless_somebody_else_was_first(api: httpx.AsyncClient) -> None:
@@ -162,6 +169,8 @@ async def test_schedules_are_listed_and_an_unknown_one_is_not_removed(api: httpx
         "/api/runs/none/approvals",
         "/api/runs/none/progress",
         "/api/runs/none/nodes/1",
+        "/api/runs/none/items?node=a",
+        "/api/runs/none/messages?node=a",
         "/api/run-comparison?first=none&second=none",
         "/api/runs?before=none",
     ],

@@ -11,6 +11,7 @@ import pytest
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
+from tests.paper_library.build.readers.pdfs import write_pdf
 from tests.uraniborg.console.processes import ServerProcess, run_server
 
 GILLON = "gillon2017"
@@ -30,6 +31,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]
         "---\ntitle: Long\n---\n\n" + "".join(f"## Part {number}\n\n{'word ' * 2_000}\n\n" for number in range(20)),
         encoding="utf-8",
     )
+    write_pdf(inputs / "printed.pdf", [(20.0, "A Printed Paper"), (10.0, "Its text is here.")], Title="Printed <b>")
     shelves = home / "uraniborg" / "data" / "library" / "shelves"
     shelves.mkdir(parents=True)
     build_shelf([inputs], shelves / "mine")
@@ -68,7 +70,26 @@ def test_the_shelves_of_the_data_folder_are_listed(client: httpx.Client) -> None
     shelves = {one["name"]: one for one in client.get("/api/shelves").json()["shelves"]}
     assert shelves.keys() == {"sample-shelf", "mine"}
     assert (shelves["sample-shelf"]["is_served"], shelves["sample-shelf"]["is_sample"]) == (True, True)
-    assert (shelves["mine"]["papers"], shelves["mine"]["is_served"]) == (2, False)
+    assert (shelves["mine"]["papers"], shelves["mine"]["is_served"]) == (3, False)
+
+
+def test_the_pdf_of_a_paper_opens_in_the_viewer_of_the_browser_and_can_do_nothing_else(
+    client: httpx.Client, server: ServerProcess
+) -> None:
+    (found,) = client.get("/api/shelves/mine/search", params={"q": "printed"}).json()["results"]
+    address = f"/api/shelves/mine/papers/{found['paper_id']}"
+    assert client.get(address).json()["has_original"] is True
+    answer = client.get(f"{address}/original")
+    assert answer.content == Path(server.env["HOME"], "inputs", "printed.pdf").read_bytes()
+    assert answer.headers["content-type"] == "application/pdf"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert answer.headers["content-disposition"].startswith('inline; filename="')
+    assert not set(answer.headers["content-disposition"][18:-5]) & set('/\\"<>')
+    for wrong in ("papers/gillon2017/original", "papers/..%2f..%2fmanifest.json/original"):
+        assert client.get(f"/api/shelves/sample-shelf/{wrong}").status_code == 404
+    with httpx.Client(base_url=server.url) as stranger:
+        assert stranger.get(f"{address}/original").status_code == 401
 
 
 def test_a_shelf_is_described_in_numbers(client: httpx.Client, library: Library) -> None:
@@ -118,6 +139,8 @@ def test_a_misspelled_query_is_corrected(client: httpx.Client) -> None:
 def test_a_paper_has_its_metadata_outline_and_identifiers(client: httpx.Client, library: Library) -> None:
     paper = get_sample(client, f"papers/{GILLON}")
     links = paper.pop("links")
+    assert paper.pop("shelf_path").endswith("sample-shelf")
+    assert paper.pop("has_original") is False
     assert paper == library.metadata(GILLON)
     assert links[0]["url"] == "https://doi.org/10.1038/nature21360"
     found = get_sample(client, "lookup", id=paper["identifiers"]["doi"])

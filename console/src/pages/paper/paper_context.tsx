@@ -1,4 +1,4 @@
-import { api } from "../../api.ts";
+import { api, formatAddress } from "../../api.ts";
 import type { PaperMetadata } from "../../api_types.ts";
 import { Button } from "../../components/controls.tsx";
 import { checkLink } from "../../components/foreign_text.tsx";
@@ -28,7 +28,7 @@ export function PaperContext(props: { shelf: string; paper: PaperMetadata; addre
         </Button>
       </div>
       {paper.outline.length > 0 && <Outline paper={paper} addressAt={addressAt} />}
-      <Links paper={paper} />
+      <Links shelf={shelf} paper={paper} />
       <Values shelf={shelf} title={texts.keywords} name="keyword" values={paper.keywords} />
       <Values shelf={shelf} title={texts.tags} name="tag" values={paper.tags} />
       <Uses shelf={shelf} paper={paper} />
@@ -57,13 +57,25 @@ function Outline({ paper, addressAt }: { paper: PaperMetadata; addressAt: Addres
   );
 }
 
-function Links({ paper }: { paper: PaperMetadata }) {
+function Links({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
   const linked = new Set(paper.links.map((link) => link.scheme));
   const others = Object.entries(paper.identifiers).filter(([scheme]) => !linked.has(scheme));
-  if (!paper.links.length && !others.length) return null;
+  if (!paper.links.length && !others.length && !paper.has_original) return null;
+  const path = { shelf, paper_id: paper.paper_id };
   return (
     <section>
       <h2 class="section-title">{texts.links}</h2>
+      {paper.has_original && (
+        <p>
+          <a
+            href={formatAddress("/api/shelves/{shelf}/papers/{paper_id}/original", { path })}
+            target="_blank"
+            rel="noopener"
+          >
+            {texts.openPdf} <Icon name="external" />
+          </a>
+        </p>
+      )}
       <dl class="identifiers">
         {paper.links.map((link) => {
           const href = checkLink(link.url);
@@ -114,8 +126,12 @@ function Values(props: { shelf: string; title: string; name: "keyword" | "tag"; 
 
 /** The universes whose bodies take values from the paper, and the workflows that mention it. */
 function Uses({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
-  const uses = useResource(`uses ${shelf} ${paper.paper_id}`, (signal) =>
-    api.get("/api/shelves/{shelf}/papers/{paper_id}/uses", { path: { shelf, paper_id: paper.paper_id }, signal }),
+  const uses = useResource(
+    `uses ${shelf} ${paper.paper_id}`,
+    (signal) =>
+      api.get("/api/shelves/{shelf}/papers/{paper_id}/uses", { path: { shelf, paper_id: paper.paper_id }, signal }),
+    // A command changes a universe; an edited workflow is found when it runs
+    (change) => change.kind === "universe" || change.kind === "run",
   );
   return (
     <section>

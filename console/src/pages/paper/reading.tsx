@@ -6,7 +6,6 @@ import { ErrorNote, Loaded } from "../../components/states.tsx";
 import { findBlockAt, TextTree } from "../../components/text_tree.tsx";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
-import { isBuildOfShelf } from "../library/shelf_changes.ts";
 
 const texts = strings.paper;
 
@@ -67,7 +66,7 @@ function TextPages(props: TextProps & { lang: string | undefined }) {
         query: { lang: lang ?? null, offset: at ?? 0 },
         signal,
       }),
-    (change) => isBuildOfShelf(change, shelf),
+    (change) => change.kind === "shelf" && change.subject === paper.shelf_path,
   );
   const last = useRef<TextPage>(undefined);
   const value = page.value.value;

@@ -7,6 +7,7 @@ import { When } from "../../components/time.tsx";
 import { useResource } from "../../resource.ts";
 import { formatPath } from "../../router.ts";
 import { strings } from "../../strings.ts";
+import { ItemList, isItemChange } from "./item_list.tsx";
 import type { NodeState, RunStore } from "./run_store.ts";
 import { describeNode, formatDuration, shortenId } from "./run_words.ts";
 import { ValueView } from "./value_view.tsx";
@@ -56,8 +57,15 @@ export function RunPanel(props: { run: RunSummary; store: RunStore; hrefOf: (nod
   );
 }
 
-/** One node of a run: its state and why, inputs, outputs, messages and error. */
-export function NodePanel(props: { run: RunSummary; store: RunStore; node: string; closeHref: string }) {
+/** One node of a run: its state and why, inputs, outputs, messages, error, and the items of a batch. */
+export function NodePanel(props: {
+  run: RunSummary;
+  store: RunStore;
+  node: string;
+  item: number | undefined;
+  closeHref: string;
+  itemHrefOf: (item: number) => string;
+}) {
   const { run, store, node } = props;
   const state = store.states.value.get(node);
   const described = store.graph.value?.nodes.find((one) => one.id === node);
@@ -88,12 +96,45 @@ export function NodePanel(props: { run: RunSummary; store: RunStore; node: strin
       ) : (
         <NodeValues key={state.seq} runId={run.id} seq={state.seq} />
       )}
+      {state?.status === "running" && <LiveMessages key={node} runId={run.id} node={node} />}
+      {state && state.status !== "skipped" && (
+        <ItemList
+          key={node}
+          runId={run.id}
+          seq={state.seq}
+          node={node}
+          current={props.item}
+          hrefOf={props.itemHrefOf}
+        />
+      )}
       <p>
         <ButtonLink href={props.closeHref} kind="quiet">
           {texts.wholeRun}
         </ButtonLink>
       </p>
     </div>
+  );
+}
+
+/** The messages of a node while it runs. */
+function LiveMessages({ runId, node }: { runId: string; node: string }) {
+  const resource = useResource(
+    `messages ${runId} ${node}`,
+    (signal) => api.get("/api/runs/{run_id}/messages", { path: { run_id: runId }, query: { node }, signal }),
+    (change) => isItemChange(change, runId, node) && change.messages !== undefined,
+  );
+  return <Loaded resource={resource}>{(reply) => <Messages messages={reply.messages} />}</Loaded>;
+}
+
+function Messages({ messages }: { messages: readonly string[] }) {
+  if (!messages.length) return null;
+  return (
+    <>
+      <h3>{texts.messages}</h3>
+      <pre class="json" dir="auto">
+        {messages.join("\n")}
+      </pre>
+    </>
   );
 }
 
@@ -160,14 +201,7 @@ function NodeDetails({ node }: { node: RunNode }) {
         </details>
       )}
       <Values title={texts.outputs} value={node.outputs} />
-      {node.messages && node.messages.length > 0 && (
-        <>
-          <h3>{texts.messages}</h3>
-          <pre class="json" dir="auto">
-            {node.messages.join("\n")}
-          </pre>
-        </>
-      )}
+      <Messages messages={node.messages ?? []} />
     </>
   );
 }

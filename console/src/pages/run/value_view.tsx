@@ -51,7 +51,7 @@ function Value({ value }: { value: unknown }) {
 }
 
 /** Return the size of a value that is not stored because it is too large. */
-function readSize(value: unknown): number | undefined {
+export function readSize(value: unknown): number | undefined {
   if (typeof value !== "object" || value === null || Object.keys(value).join() !== "bytes") return undefined;
   const { bytes } = value as { bytes: unknown };
   return typeof bytes === "number" ? bytes : undefined;

@@ -37,6 +37,27 @@ DIGEST: dict[str, Any] = {
 }
 
 
+TALKING = """
+import asyncio
+from pathlib import Path
+
+from pflow.errors import NodeFailed
+
+
+async def number(params, context):
+    if params["number"] == 700:
+        raise NodeFailed("seven hundred is not wanted")
+    return {"value": params["number"]}
+
+
+async def wait(params, context):
+    context.say("waits for the gate")
+    while not Path(params["gate"]).exists():
+        await asyncio.sleep(0.02)
+    return {"value": "open"}
+"""
+
+
 def write_draft(server: ServerProcess, name: str, document: dict[str, Any]) -> None:
     with server.make_client() as client:
         client.put(f"/api/drafts/{name}", json={"document": document}).raise_for_status()
@@ -48,6 +69,32 @@ def run_to_end(server: ServerProcess, name: str, inputs: dict[str, Any]) -> str:
         while client.get(f"/api/runs/{run_id}/progress").json()["run"]["status"] == "running":
             pass
     return run_id
+
+
+def write_talking_nodes(server: ServerProcess) -> None:
+    """Write a node that fails for one number, and one that sends a message and waits for a file."""
+    folder = Path(server.env["URANIBORG_HOME"], "pflow", "nodes")
+    folder.mkdir(parents=True, exist_ok=True)
+    kinds = [{"type": name, "description": name, "run": f"talking.py:{name}"} for name in ("number", "wait")]
+    nodes = [{**kind, "open_params": True, "outputs": {"value": "any"}} for kind in kinds]
+    (folder / "talking.json").write_text(json.dumps({"nodes": nodes}), encoding="utf-8")
+    (folder / "talking.py").write_text(TALKING, encoding="utf-8")
+
+
+def look_at_items(page: Page) -> None:
+    """Find the failed item among the thousand of a batch, and look at the last one."""
+    get_node(page, "many").click()
+    items = page.get_by_role("region", name="Items")
+    expect(items.get_by_text("All 1,000")).to_be_visible()
+    assert items.locator("li").count() < 60
+    items.get_by_text("Failed: 1").click()
+    items.get_by_role("link", name="701 Failed").click()
+    expect(items.get_by_role("heading", name="Item 701")).to_be_visible()
+    expect(items.get_by_text("seven hundred is not wanted").last).to_be_visible()
+    items.get_by_text("All 1,000").click()
+    page.goto(page.url.replace("item=700", "item=999"))
+    expect(items.get_by_role("heading", name="Item 1,000")).to_be_visible()
+    expect(items.locator("pre", has_text="999").first).to_be_visible()
 
 
 def get_node(page: Page, name: str) -> Locator:
@@ -114,11 +161,12 @@ def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
     visitor: Visitor, server: ServerProcess
 ) -> None:
     gate = Path(server.env["HOME"], "gate")
-    wait = f"while [ ! -e {gate} ]; do sleep 0.02; done"
+    write_talking_nodes(server)
     chain = [{"id": f"step-{number}", "type": "echo", "params": {"message": "x"}} for number in range(198)]
+    batch = {"items": list(range(1_000)), "error_handling": "continue", "parallel": True}
     nodes = [
-        {"id": "many", "type": "echo", "params": {"message": "${item}"}, "batch": {"items": list(range(1_000))}},
-        {"id": "wait", "type": "shell", "params": {"command": wait}},
+        {"id": "many", "type": "number", "params": {"number": "${item}"}, "batch": batch},
+        {"id": "wait", "type": "wait", "params": {"gate": str(gate)}},
         *chain,
     ]
     edges = [{"from": one["id"], "to": other["id"]} for one, other in pairwise(nodes)]
@@ -134,6 +182,8 @@ def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
         expect(get_node(page, "step-197")).to_have_attribute("data-status", "pending")
         get_node(page, "wait").click()
         expect(page.get_by_text("It runs now.")).to_be_visible()
+        expect(page.get_by_role("complementary").get_by_text("waits for the gate")).to_be_visible()
+        look_at_items(page)
         gate.touch()
         expect(get_node(page, "step-197")).to_have_attribute("data-status", "completed")
         expect(page.get_by_text("200 of 200 nodes done")).to_be_visible()

@@ -1,0 +1,101 @@
+"""The parts of a run that the log holds beside its nodes: items of batches, and messages of nodes that run."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from pflow.engine.progress_output import NodeStatus
+from pflow.engine.runlog_rows import Plain, format_masked_json, parse_error, parse_json, parse_texts, replace_surrogates
+
+MIGRATION: Final = (
+    "items_and_messages",
+    """
+    CREATE TABLE items (
+        run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, node TEXT NOT NULL, item INTEGER NOT NULL,
+        status TEXT NOT NULL, duration_ms NUMERIC, error TEXT, value TEXT, outputs TEXT, PRIMARY KEY (run, node, item)
+    ) WITHOUT ROWID;
+    CREATE TABLE messages (
+        run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, node TEXT NOT NULL, texts TEXT NOT NULL,
+        PRIMARY KEY (run, node)
+    ) WITHOUT ROWID;
+    """,
+)
+
+
+class ItemRow(NamedTuple):
+    """How one item of a batch ended. `item` is its index; values that are None are not stored."""
+
+    node: str
+    item: int
+    status: NodeStatus
+    duration_ms: float
+    error: Any = None
+    value: Any = None
+    outputs: Any = None
+
+
+def insert_items(connection: sqlite3.Connection, run_number: int, rows: Iterable[ItemRow]) -> None:
+    """Store items, with secrets masked."""
+    values = ((run_number, replace_surrogates(row.node), *row[1:4], *map(format_masked_json, row[4:])) for row in rows)
+    connection.executemany(_INSERT_ITEM, values)
+
+
+def select_items(
+    connection: sqlite3.Connection, run_number: int, node: str, status: str | None, after: int, limit: int
+) -> Plain:
+    """Return items of a batch after the item with this index, and the number of items with each status.
+
+    `next` is the index to continue after, or None if there are no more items yet.
+    """
+    batch = {"run": run_number, "node": replace_surrogates(node)}
+    counts = dict(connection.execute(_COUNT_ITEMS, batch))
+    page = {**batch, "status": status, "after": after, "limit": limit}
+    rows = connection.execute(_SELECT_ITEMS, page).fetchall()
+    return {
+        "items": [_parse_item(row) for row in rows],
+        "next": rows[-1][0] if len(rows) == limit else None,
+        "counts": counts,
+    }
+
+
+def replace_messages(connection: sqlite3.Connection, run_number: int, messages: Mapping[str, Sequence[str]]) -> None:
+    """Store the messages of nodes that run, with secrets masked. They replace earlier ones."""
+    values = ((run_number, replace_surrogates(node), format_masked_json(texts)) for node, texts in messages.items())
+    connection.executemany("INSERT OR REPLACE INTO messages (run, node, texts) VALUES (?, ?, ?)", values)
+
+
+def delete_messages(connection: sqlite3.Connection, run_number: int, nodes: Iterable[str]) -> None:
+    """Delete the messages of nodes that have ended: their rows have them."""
+    values = ((run_number, replace_surrogates(node)) for node in nodes)
+    connection.executemany("DELETE FROM messages WHERE run = ? AND node = ?", values)
+
+
+def select_messages(connection: sqlite3.Connection, run_number: int, node: str) -> list[str]:
+    """Return the messages of a node that runs."""
+    query = "SELECT texts FROM messages WHERE run = ? AND node = ?"
+    row = connection.execute(query, (run_number, replace_surrogates(node))).fetchone()
+    return parse_texts(row[0] if row else None)
+
+
+def _parse_item(row: tuple[Any, ...]) -> Plain:
+    item, status, duration_ms, error, value, outputs = row
+    return {
+        "item": item,
+        "status": status,
+        "duration_ms": duration_ms,
+        "error": parse_error(error),
+        "value": parse_json(value),
+        "outputs": parse_json(outputs),
+    }
+
+
+_INSERT_ITEM: Final = """
+    INSERT OR REPLACE INTO items (run, node, item, status, duration_ms, error, value, outputs)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_COUNT_ITEMS: Final = "SELECT status, count(*) FROM items WHERE run = :run AND node = :node GROUP BY status"
+_SELECT_ITEMS: Final = """
+    SELECT item, status, duration_ms, error, value, outputs FROM items
+    WHERE run = :run AND node = :node AND item > :after AND (:status IS NULL OR status = :status)
+    ORDER BY item LIMIT :limit
+"""

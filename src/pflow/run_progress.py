@@ -1,0 +1,57 @@
+"""Reading of runs for those who watch or resume them, whichever process executes them."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from pflow.active_nodes import read_node_states
+from pflow.errors import InvalidInputs
+from uraniborg.kernel.logging import MASK
+
+if TYPE_CHECKING:
+    from pflow.engine.runlog import RunLog
+
+_MAX_LINEAGE: Final = 100
+
+
+def read_run_progress(
+    log: "RunLog", run_id: str, after: int, limit: int, describe_graph: Callable[[str], dict[str, Any] | None]
+) -> dict[str, Any]:
+    """Return a run, its graph, the nodes that ended after the one with this `seq`, and those that are active.
+
+    `is_present_graph` is True if the log has no graph of the run: then the graph is the one that `describe_graph`
+    returns for the workflow. Active nodes, those that run or that the log does not have yet, are only returned with
+    `after` 0. Raise RunNotFound.
+    """
+    progress = log.get_progress(run_id, after, limit)
+    run = progress["run"]
+    is_present_graph = progress["graph"] is None
+    if is_present_graph:
+        progress["graph"] = describe_graph(run["workflow"])
+    states = read_node_states(run["id"]) if run["status"] == "running" and after == 0 else []
+    over = [state["node"] for state in states if state["status"] != "running"]
+    logged = log.find_ended_nodes(run["id"], over) if over else set[str]()
+    active = [state for state in states if state["status"] == "running" or state["node"] not in logged]
+    return {**progress, "is_present_graph": is_present_graph, "active": active}
+
+
+def list_run_lineage(log: "RunLog", run_id: str) -> list[str]:
+    """Return the id of the run, of the run that it resumed, and so on. Raise RunNotFound."""
+    ids: list[str] = [log.get_run(run_id)["id"]]
+    while len(ids) < _MAX_LINEAGE and (earlier := log.find_resumed_run(ids[-1])):
+        ids.append(earlier)
+    return ids
+
+
+def read_inputs_to_resume(log: "RunLog", run_id: str, changed: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    """Return the workflow and the inputs of a run, with changed inputs. Raise RunNotFound or InvalidInputs."""
+    run = log.get_run(run_id)
+    inputs: dict[str, Any] = {**(run["inputs"] or {}), **(changed or {})}
+    unknown = [name for name, value in inputs.items() if MASK in str(value)]
+    if unknown or ("beginning" in inputs and "characters" in inputs):
+        names = ", ".join(unknown) or "all"
+        raise InvalidInputs(
+            f"These inputs are not stored with the run: {names}.",
+            hint="Secrets and long inputs are not stored. Give them again.",
+            missing=unknown,
+        )
+    return run["workflow"], inputs
