@@ -1,5 +1,6 @@
 import { makeOfflineError, readErrorResponse } from "./api_error.ts";
 import type { Operations } from "./api_types.ts";
+import { readServerClock } from "./times.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Name = keyof Operations;
@@ -59,6 +60,7 @@ async function request(method: Method, template: string, given: AnyGiven = {}): 
     if (given.signal?.aborted) throw error;
     throw makeOfflineError();
   }
+  readServerClock(response);
   if (response.ok) return response;
   if (response.status === 401 && template !== "/api/sign-in") onSignedOut();
   throw await readErrorResponse(response);

@@ -1,17 +1,29 @@
 import { signal } from "@preact/signals";
 import { strings } from "./strings.ts";
 
-/** The present time, which moves every half minute so that ages on the page stay true. */
+/** The present time of the server, which moves every half minute so that ages on the page stay true. */
 export const now = signal(Date.now());
+let offset = 0;
 setInterval(() => {
-  now.value = Date.now();
+  now.value = Date.now() + offset;
 }, 30_000);
+
+const SKEW = 5_000;
+
+/** Follow the clock of the server, given by a response: that of the browser may be wrong. */
+export function readServerClock(response: Response): void {
+  const time = Date.parse(response.headers.get("Date") ?? "");
+  const found = time - Date.now();
+  if (Math.abs(found - offset) < SKEW || Number.isNaN(time)) return; // the header has whole seconds, on the way they pass
+  offset = Math.abs(found) < SKEW ? 0 : found;
+  now.value = Date.now() + offset;
+}
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Return an age in short, such as "4 min". A time in the future, by a clock that is ahead, is like the present. */
+/** Return an age in short, such as "4 min". A time in the future, by another clock that is ahead, is like the present. */
 export function formatAge(time: number, present: number): string {
   const age = Math.max(0, present - time);
   if (age < MINUTE) return strings.times.now;
@@ -25,8 +37,8 @@ export function formatWhen(time: number, present: number): string {
   const then = new Date(time);
   const midnight = new Date(present).setHours(0, 0, 0, 0);
   const clock = then.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-  if (time >= midnight) return strings.times.today(clock);
-  if (time >= midnight - DAY) return strings.times.yesterday(clock);
+  if (time >= midnight && time < midnight + DAY) return strings.times.today(clock);
+  if (time >= midnight - DAY && time < midnight) return strings.times.yesterday(clock);
   return then.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
 }
 

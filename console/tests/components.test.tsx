@@ -149,6 +149,7 @@ test("ages are short, and a clock that is ahead gives no negative age", () => {
   ]);
   expect(formatWhen(present - 3_600_000, present)).toBe("Today 11:00");
   expect(formatWhen(present - 86_400_000, present)).toBe("Yesterday 12:00");
+  expect(formatWhen(present + 3 * 86_400_000, present)).not.toContain("Today");
 });
 
 test("a worker may only run the one known script", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { QuestionSummary } from "../src/api_types.ts";
-import { describeDecider, describeDoor, describeState } from "../src/inbox/words.ts";
+import { describeDecider, describeDoor, describeState, removeDirections } from "../src/inbox/words.ts";
 import { mergeFirstPage } from "../src/stores/inbox.ts";
 
 function make(...ids: string[]): QuestionSummary[] {
@@ -30,4 +30,9 @@ test("a decision is described by what, who and where", () => {
   expect([describeDecider(decided, "Ada"), describeDecider(decided, "Bo")]).toEqual(["you", "Ada"]);
   expect(describeDecider({ state: "decided" }, "Bo")).toBe("somebody");
   expect(describeDoor(decided)).toBe("in the terminal");
+});
+
+test("a name cannot turn the direction of the words after it", () => {
+  expect(removeDirections("\u202eeve\u2066 שלום")).toBe("eve שלום");
+  expect(describeDecider({ state: "decided", decided_by: "a\u202eb" }, "Ada")).toBe("ab");
 });

@@ -63,7 +63,10 @@ def has_console() -> bool:
 
 
 def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Console | None = None) -> None:
-    """Serve the console of the story's data folder until interrupted. Raise Unavailable if the server cannot start."""
+    """Serve the console of the story's data folder until interrupted.
+
+    Raise Unavailable if the server cannot start or fails later, and KeyboardInterrupt if interrupted before it serves.
+    """
     console = console or Console(highlight=False, stderr=True)
     folder = StoryFolder(home)
     make_private_folder(folder.own)
@@ -81,8 +84,12 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Co
             from uraniborg.serve import open_in_browser
 
             open_in_browser(address, folder.own)
-        with console.status("The story is served. Press Ctrl-C to stop."):
-            process.wait()
+        with suppress(KeyboardInterrupt), console.status("The story is served. Press Ctrl-C to stop."):
+            if code := process.wait():
+                raise Unavailable(
+                    f"The server of the story has failed; it exited with {code}.",
+                    hint="The steps are stored: uraniborg demo goes on with them.",
+                )
 
 
 @contextmanager
@@ -101,8 +108,6 @@ def _run_server(folder: StoryFolder) -> Generator[tuple["subprocess.Popen[str]",
                 hint="Its message is above. All steps without a browser: uraniborg demo --script.",
             )
         yield process, json.loads(line)
-    except KeyboardInterrupt:
-        pass  # the terminal has interrupted the server as well
     finally:
         signal.signal(signal.SIGTERM, previous)
         _end_server(process)

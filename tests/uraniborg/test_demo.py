@@ -11,6 +11,9 @@ import signal
 import stat
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -145,20 +148,50 @@ def answer_story(folder: Path, *answers: str) -> str:
     return " ".join(shown.getvalue().split())
 
 
-@takes_long
-def test_a_person_at_a_terminal_gets_the_address_of_the_story_until_the_demo_is_interrupted(tmp_path: Path) -> None:
+@contextmanager
+def run_demo_at_terminal(folder: Path) -> Generator[tuple["subprocess.Popen[bytes]", Callable[[str], str]]]:
+    """Yield the demo in a terminal of its own, and a function that returns what it shows once that contains a text."""
     if find_web_folder() is None:
         pytest.skip("The console is not built: run `make console`.")
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [Path(sys.executable).with_name("uraniborg"), "demo", "--restart"],
-        stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, env=make_environment(tmp_path, {"TERM": "dumb"}),
+        stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, env=make_environment(folder, {"TERM": "dumb"}),
+        start_new_session=True,
     )  # fmt: skip
     os.close(theirs)
     shown = ""
+
+    def read_until(text: str) -> str:
+        nonlocal shown
+        with suppress(OSError):  # the terminal has ended
+            while text not in shown and select.select([ours], [], [], PATIENCE_S)[0]:
+                shown += os.read(ours, 65_536).decode(errors="replace")
+        return shown
+
     try:
-        while "demo --script" not in shown and select.select([ours], [], [], PATIENCE_S)[0]:
-            shown += os.read(ours, 65_536).decode(errors="replace")
+        yield process, read_until
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def find_server(process: "subprocess.Popen[bytes]") -> int:
+    """Wait until the demo has started its server, and return the id of the server."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if found := children.read_text().split():
+            return int(found[0])
+        time.sleep(0.01)
+    pytest.fail("The demo has no server.")
+
+
+@takes_long
+def test_a_person_at_a_terminal_gets_the_address_of_the_story_until_the_demo_is_interrupted(tmp_path: Path) -> None:
+    with run_demo_at_terminal(tmp_path) as (process, read_until):
+        shown = read_until("demo --script")
         (address,) = re.findall(r"http://127\.0\.0\.1:\d+/story", shown)
         token = re.findall(r"#token=([\w-]+)", shown)[0]
         answer = httpx.get(f"{address}", timeout=PATIENCE_S)
@@ -166,12 +199,29 @@ def test_a_person_at_a_terminal_gets_the_address_of_the_story_until_the_demo_is_
         headers = {"Authorization": f"Bearer {token}"}
         state = httpx.get(address.replace("/story", "/api/story"), headers=headers, timeout=PATIENCE_S).json()
         assert (state["has_pages"], state["next"]) == (True, "ask")
-        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
+
+
+@takes_long
+def test_the_demo_can_be_interrupted_while_its_server_starts(tmp_path: Path) -> None:
+    with run_demo_at_terminal(tmp_path) as (process, read_until):
+        find_server(process)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(PATIENCE_S) == INTERRUPTED
+        shown = read_until("Interrupted.")
+        assert "Traceback" not in shown
+        assert "generator" not in shown
+
+
+@pytest.mark.soak
+@takes_long
+def test_the_demo_fails_with_a_message_if_its_server_does(tmp_path: Path) -> None:
+    with run_demo_at_terminal(tmp_path) as (process, read_until):
+        read_until("demo --script")
+        os.kill(find_server(process), signal.SIGKILL)
+        assert process.wait(PATIENCE_S) not in (0, INTERRUPTED)
+        assert "uraniborg demo goes on" in " ".join(read_until("goes on").split())
 
 
 @takes_long

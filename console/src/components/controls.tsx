@@ -1,5 +1,5 @@
 import type { ComponentChildren, Ref } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -107,8 +107,10 @@ interface FieldProps {
 export function TextField(props: FieldProps) {
   const id = useId();
   const field = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (props.autoFocus) field.current?.focus(); // in a dialog that is open, and elsewhere
+  useLayoutEffect(() => {
+    if (!props.autoFocus || !field.current) return;
+    field.current.autofocus = true; // a dialog that opens next reads it
+    field.current.focus();
   }, []);
   const described = props.problem || props.hint ? `${id}-note` : undefined;
   const shared = {
@@ -120,7 +122,6 @@ export function TextField(props: FieldProps) {
     "aria-describedby": described,
     "aria-invalid": props.problem ? ("true" as const) : undefined,
     class: props.isMono ? "mono" : "",
-    autofocus: props.autoFocus, // for a dialog, which chooses the focus when it opens
   };
   return (
     <div class="field">

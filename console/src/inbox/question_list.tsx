@@ -8,7 +8,7 @@ import { formatPath } from "../router.ts";
 import { decided, type QuestionSummary, waiting, waitingCount } from "../stores/inbox.ts";
 import { strings } from "../strings.ts";
 import { RunningCounts } from "./running_counts.tsx";
-import { describeDecider, describeDoor, describeState } from "./words.ts";
+import { describeDecider, describeDoor, describeState, removeDirections } from "./words.ts";
 
 const texts = strings.inbox;
 type Item =
@@ -87,6 +87,6 @@ function describeDetail(question: QuestionSummary, me: string): string {
     return texts.decidedBy(describeDecider(question, me), describeDoor(question), question.note ?? "");
   }
   if (question.papers != null) return texts.papers(question.papers);
-  if (question.workflow) return texts.ofWorkflow(question.workflow);
+  if (question.workflow) return texts.ofWorkflow(removeDirections(question.workflow));
   return `${texts.ofSearch} ${question.subject.slice(0, 8)}`;
 }

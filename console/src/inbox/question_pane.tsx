@@ -10,6 +10,7 @@ import { showError, showToast } from "../components/toasts.tsx";
 import { useDraft } from "../draft.ts";
 import { useKeys } from "../keys.ts";
 import { hasPage } from "../page_paths.ts";
+import { StrategyForm } from "../pages/searches/strategy_form.tsx";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate } from "../router.ts";
 import { strings } from "../strings.ts";
@@ -30,6 +31,13 @@ export function QuestionPane({ id, me, onDecided }: { id: string; me: string; on
   if (!question) {
     if (error?.status === 404) return <EmptyState title={texts.gone} hint={strings.errors.notFoundHint} />;
     return error ? <ErrorNote error={error} onRetry={resource.reload} /> : <LoadingState />;
+  }
+  if (question.kind === "strategy_confirmation" && question.state === "pending") {
+    const leave = () => {
+      resource.reload();
+      onDecided();
+    };
+    return <StrategyForm sessionId={question.subject} onDecided={leave} />;
   }
   return (
     <Detail
@@ -87,15 +95,13 @@ interface BarProps {
   reload: () => void;
 }
 
-/** The buttons that decide a question. */
+/** The buttons that decide a question; the form of a strategy has its own. */
 export function DecisionBar({ question, onDecided, set, reload }: BarProps) {
   const [isBusy, setBusy] = useState(false);
   const [isRejecting, setRejecting] = useState(false);
   const hint = useDraft(`reject ${question.id}`);
   const isSearch = question.kind !== "approval";
-  const strategyPath = formatPath("/searches/{id}/strategy", { id: question.subject });
   const reviewPath = formatPath("/searches/{id}/review", { id: question.subject });
-  const canEdit = question.kind === "strategy_confirmation" && hasPage(strategyPath);
   const canReview = question.kind === "result_review" && hasPage(reviewPath);
 
   async function decide(action: "approve" | "reject", note?: string): Promise<void> {
@@ -118,7 +124,6 @@ export function DecisionBar({ question, onDecided, set, reload }: BarProps) {
   useKeys(texts.title, [
     { keys: "a", label: strings.decision.approve, run: () => void decide("approve") },
     { keys: "r", label: texts.rejectWithHint, run: () => setRejecting(true) },
-    ...(canEdit ? [{ keys: "e", label: texts.editPlan, run: () => navigate(strategyPath) }] : []),
     ...(canReview ? [{ keys: "o", label: texts.openReview, run: () => navigate(reviewPath) }] : []),
   ]);
 
@@ -132,11 +137,6 @@ export function DecisionBar({ question, onDecided, set, reload }: BarProps) {
       <Button kind={canReview ? "plain" : "primary"} keyHint="a" isBusy={isBusy} onClick={() => void decide("approve")}>
         {question.kind === "result_review" ? texts.keepAll : strings.decision.approve}
       </Button>
-      {canEdit && (
-        <ButtonLink href={strategyPath} keyHint="e">
-          {texts.editPlan}
-        </ButtonLink>
-      )}
       <Button keyHint="r" isDisabled={isBusy} onClick={() => setRejecting(true)}>
         {isSearch ? texts.rejectWithHint : strings.decision.reject}
       </Button>

@@ -1,8 +1,9 @@
-import type { ComponentChildren } from "preact";
 import type { ApprovalQuestion, ReviewQuestion, StrategyQuestion } from "../api_types.ts";
 import { ForeignText } from "../components/foreign_text.tsx";
-import { Card, Facts, Table } from "../components/layout.tsx";
+import { Card, Table } from "../components/layout.tsx";
+import { makeEarlierPlan, StrategyView } from "../pages/searches/strategy_view.tsx";
 import { strings } from "../strings.ts";
+import { removeDirections } from "./words.ts";
 
 export type Question = StrategyQuestion | ReviewQuestion | ApprovalQuestion;
 const texts = strings.inbox;
@@ -11,7 +12,7 @@ const texts = strings.inbox;
 export function QuestionContents({ question }: { question: Question }) {
   switch (question.kind) {
     case "strategy_confirmation":
-      return <Strategy question={question} />;
+      return <StrategyView plan={makeEarlierPlan(question.payload.strategy)} />;
     case "result_review":
       return <Review question={question} />;
     case "approval":
@@ -19,48 +20,6 @@ export function QuestionContents({ question }: { question: Question }) {
     default:
       return <Unknown payload={(question as { payload: unknown }).payload} />;
   }
-}
-
-function Strategy({ question }: { question: StrategyQuestion }) {
-  const { strategy } = question.payload;
-  const filters = Object.entries(strategy.filters ?? {}).filter(([, value]) => value !== null && String(value) !== "");
-  const inherited = (strategy.origins ?? []).filter((one) => one.inherited);
-  return (
-    <>
-      <p class="quiet">{texts.strategyLead}</p>
-      <Card title={texts.queries} aside={strategy.queries.length}>
-        <Table
-          label={texts.queries}
-          columns={[{ title: texts.query }, { title: texts.keywords }]}
-          rows={strategy.queries.map((query) => [
-            <code dir="auto">{query.boolean_query}</code>,
-            <span class="quiet" dir="auto">
-              {query.keywords.join(", ")}
-            </span>,
-          ])}
-        />
-      </Card>
-      <Card title={texts.where}>
-        <div class="card-body">
-          <Facts
-            facts={[
-              [texts.sources, strategy.sources.length ? strategy.sources.join(", ") : texts.allSources],
-              ...filters.map(([name, value]): [string, ComponentChildren] => [texts.filter(name), formatValue(value)]),
-            ]}
-          />
-        </div>
-      </Card>
-      {inherited.length > 0 && (
-        <Card title={texts.inherited}>
-          <div class="card-body">
-            <Facts
-              facts={inherited.map((one): [string, ComponentChildren] => [one.part, `${one.value} (${one.reason})`])}
-            />
-          </div>
-        </Card>
-      )}
-    </>
-  );
 }
 
 function Review({ question }: { question: ReviewQuestion }) {
@@ -94,7 +53,7 @@ function Approval({ question }: { question: ApprovalQuestion }) {
   return (
     <>
       <p class="quiet" dir="auto">
-        {texts.approvalLead(workflow, node)}
+        {texts.approvalLead(removeDirections(workflow), removeDirections(node))}
       </p>
       {details !== undefined && details !== null && (
         <Card title={texts.details}>
@@ -124,9 +83,4 @@ export function Json({ value }: { value: unknown }) {
       {JSON.stringify(value, null, 2)}
     </pre>
   );
-}
-
-function formatValue(value: unknown): string {
-  if (Array.isArray(value)) return value.map(String).join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

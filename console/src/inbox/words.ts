@@ -21,9 +21,14 @@ export function describeState(kind: string, question: Deciding): { tag: string; 
 /** Return who decided: "you" if it was the person of this browser. */
 export function describeDecider(question: Deciding, me: string): string {
   if (!question.decided_by) return texts.somebody;
-  return question.decided_by === me ? texts.you : question.decided_by;
+  return question.decided_by === me ? texts.you : removeDirections(question.decided_by);
 }
 
 export function describeDoor(question: Deciding): string {
   return texts.doors[question.door ?? ""] ?? question.door ?? "";
+}
+
+/** Return a name without the characters that turn the direction of text: they would turn our words after it, too. */
+export function removeDirections(name: string): string {
+  return name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 }

@@ -128,6 +128,7 @@ function Calls() {
               columns={[
                 { title: texts.tool },
                 { title: texts.server },
+                { title: texts.client },
                 { title: texts.when },
                 { title: texts.duration, isNumber: true },
                 { title: texts.size, isNumber: true },
@@ -136,10 +137,11 @@ function Calls() {
               rows={value.calls.map((call) => [
                 <code dir="auto">{call.tool}</code>,
                 call.server,
+                <span dir="auto">{call.client ?? texts.unknownClient}</span>,
                 <When at={call.at} />,
                 texts.milliseconds(call.duration_ms),
                 texts.bytes(call.reply_bytes),
-                <Dot tone={call.error ? "no" : "yes"}>{call.error ?? texts.ok}</Dot>,
+                <Dot tone={call.error ? "no" : "yes"}>{call.error ? <code>{call.error}</code> : texts.ok}</Dot>,
               ])}
             />
           ) : (

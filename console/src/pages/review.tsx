@@ -41,9 +41,11 @@ export function ReviewPage({ params }: { params: Params }) {
     () => rememberPlace(sessionId, `/review${paperId ? `/${paperId}` : ""}${filterText}`),
     [sessionId, paperId, filterText],
   );
+  const reasons = useReasons(sessionId);
   store.expectOwnDecision = useOtherDecider(store.checkpointId.value);
-  if (!store.isLoaded.value) return <NotLoaded store={store} current="review" />;
-  return <Review store={store} filters={filters} paperId={paperId} />;
+  // Digits choose reasons: no key works before the reasons are there
+  if (!store.isLoaded.value || !reasons) return <NotLoaded store={store} current="review" />;
+  return <Review store={store} filters={filters} paperId={paperId} reasons={reasons} />;
 }
 
 /** What stands beside the papers on wide screens, as a page of its own for a phone. */
@@ -99,10 +101,12 @@ function Review({
   store,
   filters,
   paperId,
+  reasons,
 }: {
   store: ReviewStore;
   filters: ReviewFilters;
   paperId: string | undefined;
+  reasons: readonly string[];
 }) {
   const { sessionId } = store;
   const row = store.getRow(paperId);
@@ -116,7 +120,6 @@ function Review({
   const setSelected = (next: ReadonlySet<string> | undefined) => {
     chosenPapers.value = next;
   };
-  const reasons = useReasons(store);
   const draft = selected ? bulkDraft.value : (drafts.get(paperId) ?? draftOf(row));
   /** Return the present state: keys can come faster than the page is drawn. */
   const readNow = () => {
@@ -294,13 +297,17 @@ function Review({
   );
 }
 
-/** Use the reasons for exclusions: common ones, and those used in this review. */
-function useReasons(store: ReviewStore): readonly string[] {
+/** Use the reasons for exclusions: common ones, and those used in this review; undefined until they are read. */
+function useReasons(sessionId: string): readonly string[] | undefined {
   const resource = useResource(
-    `reasons ${store.sessionId}`,
-    (signal) => api.get("/api/searches/{session_id}/reasons", { path: { session_id: store.sessionId }, signal }),
-    (change) => change.kind === "papers" && change.subject === store.sessionId,
+    `reasons ${sessionId}`,
+    (signal) => api.get("/api/searches/{session_id}/reasons", { path: { session_id: sessionId }, signal }),
+    (change) => change.kind === "papers" && change.subject === sessionId,
   );
   const reasons = resource.value.value?.reasons;
-  return useMemo(() => (reasons ?? []).map((one) => one.reason).slice(0, 9), [reasons]);
+  const hasFailed = resource.error.value !== undefined;
+  return useMemo(
+    () => (reasons || hasFailed ? (reasons ?? []).map((one) => one.reason).slice(0, 9) : undefined),
+    [reasons, hasFailed],
+  );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { api } from "../../api.ts";
 import { showToast } from "../../components/toasts.tsx";
+import { removeDirections } from "../../inbox/words.ts";
 import { strings } from "../../strings.ts";
 
 const texts = strings.strategy;
@@ -30,7 +31,7 @@ async function announceDecision(checkpointId: string): Promise<void> {
     const action = question.decision?.action ?? "";
     showToast(
       texts.decidedElsewhere(
-        question.decided_by ?? texts.someone,
+        removeDirections(question.decided_by ?? texts.someone),
         texts.doors[door] ?? door,
         texts.actions[action] ?? action,
       ),

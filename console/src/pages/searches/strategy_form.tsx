@@ -14,7 +14,7 @@ import { strings } from "../../strings.ts";
 import { useOtherDecider } from "./other_decider.ts";
 import { parseEdit, type StrategyEdit, startEdit, toEditData } from "./strategy_edit.ts";
 import { StrategyEditor } from "./strategy_editor.tsx";
-import { StrategyView } from "./strategy_view.tsx";
+import { type Plan, StrategyView } from "./strategy_view.tsx";
 
 const texts = strings.strategy;
 const CHECK_MS = 250;
@@ -30,7 +30,7 @@ export function useStrategy(sessionId: string): Resource<StrategyReply> {
   );
 }
 
-/** The plan of a search, with its decision if it waits: a page of its own, and the form of the inbox. */
+/** The plan of a search, with its decision if it waits: on its own page and in the inbox. */
 export function StrategyForm({ sessionId, onDecided }: { sessionId: string; onDecided?: () => void }) {
   const resource = useStrategy(sessionId);
   const expectOwnDecision = useOtherDecider(resource.value.value?.checkpoint_id);
@@ -41,10 +41,11 @@ export function StrategyForm({ sessionId, onDecided }: { sessionId: string; onDe
           <StrategyDecision
             key={reply.checkpoint_id ?? "used"}
             reply={reply}
+            plan={{ ...reply, strategy: reply.strategy }}
             onDecide={expectOwnDecision}
-            onDecided={() => {
+            onDecided={(isApplied) => {
               resource.reload();
-              onDecided?.();
+              if (isApplied) onDecided?.();
             }}
           />
         ) : (
@@ -57,11 +58,12 @@ export function StrategyForm({ sessionId, onDecided }: { sessionId: string; onDe
 
 interface DecisionProps {
   reply: StrategyReply;
+  plan: Plan;
   onDecide: () => void;
-  onDecided: () => void;
+  onDecided: (isApplied: boolean) => void;
 }
 
-function StrategyDecision({ reply, onDecide, onDecided }: DecisionProps) {
+function StrategyDecision({ reply, plan, onDecide, onDecided }: DecisionProps) {
   const draft = useDraft(`strategy.${reply.checkpoint_id ?? reply.session_id}`);
   const hint = useDraft(`reject.${reply.checkpoint_id ?? reply.session_id}`);
   const edit = parseEdit(draft.text.value);
@@ -89,12 +91,12 @@ function StrategyDecision({ reply, onDecide, onDecided }: DecisionProps) {
           ...(action === "reject" && hint.text.value.trim() ? { note: hint.text.value } : {}),
         },
       });
-      const earlier = state.already_decided;
-      if (earlier && !earlier.same_as_sent) showToast(earlier.message, "no");
+      const other = state.already_decided?.same_as_sent === false ? state.already_decided : undefined;
+      if (other) showToast(other.message, "no");
       else showToast(texts.sent);
       draft.clear();
       hint.clear();
-      onDecided();
+      onDecided(!other);
     } catch (thrown) {
       setError(toApiError(thrown));
       setBusy(false);
@@ -197,12 +199,14 @@ function StrategyDecision({ reply, onDecide, onDecided }: DecisionProps) {
           {reply.offline && `, ${strings.searches.offline}`}
         </span>
       </div>
-      <h1 dir="auto">{reply.question}</h1>
+      <h1 class="detail-title" dir="auto">
+        {reply.question}
+      </h1>
       <p class="quiet">{canDecide ? texts.lead : texts.used}</p>
       {edit && canDecide ? (
         <StrategyEditor reply={reply} edit={edit} check={check} onChange={setEdit} />
       ) : (
-        <StrategyView reply={reply} />
+        <StrategyView plan={plan} />
       )}
     </Detail>
   );

@@ -1,4 +1,11 @@
-import type { PartOriginReply, QueryView, StrategyChange, StrategyReply, StrategySource } from "../../api_types.ts";
+import type {
+  PartOriginReply,
+  QueryView,
+  SearchStrategy,
+  StrategyChange,
+  StrategyReply,
+  StrategySource,
+} from "../../api_types.ts";
 import { Dot, Tag } from "../../components/controls.tsx";
 import { Card, Table } from "../../components/layout.tsx";
 import { plural, strings } from "../../strings.ts";
@@ -6,32 +13,60 @@ import { SourceState } from "./search_tags.tsx";
 
 const texts = strings.strategy;
 
+/** The queries, sources and limits of a search. `sources` is there while the search can tell the state of its sources. */
+export type Plan = Pick<StrategyReply, "queries" | "inherited" | "changes" | "has_last_round"> & {
+  strategy: SearchStrategy;
+  sources?: readonly StrategySource[];
+  intent?: { notes?: string[] } | null;
+  offline?: boolean;
+};
+
+/** Return the plan that an earlier question asked about, without the present state of its search. */
+export function makeEarlierPlan(strategy: SearchStrategy): Plan {
+  return {
+    strategy,
+    queries: strategy.queries.map((query) => ({ ...query, read_as: "", problems: [], translations: [] })),
+    inherited: (strategy.origins ?? []).filter((origin) => origin.inherited),
+    changes: [],
+    has_last_round: false,
+  };
+}
+
 /** A strategy to read: queries in the syntax of each source, sources, limits, and what is new or kept. */
-export function StrategyView({ reply }: { reply: StrategyReply }) {
-  const reasons = new Map(reply.strategy?.origins.map((origin) => [origin.part, origin.reason]));
-  const chosen = reply.sources.filter((source) => source.is_chosen).map((source) => source.name);
+export function StrategyView({ plan }: { plan: Plan }) {
+  const { strategy, sources } = plan;
+  const reasons = new Map(strategy.origins?.map((origin) => [origin.part, origin.reason]));
+  const chosen = (sources ?? []).filter((source) => source.is_chosen).map((source) => source.name);
   return (
     <>
-      {reply.has_last_round && <ChangesCard changes={reply.changes} title={texts.changes} />}
-      <Card title={texts.queries} aside={String(reply.queries.length)}>
+      {plan.has_last_round && <ChangesCard changes={plan.changes} title={texts.changes} />}
+      <Card title={texts.queries} aside={String(plan.queries.length)}>
         <ol class="queries">
-          {reply.queries.map((query, index) => (
+          {plan.queries.map((query, index) => (
             <li key={index}>
               <p class="query-text mono" dir="auto">
                 {query.boolean_query}
               </p>
-              {reasons.get(`queries[${index}]`) && <p class="quiet small">{reasons.get(`queries[${index}]`)}</p>}
+              {reasons.get(`queries[${index}]`) && (
+                <p class="quiet small" dir="auto">
+                  {reasons.get(`queries[${index}]`)}
+                </p>
+              )}
               <QueryProblems query={query} />
               <Translations query={query} only={chosen} />
             </li>
           ))}
         </ol>
       </Card>
-      <Card title={texts.where} aside={describeLimits(reply)}>
-        <SourceTable reply={reply} />
+      <Card title={texts.where} aside={describeLimits(strategy)}>
+        {sources ? (
+          <SourceTable sources={sources} isOffline={plan.offline ?? false} />
+        ) : (
+          <p class="card-body">{strategy.sources.join(", ") || texts.allSources}</p>
+        )}
       </Card>
-      {reply.inherited.length > 0 && <InheritedCard origins={reply.inherited} />}
-      <NotesCard reply={reply} />
+      {plan.inherited.length > 0 && <InheritedCard origins={plan.inherited} />}
+      <NotesCard notes={[...(plan.intent?.notes ?? []), ...(strategy.notes ?? [])]} />
     </>
   );
 }
@@ -104,16 +139,16 @@ export function describeSource(source: StrategySource, isOffline: boolean) {
   return <Dot tone="yes">{source.has_key ? `${texts.ready}, ${texts.withKey}` : texts.ready}</Dot>;
 }
 
-function SourceTable({ reply }: { reply: StrategyReply }) {
-  const chosen = reply.sources.filter((source) => source.is_chosen);
-  const others = reply.sources.filter((source) => !source.is_chosen);
+function SourceTable({ sources, isOffline }: { sources: readonly StrategySource[]; isOffline: boolean }) {
+  const chosen = sources.filter((source) => source.is_chosen);
+  const others = sources.filter((source) => !source.is_chosen);
   return (
     <>
-      <SourceRows sources={chosen} isOffline={reply.offline} />
+      <SourceRows {...{ isOffline }} sources={chosen} />
       {others.length > 0 && (
         <details class="more card-more">
           <summary>{texts.notUsed(others.length)}</summary>
-          <SourceRows sources={others} isOffline={reply.offline} />
+          <SourceRows {...{ isOffline }} sources={others} />
         </details>
       )}
     </>
@@ -139,20 +174,24 @@ function SourceRows({ sources, isOffline }: { sources: readonly StrategySource[]
 function LastAnswer({ source }: { source: StrategySource }) {
   if (!source.last) return null;
   return (
-    <span title={source.last.reason ?? undefined}>
+    <>
       <SourceState source={{ partial: false, reason: null, ...source.last }} />
       <span class="quiet"> {plural(source.last.returned ?? 0, "paper")}</span>
-    </span>
+      {source.last.reason && (
+        <p class="hint" dir="auto">
+          {source.last.reason}
+        </p>
+      )}
+    </>
   );
 }
 
-function describeLimits(reply: StrategyReply): string {
-  const filters = reply.strategy?.filters;
+function describeLimits({ filters }: SearchStrategy): string {
   if (!filters) return "";
   const from = filters.year_from ? String(filters.year_from) : "";
   const to = filters.year_to ? String(filters.year_to) : "";
   const years = from && to ? texts.years(from, to) : from ? texts.since(from) : to ? texts.until(to) : texts.anyYear;
-  const most = `${texts.maxResults.toLowerCase()}: ${filters.max_results}`;
+  const most = filters.max_results ? `${texts.maxResults.toLowerCase()}: ${filters.max_results}` : "";
   return [years, filters.language ?? "", most].filter(Boolean).join(", ");
 }
 
@@ -199,19 +238,12 @@ function InheritedCard({ origins }: { origins: readonly PartOriginReply[] }) {
   );
 }
 
-function NotesCard({ reply }: { reply: StrategyReply }) {
-  const intent = (reply.intent ?? {}) as {
-    topic?: string;
-    excluded?: string[];
-    preferences?: string[];
-    notes?: string[];
-  };
-  const notes = [...new Set([...(intent.notes ?? []), ...(reply.strategy?.notes ?? [])])];
+function NotesCard({ notes }: { notes: readonly string[] }) {
   if (!notes.length) return null;
   return (
     <Card title={texts.notes}>
       <ul class="card-body notes">
-        {notes.map((note) => (
+        {[...new Set(notes)].map((note) => (
           <li key={note} dir="auto">
             {note}
           </li>

@@ -67,10 +67,10 @@ class Agent:
             await self._stopping.wait()
 
 
-def store_review(home: Path, question: str, papers: Sequence[RawPaper]) -> str:
+def store_review(home: Path, question: str, papers: Sequence[RawPaper], *others: FakeSource) -> str:
     """Store a search that waits at the review of these papers in the data folder of a server; return its id."""
     data = home / "uraniborg" / "data"
-    folder = DataFolder(data / "paper_search", FakeSource("alpha", list(papers)))
+    folder = DataFolder(data / "paper_search", FakeSource("alpha", list(papers)), *others)
 
     async def store() -> str:
         inbox = Inbox(data / "inbox.db")

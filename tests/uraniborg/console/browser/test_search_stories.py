@@ -6,16 +6,22 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from paper_search.models import Author
+from paper_search.editorial_notices import EditorialNotice
+from paper_search.models import Author, SourceRecord
+from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import make_moon_papers
 from tests.uraniborg.console.browser.agents import Agent, store_review
 from tests.uraniborg.console.browser.conftest import LOOKS, Visitor, find_accessibility_problems
 from tests.uraniborg.console.browser.payloads import FOREIGN, PAYLOADS
 from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.inbox import Inbox
 from uraniborg.recordings import QUERY
 
 pytestmark = pytest.mark.timeout(240)
@@ -31,6 +37,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def hostile_id(home: Path) -> str:
     """Return a search whose every text is an attack, stored before the server starts."""
+    notice: dict[str, Any] = {"status": "retracted", "source": "alpha"}
     papers = [
         paper.model_copy(
             update={
@@ -38,12 +45,16 @@ def hostile_id(home: Path) -> str:
                 "abstract": f"Tidal heating of moons. {payload}",
                 "authors": [Author(name=payload), Author(name="Tycho Brahe")],
                 "venue": payload,
+                **dict.fromkeys(("volume", "issue", "pages", "publisher", "language"), payload),
+                "notices": [EditorialNotice(label=payload, notice_doi=payload, date=payload, **notice)],
+                "records": [SourceRecord(source="alpha", record_id=payload, reason=payload)],
                 "full_text_url": "javascript:window.hit=1",
             }
         )
         for paper, payload in zip(make_moon_papers(len(PAYLOADS)), PAYLOADS, strict=True)
     ]
-    return store_review(home, HOSTILE, papers)
+    broken = [FakeSource(f"broken{number}", error=Unavailable(text)) for number, text in enumerate(PAYLOADS)]
+    return store_review(home, HOSTILE, papers, *broken)
 
 
 @pytest.fixture(scope="module")
@@ -231,28 +242,48 @@ def test_a_search_is_deleted_after_a_question(visitor: Visitor, server: ServerPr
     expect(page.locator(f"a[href='/searches/{session_id}']")).to_have_count(0)
 
 
+def mark_as_other_reviewers(server: ServerProcess, session_id: str, papers: list[str]) -> None:
+    """Exclude the papers as other people, whose names and reasons are attacks."""
+    names = [text for text in PAYLOADS if text.isprintable() and len(text) <= 80][::8]
+    reasons = dict(zip(papers, PAYLOADS, strict=True))
+    for number, name in enumerate(names):
+        marks = {paper: {"status": "exclude", "reason": reasons[paper]} for paper in papers[number :: len(names)]}
+        with httpx.Client(base_url=server.url, headers={"X-Uraniborg": "1"}, timeout=60) as other:
+            other.post("/api/sign-in", json={"token": server.token, "name": name}).raise_for_status()
+            other.put(f"/api/searches/{session_id}/marks", json={"decisions": marks}).raise_for_status()
+
+
 def test_no_text_of_a_search_is_executed_or_fetches_anything(
     visitor: Visitor, server: ServerProcess, hostile_id: str
 ) -> None:
     fetched: list[str] = []
     visitor.context.on("request", lambda request: fetched.append(request.url))
     with server.make_client() as client:
-        papers = client.get(f"/api/searches/{hostile_id}/papers", params={"limit": 500}).json()["papers"]
+        listed = client.get(f"/api/searches/{hostile_id}/papers", params={"limit": 500}).json()["papers"]
+        papers = [paper["id"] for paper in listed]
         assert len(papers) == len(PAYLOADS)
-        marks = {
-            paper["id"]: {"status": "exclude", "reason": text} for paper, text in zip(papers, PAYLOADS, strict=True)
-        }
-        client.put(f"/api/searches/{hostile_id}/marks", json={"decisions": marks})
+        plan = client.post("/api/searches", json={"query": " ".join(PAYLOADS[:30])[:2_000]}).json()
+        note = {"action": "reject", "note": " ".join(PAYLOADS[30:])[:4_000]}
+        client.post(f"/api/searches/{plan['session_id']}/decide", json=note).raise_for_status()
+    mark_as_other_reviewers(server, hostile_id, papers)
+    own = {paper: {"status": "exclude", "reason": text} for paper, text in zip(papers, PAYLOADS, strict=True)}
+    marks = f"{server.url}/api/searches/{hostile_id}/marks"
+    assert visitor.context.request.put(marks, data={"decisions": own}, headers={"X-Uraniborg": "1"}).ok
     page = visitor.open_page("/searches")
     page.on("dialog", lambda dialog: fetched.append(f"dialog {dialog.message}"))
     expect(page.get_by_text(HOSTILE)).to_be_visible()
+    page.goto(f"{server.url}/searches/{plan['session_id']}/strategy")
+    expect(page.get_by_text("Changed since the last round")).to_be_visible()
     page.goto(f"{server.url}/searches/{hostile_id}/strategy")
     expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
+    errors = page.locator(".detail").inner_text()
+    assert [text for text in PAYLOADS if text.isprintable() and text not in errors] == []
     page.goto(f"{server.url}/searches/{hostile_id}/review")
     expect(page.get_by_role("list", name="Papers")).to_be_visible()
     for _ in PAYLOADS:
         press(page, "j")
         expect(page.locator(".paper .prose")).to_be_visible()
+        expect(page.get_by_text("Other reviewers")).to_be_visible()
     page.get_by_text("Where each value comes from").click()
     expect(page.get_by_role("link", name="Open paper")).to_have_attribute(
         "href", re.compile(r"^https://doi\.org/10\.1000/alpha\.\d+$")
@@ -297,34 +328,86 @@ def own_server(tmp_path: Path) -> Generator[ServerProcess]:
         yield running
 
 
-def test_marks_survive_a_server_that_is_killed_and_started_again(
+def test_a_server_killed_while_people_decide_loses_no_mark_and_no_typed_word(
     browser: Browser, own_server: ServerProcess, tmp_path: Path
 ) -> None:
-    session_id = start_review(own_server)
+    review_id = start_review(own_server)
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(30_000)
     signing = {"token": own_server.token, "name": "Ada"}
     assert context.request.post(f"{own_server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"}).ok
-    page = context.new_page()
-    page.goto(f"{own_server.url}/searches/{session_id}/review")
-    expect(page.get_by_role("list", name="Papers")).to_be_visible()
-    press(page, "j", "i", "Enter")
-    expect(page.get_by_text("1 decided")).to_be_visible()
-    own_server.process.send_signal(signal.SIGKILL)
-    own_server.process.wait(30)
-    expect(page.get_by_text("The server does not answer.").first).to_be_visible()
-    press(page, "x", "1", "Enter")
-    expect(page.get_by_text("1 mark not sent yet")).to_be_visible()
-    port = own_server.url.rpartition(":")[2]
-    command = [sys.executable, "-m", "uraniborg", "serve", "--port", port, "--json"]
-    env = make_environment(tmp_path)
-    again = subprocess.Popen(command, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        expect(page.get_by_text("2 decided")).to_be_visible(timeout=60_000)
-        expect(page.get_by_text("Live", exact=True)).to_be_visible()
-        page.reload()
-        expect(page.get_by_text("Wrong question").first).to_be_visible()
-    finally:
-        context.close()
-        again.send_signal(signal.SIGINT)
-        again.communicate(timeout=60)
+    with Agent(own_server.env) as agent:
+        asked = agent.call("search_papers", query=QUERY)
+        review, question = context.new_page(), context.new_page()
+        review.goto(f"{own_server.url}/searches/{review_id}/review")
+        expect(review.get_by_role("list", name="Papers")).to_be_visible()
+        press(review, "j", "i", "Enter")
+        expect(review.get_by_text("1 decided")).to_be_visible()
+        question.goto(f"{own_server.url}/inbox/{asked['checkpoint_id']}")
+        question.get_by_role("button", name="Reject with a hint").click()
+        question.keyboard.type("also papers about ")
+        own_server.process.send_signal(signal.SIGKILL)
+        own_server.process.wait(30)
+        question.keyboard.type("flares")
+        question.get_by_role("button", name="Reject", exact=True).click()
+        for page in (review, question):
+            expect(page.get_by_text("The server does not answer.").first).to_be_visible()
+        press(review, "x", "1", "Enter")
+        expect(review.get_by_text("1 mark not sent yet")).to_be_visible()
+        port = own_server.url.rpartition(":")[2]
+        command = [sys.executable, "-m", "uraniborg", "serve", "--port", port, "--json"]
+        env = make_environment(tmp_path)
+        again = subprocess.Popen(
+            command, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            expect(review.get_by_text("2 decided")).to_be_visible(timeout=60_000)
+            expect(review.get_by_text("Live", exact=True)).to_be_visible()
+            review.reload()
+            expect(review.get_by_text("Wrong question").first).to_be_visible()
+            expect(question.get_by_role("textbox")).to_have_value("also papers about flares")
+            question.get_by_role("button", name="Reject", exact=True).click()
+            decided = question.get_by_role("link").filter(has_text="by you, in the console: also papers about flares")
+            expect(decided).to_be_visible()
+            next_plan = question.get_by_role("link").filter(has_text="Search plan")
+            expect(next_plan).to_be_visible()
+            state = agent.call("get_session", session_id=asked["session_id"])
+            assert state["checkpoint_id"] != asked["checkpoint_id"]
+            assert "flares" in str(state)
+        finally:
+            context.close()
+            again.send_signal(signal.SIGINT)
+            again.communicate(timeout=60)
+
+
+@pytest.mark.soak
+def test_an_abstract_of_ten_megabytes_and_details_of_the_same_size_are_shown_in_part(
+    browser: Browser, tmp_path: Path
+) -> None:
+    long = "A moon of ice heats. " * 500_000
+    papers = make_moon_papers(3)
+    papers[1] = papers[1].model_copy(update={"abstract": long})
+    session_id = store_review(tmp_path, "tidal heating of icy moons", papers)
+    inbox = Inbox(tmp_path / "uraniborg" / "data" / "inbox.db")
+    asked = {"question": "Publish?", "workflow": "w", "node": "n", "lineage": "l", "actions": ["approve"]}
+    inbox.put("long", "pflow", "approval", "long", asked | {"details": long})
+    inbox.close()
+    with run_server(tmp_path) as server, browser.new_context() as context:
+        signing = {"token": server.token, "name": "Ada"}
+        assert context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"}).ok
+        page = context.new_page()
+        page.goto(f"{server.url}/searches/{session_id}/review")
+        expect(page.get_by_role("list", name="Papers")).to_be_visible()
+        shortened = page.get_by_text("The first 20,000 of 10,500,000 characters.")
+        for _ in papers:
+            press(page, "j")
+            expect(page.locator(".paper").filter(has_text="Where each value comes from")).to_be_visible()
+            if shortened.count():
+                break
+        expect(shortened).to_be_visible()
+        press(page, "i", "Enter")
+        expect(page.get_by_text("1 decided")).to_be_visible()
+        page.goto(f"{server.url}/inbox/long")
+        expect(page.get_by_role("heading", name="Publish?")).to_be_visible()
+        assert len(page.locator(".prose").inner_text()) < 25_000
+        expect(page.get_by_role("button", name="Approve")).to_be_visible()
