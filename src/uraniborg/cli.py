@@ -306,6 +306,79 @@ def restore(
     restore_and_print_backup(file, replace=replace, as_json=json, quiet=quiet)
 
 
+@app.command()
+def export(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The folder to write, or a file ending in .zip.")
+    ],
+    session: Annotated[list[str] | None, typer.Option(metavar="ID", help="A search; repeatable.")] = None,
+    shelf: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A shelf; repeatable.")] = None,
+    workflow: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A workflow; repeatable.")] = None,
+    run: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A run of a workflow, with the workflow; repeatable.")
+    ] = None,
+    universe: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A universe with its log; repeatable.")
+    ] = None,
+    job: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="An N-body run or another job of a universe; repeatable.")
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The title of the bundle.", show_default="what it has")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the bundle if it exists.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write work as a bundle that others can read, check and repeat: an RO-Crate with digests.
+
+    The bundle has bibliographies, the search log, values with their sources, workflows and runs, universes with their
+    logs, starts and results of measurements, plots, and a methods paragraph. Without a choice, it is the bundle of the
+    last story of `uraniborg demo`. The texts of papers are not exported.
+
+    Examples:
+    - `uraniborg export -o bundle.zip`
+    - `uraniborg export -o review --session 3f6c1a2b --shelf trappist-1`
+    - `uraniborg export -o runs.zip --universe t1 --job job_4f2a --run run_81c0`
+    """
+    from uraniborg.bundle.command import choose_and_export
+
+    choose_and_export(
+        output,
+        {"searches": session, "shelves": shelf, "workflows": workflow, "runs": run, "universes": universe, "jobs": job},
+        title=title,
+        replace=replace,
+        as_json=json,
+        quiet=quiet,
+    )
+
+
+@app.command()
+def verify(
+    bundle: Annotated[
+        Path, typer.Argument(metavar="BUNDLE", help="A folder or .zip file that `uraniborg export` wrote.")
+    ],
+    digests_only: Annotated[
+        bool, typer.Option("--digests-only", help="Check digests and metadata, and repeat nothing.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Check a bundle: its digests, its metadata, and everything that can be computed again from it.
+
+    Measurements are repeated within their error, pure workflow nodes with their inputs, universes from their logs, and
+    the counts of searches from their results. No program, network, model or code of the bundle is used. Exit with 1 if
+    something differs.
+
+    Examples:
+    - `uraniborg verify bundle.zip`
+    - `uraniborg verify demo-output --json`
+    """
+    from uraniborg.bundle.command import verify_and_print
+
+    return verify_and_print(bundle, repeat=not digests_only, as_json=json, quiet=quiet)
+
+
 @app.command("version")
 def show_version(json: Json = False) -> None:
     """Print the version.

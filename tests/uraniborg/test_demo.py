@@ -108,7 +108,7 @@ def test_the_lines_in_the_readme_of_the_bundle_work_as_pasted(demo: Demo, tmp_pa
     env = make_pasting_environment(tmp_path)
     blocks = (bundle / "README.md").read_text().split("```sh\n")[1:]
     lines = [line for block in blocks for line in block.partition("```")[0].splitlines()]
-    assert len(lines) == 4
+    assert len(lines) == 5
     for line in lines:
         code, output = paste(line, bundle, env)
         assert code == 0, output

@@ -103,12 +103,12 @@ def run_with_universe(db: str | None, universe_id: str, work: "Callable[[Any, st
     """
 
     async def resolve_and_work(service: Any) -> Value:
-        return await work(service, await _resolve_universe_id(service, universe_id))
+        return await work(service, await resolve_universe_id(service, universe_id))
 
     return run_with_service(db, resolve_and_work)
 
 
-async def _resolve_universe_id(service: Any, given: str) -> str:
+async def resolve_universe_id(service: Any, given: str) -> str:
     """Return the id that `given` is or begins, or `given` itself if there is none."""
     from universe.verification import list_all_ids
     from uraniborg.kernel.errors import InvalidInput

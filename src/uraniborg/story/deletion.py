@@ -4,11 +4,12 @@ import asyncio
 import shutil
 from contextlib import suppress
 
+from uraniborg.bundle.search_pieces import open_sessions
+from uraniborg.bundle.universe_pieces import open_universes
 from uraniborg.kernel.errors import NotFound
 from uraniborg.story.errors import StoryUnreadable
 from uraniborg.story.folder import Plain, StoryFolder
-from uraniborg.story.search_steps import open_sessions
-from uraniborg.story.universe_steps import UNIVERSE, open_universes
+from uraniborg.story.universe_steps import UNIVERSE
 
 
 async def delete_story(folder: StoryFolder) -> None:

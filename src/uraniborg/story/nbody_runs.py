@@ -1,8 +1,7 @@
 """The N-body runs of the story: jobs of its universes, their results, and their Laplace angles over time."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,11 +18,12 @@ from universe.nbody.terminal_summary import format_resonant_angle
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import YEAR_IN_DAYS
 from universe.plotting import Drawing, Panel, Series, draw_chart
+from uraniborg.bundle.universe_pieces import open_jobs
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.ids import content_id
 from uraniborg.story.folder import Plain
 from uraniborg.story.steps import Progress
-from uraniborg.story.universe_steps import open_universes, read_universe
+from uraniborg.story.universe_steps import read_universe
 
 LAPLACE: Final = "laplace"
 _ALL: Final = 10_000_000
@@ -54,13 +54,6 @@ class StoredRun:
     def short_names(self) -> dict[str, str]:
         """The short names of the bodies by id."""
         return dict(zip(self.start.ids, shorten_names(self.start.names), strict=True))
-
-
-@asynccontextmanager
-async def open_jobs() -> AsyncGenerator[JobService]:
-    """Yield the jobs of the data folder."""
-    async with open_universes() as service, JobService(service).running() as jobs:
-        yield jobs
 
 
 async def integrate_universes(

@@ -2,14 +2,13 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from paper_search.models import Paper
 from paper_search.recordings import OFFLINE_NOTICE
 from paper_search.review_models import PaperDecision, ReviewStatus
-from paper_search.sessions import SessionManager
+from uraniborg.bundle.search_pieces import open_sessions
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.text import plural
@@ -32,16 +31,6 @@ class QuestionRejected(Conflict):
     """The person rejected the question in the inbox, so that the agent plans another round, which is not the story."""
 
     code = "question_rejected"
-
-
-@asynccontextmanager
-async def open_sessions() -> AsyncGenerator[SessionManager]:
-    """Yield the sessions of the data folder."""
-    manager = SessionManager()
-    try:
-        yield manager
-    finally:
-        await manager.aclose()
 
 
 async def run_ask(_context: StepContext, _inputs: Plain) -> Plain:

@@ -14,12 +14,13 @@ from pflow.replies import build_reply_and_write_large_outputs
 from pflow.service import Service
 from universe.initial_states import load_or_generate_state
 from universe.orbits.units import convert_unit
+from uraniborg.bundle.search_pieces import open_sessions
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.text import plural
 from uraniborg.story.folder import SHELF, Plain, StoryFolder
-from uraniborg.story.search_steps import list_kept_ids, open_sessions
+from uraniborg.story.search_steps import list_kept_ids
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
 
 SYSTEM: Final = "trappist-1"

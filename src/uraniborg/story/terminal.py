@@ -168,7 +168,7 @@ def _print_end(console: Console, output: Path, query: str) -> None:
     folder = shlex.quote(output.as_posix())
     search, uraniborg = (format_program(name) for name in ("paper-search", "uraniborg"))
     commands = {
-        "check the files": f"(cd {folder} && sha256sum --quiet --check SHA256SUMS)",
+        "check the bundle, and repeat its runs": f"{uraniborg} verify {folder}",
         "decide on the same search yourself": f"{search} run --review --offline {shlex.quote(query)}",
         "list the MCP clients that you can connect": f"{uraniborg} connect",
         "decide and search in the browser": f"URANIBORG_PAPER_SEARCH__OFFLINE=true {uraniborg} serve --open",

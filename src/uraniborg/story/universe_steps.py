@@ -1,17 +1,14 @@
 """The steps of the universe: the system with sourced masses, a branch with a heavier planet, and earlier versions."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 
 from universe.claims import SUPPORTED, PaperTextReader
-from universe.config import load_config
 from universe.initial_states import load_or_generate_state
 from universe.provenance.shelf_texts import make_paper_text_reader
 from universe.provenance.value_status import compute_value_status, describe_who_set
 from universe.service.universes import UniverseService
-from universe.store.factory import make_store
+from uraniborg.bundle.universe_pieces import open_universes
 from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.text import plural
 from uraniborg.story.folder import Plain, StoryFolder
@@ -26,14 +23,6 @@ LEAST_FACTOR, MOST_FACTOR = 0.01, 1000.0
 
 class NoMasses(Conflict):
     code = "no_masses"
-
-
-@asynccontextmanager
-async def open_universes() -> AsyncGenerator[UniverseService]:
-    """Yield the universes of the data folder."""
-    config = await asyncio.to_thread(load_config)
-    async with UniverseService(make_store(config.database_address)).running() as service:
-        yield service
 
 
 async def read_universe(service: UniverseService, universe_id: str, version: int | None = None) -> tuple[int, Plain]:

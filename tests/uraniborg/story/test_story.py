@@ -15,7 +15,8 @@ from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.files import Lease
-from uraniborg.story.errors import StepNotFound, StepRunning, StoryUnreadable
+from uraniborg.story.errors import StepNotFound, StepNotReady, StepRunning, StoryUnreadable
+from uraniborg.story.runner import check_ready, find_step, load_steps
 from uraniborg.story.search_steps import explain_strike, find_redundant_query, propose_mark, read_marks
 from uraniborg.story.service import Story
 
@@ -105,24 +106,9 @@ def test_the_comparison_has_five_laplace_angles_of_both_runs_and_their_errors(st
             assert all(0 <= degrees <= 360 for degrees in angle["degrees"])
 
 
-async def test_fifty_instead_of_two_times_the_mass_changes_the_words_and_reuses_the_first_run(copied: Story) -> None:
+async def test_a_step_that_cannot_run_says_why_and_another_factor_changes_the_words(copied: Story) -> None:
+    stored = copied.folder.state_file.read_bytes()
     before = (await copied.get_step("compare"))["sentence"]
-    try:
-        branch = await copied.run_step("branch", {"factor": 50}, person="Bo")
-        integrated = await copied.run_step("integrate", {"years": YEARS}, person="Bo")
-        compared = await copied.run_step("compare", person="Bo")
-    finally:
-        await copied.aclose()
-    assert "16.3 instead of 0.326 Earth masses, 50 times as much" in branch["sentence"]
-    assert [run["is_reused"] for run in integrated["result"]["runs"]] == [True, False]
-    assert "2 times as heavy" in before
-    assert "50 times as heavy" in compared["sentence"]
-    state = await copied.get_state()
-    assert (state["next"], state["is_complete"]) == ("break", False)
-
-
-async def test_a_step_that_cannot_run_says_why_and_changes_nothing(copied: Story) -> None:
-    before = copied.folder.state_file.read_bytes()
     with pytest.raises(StepNotFound):
         await copied.run_step("dance")
     try:
@@ -134,12 +120,36 @@ async def test_a_step_that_cannot_run_says_why_and_changes_nothing(copied: Story
         assert (refused.value.code, refused.value.status) == ("invalid_argument", 422)
         with pytest.raises(UraniborgError, match="'speed' is not an input of the step branch"):
             await copied.run_step("branch", {"speed": 2})
+        assert copied.folder.state_file.read_bytes() == stored
+
+        branch = await copied.run_step("branch", {"factor": 50}, person="Bo")
+        integrated = await copied.run_step("integrate", {"years": YEARS}, person="Bo")
+        compared = await copied.run_step("compare", person="Bo")
+        assert "16.3 instead of 0.326 Earth masses, 50 times as much" in branch["sentence"]
+        assert [run["is_reused"] for run in integrated["result"]["runs"]] == [True, False]
+        assert "2 times as heavy" in before
+        assert "50 times as heavy" in compared["sentence"]
+        state = await copied.get_state()
+        assert (state["next"], state["is_complete"]) == ("break", False)
+
+        copied.folder.state_file.write_text("{")
+        copied.folder.view_file.unlink()
+        with pytest.raises(UraniborgError, match="The stored state of the story cannot be read"):
+            await copied.get_state()
     finally:
         await copied.aclose()
-    assert copied.folder.state_file.read_bytes() == before
 
 
-async def test_a_step_that_is_interrupted_can_be_run_again(copied: Story) -> None:
+def test_a_step_needs_the_steps_before_it() -> None:
+    steps = load_steps()
+    with pytest.raises(StepNotReady, match="needs the step 'ask' first") as refused:
+        check_ready(steps, find_step(steps, "build"), {})
+    assert refused.value.code == "step_not_ready"
+
+
+async def test_a_step_that_is_interrupted_can_be_run_again_and_a_story_that_runs_elsewhere_cannot(
+    copied: Story,
+) -> None:
     try:
         async with asyncio.timeout(PATIENCE_S):
             has_progress = asyncio.Event()
@@ -155,50 +165,38 @@ async def test_a_step_that_is_interrupted_can_be_run_again(copied: Story) -> Non
         assert (await copied.get_state())["running"] is None
         done = await copied.run_step("integrate", {"years": YEARS})
         assert done["status"] == "done"
-    finally:
-        await copied.aclose()
 
-
-async def test_a_story_that_another_process_runs_can_be_neither_run_nor_restarted(copied: Story) -> None:
-    lease = Lease(copied.folder.lease_file)
-    assert lease.acquire()
-    copied.folder.running_step_file.write_text("export")  # as the runner does
-    try:
-        assert (await copied.get_state())["running"] == "export"
-        with pytest.raises(UraniborgError, match="Another step is running"):
-            await copied.run_step("scrub")
-        with pytest.raises(StepRunning):
-            await copied.restart()
-    finally:
-        lease.release()
-    state = await copied.get_state()
-    assert (state["running"], state["interrupted"]) == (None, "export")
-    kept = copied.folder.home / "pflow" / "mine.json"  # a person worked in the console of the story
-    kept.parent.mkdir(exist_ok=True)
-    kept.write_text("{}")
-    try:
+        lease = Lease(copied.folder.lease_file)
+        assert lease.acquire()
+        copied.folder.running_step_file.write_text("export")  # as the runner of another process does
+        try:
+            assert (await copied.get_state())["running"] == "export"
+            with pytest.raises(UraniborgError, match="Another step is running"):
+                await copied.run_step("compare")
+            with pytest.raises(StepRunning):
+                await copied.restart()
+        finally:
+            lease.release()
+        state = await copied.get_state()
+        assert (state["running"], state["interrupted"]) == (None, "export")
+        kept = copied.folder.home / "pflow" / "mine.json"  # a person worked in the console of the story
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text("{}")
         await copied.restart()
         assert kept.exists()
-        assert (await copied.get_state())["next"] == "ask"
-        with pytest.raises(UraniborgError, match="needs the step 'ask' first") as refused:
-            await copied.run_step("build")
-        assert refused.value.code == "step_not_ready"
+        assert not copied.folder.state_file.exists()
     finally:
         await copied.aclose()
 
 
-async def test_a_broken_state_file_is_named_with_the_remedy(copied: Story) -> None:
+def test_a_broken_state_file_is_named_with_the_remedy(tmp_path: Path) -> None:
+    folder = Story(tmp_path).folder
+    folder.own.mkdir(parents=True)
     for content in ("{", '{"format": 99, "steps": {}}', "[]"):
-        copied.folder.state_file.write_text(content)
+        folder.state_file.write_text(content)
         with pytest.raises(StoryUnreadable) as unreadable:
-            copied.folder.read_records()
+            folder.read_records()
         assert "--restart" in unreadable.value.hint
-    copied.folder.view_file.unlink()
-    try:
-        with pytest.raises(UraniborgError, match="The stored state of the story cannot be read"):
-            await copied.get_state()
-    finally:
-        await copied.aclose()
 
 
 def test_the_bundle_describes_every_file_and_every_digest_is_right(demo: Demo) -> None:
@@ -225,20 +223,24 @@ def test_the_bundle_has_the_search_the_sources_the_logs_and_the_answers(
     answer = (bundle / "answer.md").read_text()
     for step in ("compare", "break"):
         assert steps[step]["result"]["answer"] in answer
-    assert (bundle / "search" / "search-log.md").read_text().startswith("# Search log\n\n- **Offline trial")
-    assert (bundle / "search" / "papers.bib").read_text().count("@") == len(steps["shelve"]["result"]["texts"]) + 6
-    decisions = json.loads((bundle / "search" / "decisions.json").read_text())
+    methods = (bundle / "methods.md").read_text()
+    assert "A person gave the mass of trappist-1, 0.0898 solar masses" in methods
+    assert f"was integrated for {YEARS:g} years by the method gauss" in methods
+    search, universe = bundle / "searches" / "trappist-1", bundle / "universes" / "trappist-1"
+    assert (search / "search-log.md").read_text().startswith("# Search log\n\n- **Offline trial")
+    assert (search / "papers.bib").read_text().count("@") == len(steps["shelve"]["result"]["texts"]) + 6
+    decisions = json.loads((search / "decisions.json").read_text())
     assert [(one["decided_by"], one["decision"]["action"]) for one in decisions] == [
         ("Ada", "edit"),
         ("Ada", "approve"),
     ]
-    with (bundle / "universe" / "values.csv").open(encoding="utf-8", newline="") as table:
+    with (universe / "values.csv").open(encoding="utf-8", newline="") as table:
         masses = {row["body"]: row for row in csv.DictReader(table) if row["field"] == "mass"}
     assert masses["TRAPPIST-1 h"]["row"].startswith("h | 0.326 ± 0.020")
-    log = [json.loads(line) for line in (bundle / "universe" / "log-universe.jsonl").read_text().splitlines()]
+    log = [json.loads(line) for line in (universe / "log.jsonl").read_text().splitlines()]
     assert [entry["version"] for entry in log] == list(range(1, 10))
     assert {entry["author"] for entry in log} == {"Ada"}
-    run = json.loads((bundle / "nbody" / "h-times-50" / "run.json").read_text())
+    run = json.loads((bundle / "measurements" / "h-times-50" / "result.json").read_text())
     assert run["trustworthy"]
     assert run["start"]["trappist-1-h"]["mass"] == pytest.approx(50 * float(masses["TRAPPIST-1 h"]["value"]))
 

@@ -1,0 +1,77 @@
+"""The export: collects the chosen work from all parts and returns the files of a bundle."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from universe.claims import PaperTextReader
+from uraniborg.bundle.crate import add_frame
+from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, make_text_file
+from uraniborg.bundle.search_pieces import collect_searches, collect_shelves
+from uraniborg.bundle.universe_pieces import collect_measurements, collect_universes
+from uraniborg.bundle.workflow_pieces import collect_workflows
+from uraniborg.kernel.clock import SystemClock, format_iso
+
+METHODS: Final = "methods.md"
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The work to export."""
+
+    searches: Sequence[Chosen] = ()
+    shelves: Sequence[Chosen] = ()
+    workflows: Sequence[Chosen] = ()
+    runs: Sequence[Chosen] = ()
+    universes: Sequence[Chosen] = ()
+    jobs: Sequence[Chosen] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is chosen."""
+        return not (self.searches or self.shelves or self.workflows or self.runs or self.universes or self.jobs)
+
+
+async def collect_files(
+    selection: Selection,
+    *,
+    title: str,
+    folder: Path,
+    text_of: PaperTextReader | None = None,
+    more: Piece | None = None,
+    steps: Sequence[str] = (),
+    report: Progress = lambda _: None,
+) -> list[BundleFile]:
+    """Return all files of a bundle. The same work gives the same files.
+
+    `folder` is where relative names of workflows start. `more` is added to the chosen work, and `steps` to the page of
+    the bundle. Raise the errors of the parts for ids that do not exist and for work that has no result yet.
+    """
+    pieces: list[Piece] = []
+    report("searches")
+    pieces += await collect_searches(selection.searches)
+    report("shelves")
+    pieces += await asyncio.to_thread(collect_shelves, selection.shelves)
+    report("workflows")
+    pieces += await asyncio.to_thread(collect_workflows, selection.workflows, selection.runs, folder)
+    if more is not None:
+        pieces.append(more)
+    report("universes")
+    pieces += await collect_universes(selection.universes, text_of)
+    report("measurements")
+    pieces += await collect_measurements(selection.jobs)
+    methods = make_text_file(
+        METHODS, "how the results were found, made from what was done", _write_methods(title, pieces)
+    )
+    files = [methods, *(file for piece in pieces for file in piece.files)]
+    days = [time[:10] for piece in pieces for time in piece.times]
+    return add_frame(files, title=title, date=max(days, default=format_iso(SystemClock().now())[:10]), steps=steps)
+
+
+def _write_methods(title: str, pieces: Sequence[Piece]) -> str:
+    """Return the methods: one paragraph, in which no sentence is repeated."""
+    sentences = dict.fromkeys(sentence for piece in pieces for sentence in piece.sentences)
+    return f"# Methods\n\n{title}\n\n{' '.join(sentences)}\n"

@@ -1,0 +1,64 @@
+"""The pieces of a bundle: files with descriptions, the sentences of the methods about them, and their times."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+Plain = dict[str, Any]
+
+_NOT_IN_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+_MAX_NAME: Final = 80
+
+
+class BundleFile(NamedTuple):
+    """A file of a bundle."""
+
+    path: str
+    """Relative to the bundle, with slashes."""
+    description: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a bundle has of one search, shelf, run, universe or measurement."""
+
+    files: list[BundleFile]
+    sentences: list[str] = field(default_factory=list[str])
+    """How it was made, for the methods."""
+    times: list[str] = field(default_factory=list[str])
+    """When it was made, as ISO 8601."""
+
+
+class Chosen(NamedTuple):
+    """Something to export: its id, and the name of its folder or file in the bundle; the id by default."""
+
+    id: str
+    name: str = ""
+
+
+def make_names(chosen: Sequence[Chosen]) -> list[str]:
+    """Return a safe file name for each: letters, digits, dots, hyphens and underscores; no two the same."""
+    taken: set[str] = set()
+    names: list[str] = []
+    for one in chosen:
+        stem = _NOT_IN_NAME.sub("-", one.name or one.id).strip(".-")[:_MAX_NAME] or "item"
+        name, number = stem, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{stem}-{number}"
+        taken.add(name.casefold())
+        names.append(name)
+    return names
+
+
+def make_text_file(path: str, description: str, text: str) -> BundleFile:
+    """Return a file with a text; lone surrogates, which UTF-8 cannot encode, become question marks."""
+    return BundleFile(path, description, text.encode("utf-8", "replace"))
+
+
+def make_json_file(path: str, description: str, value: Any) -> BundleFile:
+    """Return a file with a value as JSON."""
+    return make_text_file(path, description, json.dumps(value, ensure_ascii=False, indent=1) + "\n")

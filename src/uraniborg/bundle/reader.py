@@ -1,0 +1,192 @@
+"""Reading a bundle of unknown origin: a folder or a zip file, with limits on names, sizes and kinds of files."""
+
+import os
+import stat
+import zipfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Final
+
+import orjson
+
+from uraniborg.bundle.crate import CRATE, DIGESTS
+from uraniborg.kernel.errors import InvalidInput, NotFound
+from uraniborg.kernel.files import display_path
+from uraniborg.kernel.logging import make_printable
+
+MOST_FILES: Final = 20_000
+MOST_BYTES: Final = 256_000_000
+"""Of one file."""
+MOST_BYTES_IN_ALL: Final = 1_000_000_000
+_MOST_RATIO: Final = 1_000
+"""The largest ratio of unpacked to packed bytes; deflate reaches 1032 with zeros alone."""
+_BLOCK: Final = 1 << 20
+_READ_ERRORS: Final = (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
+
+
+class InvalidBundle(InvalidInput):
+    """The file is not a bundle, or is one that must not be read."""
+
+    code = "invalid_bundle"
+
+
+class BundleMissing(NotFound):
+    code = "bundle_not_found"
+
+
+class Unreadable(Exception):
+    """A file of a bundle that cannot be read; the text says why."""
+
+
+class Bundle:
+    """The files of a bundle by their paths. Nothing is unpacked to the disk."""
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:
+        self.path = path
+        self._archive = archive
+        self._files = dict(_list_folder(path) if archive is None else _list_archive(archive))
+        self._top = "" if DIGESTS in self._files or CRATE in self._files else _find_top_folder(list(self._files))
+        self.paths = sorted(name.removeprefix(self._top) for name in self._files)
+        if DIGESTS not in self.paths or CRATE not in self.paths:
+            raise _make_error(path, f"it has no {CRATE if DIGESTS in self.paths else DIGESTS}")
+
+    def find_folders(self, kind: str) -> list[str]:
+        """Return the folders below the folder `kind`, such as `universes/trappist-1`."""
+        parts = [name.split("/") for name in self.paths if name.startswith(f"{kind}/")]
+        return sorted({"/".join(one[:2]) for one in parts if len(one) > 2})
+
+    def has(self, name: str) -> bool:
+        """Return True if the bundle has this file."""
+        return self._top + name in self._files
+
+    def iterate_blocks(self, name: str) -> Iterator[bytes]:
+        """Yield the content of a file. Raise Unreadable."""
+        size = 0
+        try:
+            with self._open(name) as stream:
+                while block := stream.read(_BLOCK):
+                    size += len(block)
+                    if size > MOST_BYTES:
+                        raise Unreadable(f"is larger than {MOST_BYTES / 1e6:g} MB")
+                    yield block
+        except _READ_ERRORS as exc:
+            raise Unreadable(f"cannot be read: {make_printable(str(exc))[:200]}") from None
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file. Raise Unreadable."""
+        if not self.has(name):
+            raise Unreadable("is missing")
+        return b"".join(self.iterate_blocks(name))
+
+    def read_json(self, name: str) -> Any:
+        """Return the value of a JSON file. Raise Unreadable."""
+        return parse_json(self.read(name))
+
+    def read_object(self, name: str) -> dict[str, Any]:
+        """Return the object in a JSON file. Raise Unreadable."""
+        value = self.read_json(name)
+        if not isinstance(value, dict):
+            raise Unreadable("is not a JSON object")
+        return value  # pyright: ignore[reportUnknownVariableType]
+
+    def _open(self, name: str) -> IO[bytes]:
+        if self._archive is not None:
+            return self._archive.open(self._top + name)
+        descriptor = os.open(self.path / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+        return open(descriptor, "rb")
+
+
+@contextmanager
+def open_bundle(path: Path) -> Generator[Bundle]:
+    """Yield the bundle in a folder or zip file. Raise BundleMissing or InvalidBundle."""
+    if path.is_dir():
+        yield Bundle(path, None)
+        return
+    if not path.exists():
+        raise BundleMissing(
+            f"'{display_path(path)}' does not exist.", hint="Name a folder or .zip file of `uraniborg export`."
+        )
+    try:
+        archive = zipfile.ZipFile(path)
+    except _READ_ERRORS as exc:
+        raise _make_error(path, f"it is neither a folder nor a zip file ({type(exc).__name__})") from None
+    with archive:
+        yield Bundle(path, archive)
+
+
+def parse_json(content: bytes) -> Any:
+    """Return the value of a JSON text. Raise Unreadable."""
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError as exc:
+        raise Unreadable(f"is not JSON: {exc.msg} at line {exc.lineno}") from None
+
+
+def _list_folder(root: Path) -> Iterator[tuple[str, int]]:
+    """Yield the path and size of every file. Raise InvalidBundle for links, devices, and too many or large files."""
+    total = 0
+    for folder, folders, names in os.walk(root, followlinks=False):
+        for name in (*folders, *names):
+            path = Path(folder) / name
+            relative = path.relative_to(root).as_posix()
+            found = path.lstat()
+            if stat.S_ISDIR(found.st_mode):
+                continue
+            if not stat.S_ISREG(found.st_mode):
+                raise _make_error(root, f"'{make_printable(relative)}' is not a regular file")
+            total = _check_sizes(root, relative, found.st_size, total)
+            yield relative, found.st_size
+
+
+def _list_archive(archive: zipfile.ZipFile) -> Iterator[tuple[str, int]]:
+    root, seen, total = Path(archive.filename or ""), set[str](), 0
+    entries = archive.infolist()
+    if len(entries) > MOST_FILES:
+        raise _make_error(root, f"it has {len(entries):,} files, and the limit is {MOST_FILES:,}")
+    for entry in entries:
+        name = entry.orig_filename
+        shown = make_printable(name[:200])
+        parts = PurePosixPath(name).parts
+        if not parts or name.startswith("/") or "\\" in name or ".." in parts or ":" in parts[0] or "\0" in name:
+            raise _make_error(root, f"the path '{shown}' leaves the bundle")
+        if entry.is_dir():
+            continue
+        kind = stat.S_IFMT(entry.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG):
+            raise _make_error(root, f"'{shown}' is a link or a device")
+        if entry.flag_bits & 0x1:
+            raise _make_error(root, f"'{shown}' is encrypted")
+        if name.casefold() in seen:
+            raise _make_error(root, f"'{shown}' is there twice")
+        seen.add(name.casefold())
+        if entry.file_size > _BLOCK and entry.file_size > _MOST_RATIO * max(1, entry.compress_size):
+            raise _make_error(root, f"'{shown}' unpacks to more than {_MOST_RATIO} times its size")
+        total = _check_sizes(root, name, entry.file_size, total)
+        yield name, entry.file_size
+
+
+def _check_sizes(root: Path, name: str, size: int, total: int) -> int:
+    """Return the sum of the sizes. Raise InvalidBundle above the limits."""
+    if size > MOST_BYTES:
+        raise _make_error(root, f"'{make_printable(name[:200])}' is larger than {MOST_BYTES / 1e6:g} MB")
+    if total + size > MOST_BYTES_IN_ALL:
+        raise _make_error(root, f"its files are larger than {MOST_BYTES_IN_ALL / 1e6:g} MB in all")
+    return total + size
+
+
+def _find_top_folder(names: list[str]) -> str:
+    """Return the one folder that has all files, as zip files of bundles have it; else an empty text."""
+    tops = {name.partition("/")[0] for name in names if "/" in name}
+    with suppress(KeyError):
+        top = tops.pop()
+        if not tops and all(name.startswith(f"{top}/") for name in names):
+            return f"{top}/"
+    return ""
+
+
+def _make_error(path: Path, problem: str) -> InvalidBundle:
+    return InvalidBundle(
+        f"'{display_path(path)}' is not a bundle that can be checked: {problem}.",
+        hint="Name a folder or .zip file that `uraniborg export` wrote.",
+    )

@@ -1,0 +1,136 @@
+"""The pieces of searches and shelves: search log, decisions and bibliographies."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+
+from paper_library.library import Library
+from paper_library.shelf_catalog import find_known_shelf
+from paper_search.export import export
+from paper_search.export.prisma_flow import build_prisma_flow
+from paper_search.models import PaperCollection
+from paper_search.recordings import find_offline_notice
+from paper_search.review_models import ReviewStatus
+from paper_search.sessions import SessionManager
+from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, Plain, make_json_file, make_names, make_text_file
+from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.text import plural
+
+BIBLIOGRAPHIES = {
+    "papers.bib": ("bibtex", "as BibTeX"),
+    "papers.ris": ("ris", "as RIS"),
+    "papers.csl.json": ("csl-json", "as CSL-JSON"),
+}
+"""The file, the name of the format, and the description of each bibliography."""
+_SEARCH_LOGS = {
+    "search-log.md": ("prisma", "the search log after PRISMA 2020"),
+    "search-log.json": ("prisma-json", "the search log as JSON"),
+    "flow.svg": ("prisma-svg", "the PRISMA flow diagram"),
+    "result.json": ("json", "the result of the search with its whole log, from which the other files are made"),
+}
+
+
+@asynccontextmanager
+async def open_sessions() -> AsyncGenerator[SessionManager]:
+    """Yield the sessions of the data folder."""
+    manager = SessionManager()
+    try:
+        yield manager
+    finally:
+        await manager.aclose()
+
+
+async def collect_searches(chosen: Sequence[Chosen]) -> list[Piece]:
+    """Return the pieces of these searches. Raise SessionNotFound, or Conflict for a search that has no result yet."""
+    if not chosen:
+        return []
+    pieces: list[Piece] = []
+    async with open_sessions() as manager:
+        for one, name in zip(chosen, make_names(chosen), strict=True):
+            session_id = await manager.resolve_id_prefix(one.id)
+            found = await manager.get_result(session_id)
+            pieces.append(await asyncio.to_thread(_collect_search, session_id, found, f"searches/{name}"))
+    return pieces
+
+
+def _collect_search(session_id: str, found: PaperCollection, folder: str) -> Piece:
+    decisions = _list_decisions(session_id)
+    kept = select_kept_papers(found)
+    return Piece(
+        [
+            *(
+                make_text_file(f"{folder}/{name}", description, export(found, format_name))
+                for name, (format_name, description) in _SEARCH_LOGS.items()
+            ),
+            *(
+                make_text_file(f"{folder}/{name}", f"the kept papers {written}", export(kept, format_name))
+                for name, (format_name, written) in BIBLIOGRAPHIES.items()
+            ),
+            make_json_file(
+                f"{folder}/decisions.json", "the decisions: who, through which interface, when, and why", decisions
+            ),
+        ],
+        _describe_search(found, kept, decisions),
+        [found.metadata.timestamp, *(str(one["decided_at"]) for one in decisions if one.get("decided_at"))],
+    )
+
+
+def select_kept_papers(found: PaperCollection) -> PaperCollection:
+    """Return the collection with the papers that a person included; with all that no person left out if none is."""
+    included = [paper for paper in found.papers if paper.status == ReviewStatus.INCLUDE]
+    others = [paper for paper in found.papers if paper.status != ReviewStatus.EXCLUDE]
+    return found.model_copy(update={"papers": included or others})
+
+
+def _list_decisions(session_id: str) -> list[Plain]:
+    inbox = Inbox()
+    try:
+        entries = [one for one in inbox.beginning_with(session_id) if one.decision is not None]
+    finally:
+        inbox.close()
+    return [one.model_dump(mode="json", exclude={"payload"}) for one in entries]
+
+
+def _describe_search(found: PaperCollection, kept: PaperCollection, decisions: Sequence[Plain]) -> list[str]:
+    flow = build_prisma_flow(found)
+    sources = [name for name, count in flow.identified.items() if count] or list(flow.identified)
+    queries = [query for part in flow.rounds for query in part.queries]
+    notice = find_offline_notice(flow.notes)
+    names = Counter(str(one["decided_by"]) for one in decisions if one.get("decided_by"))
+    listed = f" ({'; '.join(f'`{query}`' for query in queries)})" if queries else ""
+    removed, excluded = sum(flow.removed.values()), sum(flow.excluded.values())
+    sentences = [
+        f"{flow.software or 'Uraniborg'} searched {', '.join(sources) or 'no source'} on {flow.date[:10]} for "
+        f"“{flow.question}” with {plural(len(queries), 'query', 'queries')}{listed}.",
+        f"Of {plural(sum(flow.identified.values()), 'record')}, {removed} {'was' if removed == 1 else 'were'} removed "
+        f"before screening, {flow.screened} screened and {excluded} excluded; "
+        f"{plural(len(kept.papers), 'paper is', 'papers are')} kept.",
+    ]
+    if names:
+        by = ", ".join(f"{name} ({count})" for name, count in sorted(names.items()))
+        sentences.append(f"The search was steered by {plural(len(decisions), 'decision')}: {by}.")
+    return [*([notice] if notice else []), *sentences]
+
+
+def collect_shelves(chosen: Sequence[Chosen]) -> list[Piece]:
+    """Return the bibliographies of these shelves, without the texts of papers. Raise ShelfNotFound."""
+    pieces: list[Piece] = []
+    for one, name in zip(chosen, make_names(chosen), strict=True):
+        shelf = find_known_shelf(one.id)
+        library = Library.open(shelf.path)
+        try:
+            files = [
+                BundleFile(
+                    f"shelves/{name}/{file}",
+                    f"the papers on the shelf {written}",
+                    "".join(library.export(format_name=format_name)).encode("utf-8", "replace"),
+                )
+                for file, (format_name, written) in BIBLIOGRAPHIES.items()
+            ]
+        finally:
+            library.close()
+        facts = shelf.describe()
+        sentence = f"The shelf {shelf.name} has {plural(facts['papers'], 'paper')} (build {facts['build_id']})."
+        pieces.append(Piece(files, [sentence], [str(facts["built_at"])]))
+    return pieces

@@ -1,0 +1,189 @@
+"""The pieces of universes and measurements: states, logs, values with their sources, and starts and results."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import orjson
+
+from universe.claims import PaperTextReader
+from universe.cli.common import resolve_universe_id
+from universe.config import load_config
+from universe.domain.citations import add_universe_to_set_by_records
+from universe.exchange.exports import UNIVERSE_FORMAT
+from universe.jobs.measurement import summarise_reply
+from universe.jobs.service import JobService
+from universe.jobs.store import Job
+from universe.nbody.body_names import find_body_ids
+from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
+from universe.nbody.initial_conditions import make_initial_conditions
+from universe.orbits.units import YEAR_IN_DAYS
+from universe.provenance.bibliography import collect_cited_sources, format_bibtex
+from universe.provenance.shelf_texts import make_paper_text_reader
+from universe.service.replies import describe_log_entry
+from universe.service.universes import UniverseService
+from universe.store.factory import make_store
+from universe.store.interface import Entry
+from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, Plain, make_json_file, make_names, make_text_file
+from uraniborg.bundle.value_table import list_value_rows, write_value_table
+from uraniborg.kernel.text import plural
+
+_PAGE: Final = 1_000
+
+
+@asynccontextmanager
+async def open_universes() -> AsyncGenerator[UniverseService]:
+    """Yield the universes of the data folder."""
+    config = await asyncio.to_thread(load_config)
+    async with UniverseService(make_store(config.database_address)).running() as service:
+        yield service
+
+
+@asynccontextmanager
+async def open_jobs() -> AsyncGenerator[JobService]:
+    """Yield the jobs of the data folder."""
+    async with open_universes() as service, JobService(service).running() as jobs:
+        yield jobs
+
+
+async def collect_universes(chosen: Sequence[Chosen], text_of: PaperTextReader | None = None) -> list[Piece]:
+    """Return the pieces of these universes as they are now. Raise UniverseNotFound, or InvalidInput for several ids.
+
+    `text_of` returns the texts of a shelf; without it, those of the default shelf.
+    """
+    if not chosen:
+        return []
+    reader = text_of or await asyncio.to_thread(make_paper_text_reader)
+    async with open_universes() as service:
+        return [
+            await _collect_universe(service, await resolve_universe_id(service, one.id), f"universes/{name}", reader)
+            for one, name in zip(chosen, make_names(chosen), strict=True)
+        ]
+
+
+async def _collect_universe(service: UniverseService, universe_id: str, folder: str, text_of: PaperTextReader) -> Piece:
+    view = await service.view(universe_id)
+    plain = await asyncio.to_thread(view.replica.mirror.to_plain)
+    entries: list[Entry] = []
+    while len(entries) < view.version and (
+        page := await service.read_history(universe_id, after=len(entries), limit=_PAGE)
+    ):
+        entries += page
+    entries = entries[: view.version]
+    log = [await _describe_entry(service, entry, universe_id) for entry in entries]
+
+    def make() -> Piece:
+        document = make_document(plain, universe_id, view.record.name, view.version)
+        rows = list_value_rows(document["state"], text_of)
+        lines = b"".join(orjson.dumps(entry) + b"\n" for entry in log)
+        sources = format_bibtex(collect_cited_sources(plain["stars"]))
+        files = [
+            BundleFile(
+                f"{folder}/universe.json",
+                f"{view.record.name}, version {view.version}, to open with `universe import`",
+                encode_document(document),
+            ),
+            BundleFile(f"{folder}/log.jsonl", "the command log: who changed what, from the first state", lines),
+            make_text_file(
+                f"{folder}/values.csv", "its values with status, source and location", write_value_table(rows)
+            ),
+            make_text_file(f"{folder}/sources.bib", "the sources of its values as BibTeX", sources),
+        ]
+        return Piece(files, [_describe_universe(view.record.name, view.version, plain, rows, entries)],
+                     [entry.at for entry in entries[-1:]])  # fmt: skip
+
+    return await asyncio.to_thread(make)
+
+
+def make_document(plain: Plain, universe_id: str, name: str, version: int) -> Plain:
+    """Return a universe as `universe import` reads it. Bodies keep their order, from which runs start."""
+    state = add_universe_to_set_by_records(plain, universe_id)
+    return {"format": UNIVERSE_FORMAT, "name": name, "version": version, "state": state}
+
+
+def encode_document(document: Plain) -> bytes:
+    """Return a document as JSON."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+async def _describe_entry(service: UniverseService, entry: Entry, universe_id: str) -> Plain:
+    """Return an entry of the log with the state that it restored, so that the log can be replayed alone."""
+    described = describe_log_entry(entry, universe_id)
+    if not entry.is_restore:
+        return described
+    view = await service.view(universe_id, entry.version)
+    return {**described, "state": await asyncio.to_thread(view.replica.mirror.to_plain)}
+
+
+def _describe_universe(name: str, version: int, plain: Plain, rows: list[Plain], entries: list[Entry]) -> str:
+    statuses = Counter(str(row["status"]) for row in rows)
+    commands = Counter(entry.author or "an unknown author" for entry in entries if not entry.is_restore)
+    changed = ", ".join(f"{count} by {author}" for author, count in sorted(commands.items()))
+    after = f", after {plural(commands.total(), 'command')} ({changed})" if commands else ""
+    counted = ", ".join(f"{count} {status}" for status, count in statuses.most_common()) or "none"
+    return (
+        f"The universe {name} has {plural(len(plain['stars']), 'body', 'bodies')} at version {version}{after}; of "
+        f"{plural(len(rows), 'value')}: {counted}."
+    )
+
+
+async def collect_measurements(chosen: Sequence[Chosen]) -> list[Piece]:
+    """Return the pieces of these jobs. Raise JobNotFound or JobNotDone."""
+    if not chosen:
+        return []
+    pieces: list[Piece] = []
+    async with open_jobs() as jobs:
+        for one, name in zip(chosen, make_names(chosen), strict=True):
+            job = await jobs.find(one.id)
+            view = await jobs.universes.view(job.universe_id, job.version)
+            plain = await asyncio.to_thread(view.replica.mirror.to_plain)
+            reply = orjson.loads(await jobs.read_result(job.universe_id, job.id))
+            plot = await jobs.read_plot(job.universe_id, job.id)
+            title = view.record.name
+            pieces.append(
+                await asyncio.to_thread(_make_measurement, job, plain, reply, plot, title, f"measurements/{name}")
+            )
+    return pieces
+
+
+def _make_measurement(job: Job, plain: Plain, reply: Plain, plot: bytes, title: str, folder: str) -> Piece:
+    what = f"{title}, version {job.version}"
+    start = encode_document(make_document(plain, job.universe_id, title, job.version))
+    files = [
+        make_json_file(f"{folder}/job.json", f"{what}: the kind and options of the measurement", job.describe()),
+        BundleFile(f"{folder}/universe.json", f"{what}: the universe that it starts from", start),
+        make_json_file(f"{folder}/result.json", f"{what}: the result with its errors", reply),
+        BundleFile(f"{folder}/plot.svg", f"{what}: plots of the result", plot),
+    ]
+    if job.kind == "nbody":
+        files += _list_start_files(job, plain, reply, what, folder)
+    return Piece(files, _describe_measurement(job, reply, title), [job.ended_at or job.created_at])
+
+
+def _list_start_files(job: Job, plain: Plain, reply: Plain, what: str, folder: str) -> list[BundleFile]:
+    bodies: list[str] | None = job.options.get("bodies")
+    start = make_initial_conditions(plain, find_body_ids(plain["stars"], bodies) if bodies else None)
+    about: Any = {"universe_id": job.universe_id, "version": job.version, "time": float(plain["time"])}
+    script = render_rebound_script(start, days=reply["days"], relativity=reply["relativity"], **about)
+    return [
+        make_text_file(
+            f"{folder}/start.csv", f"{what}: masses, positions and velocities", render_start_csv(start, **about)
+        ),
+        make_text_file(f"{folder}/rebound.py", f"{what}: integrates the same start with REBOUND", script),
+    ]
+
+
+def _describe_measurement(job: Job, reply: Plain, title: str) -> list[str]:
+    found = summarise_reply(job.kind, reply)
+    if job.kind != "nbody":
+        return [f"The {job.kind} of {title} (version {job.version}) for {reply['days']:g} days: {found['headline']}."]
+    years = float(f"{reply['days'] / YEAR_IN_DAYS:.4g}")
+    error = found["errorDegrees"]
+    known = "with an unknown error" if error is None else f"known to {error:.1g} degrees of its orbit"
+    return [
+        f"{title} (version {job.version}) was integrated for {plural(years, 'year')} by the method {reply['method']}, "
+        f"twice; by arithmetic, every position at the end is {known}.",
+        *reply["errors"]["physics"],
+    ]

@@ -1,0 +1,67 @@
+"""The table of the values of a universe: each value with its unit, status, source and location."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from universe.claims import PaperTextReader
+from universe.domain.units import get_field_unit, has_astronomical_body
+from universe.provenance.value_status import compute_value_status
+from uraniborg.bundle.pieces import Plain
+
+FIELDS: Final = (
+    "mass", "radius", "kepler.period", "kepler.osculatingPeriod", "kepler.semiMajorAxis", "kepler.eccentricity",
+    "kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis", "kepler.meanAnomaly",
+)  # fmt: skip
+"""The fields of the table: those that an N-body run starts from, and the radii."""
+COLUMNS: Final[tuple[str, ...]] = (
+    "body", "field", "value", "unit", "status", "as written", "source", "doi", "section", "row", "set by",
+)  # fmt: skip
+
+
+def list_value_rows(state: Mapping[str, Any], text_of: PaperTextReader | None) -> list[Plain]:
+    """Return a row for each value of each body; `text_of` returns the texts of a shelf."""
+    is_astronomical = has_astronomical_body(state["stars"].values())
+    return [
+        {**row, "unit": get_field_unit(field, astronomical=is_astronomical)}
+        for key, body in state["stars"].items()
+        for field in FIELDS
+        if (row := _make_row(str(key), body, field, text_of)) is not None
+    ]
+
+
+def _make_row(key: str, body: Plain, field: str, text_of: PaperTextReader | None) -> Plain | None:
+    found = compute_value_status(body, field, text_of)
+    if found.value is None:
+        return None
+    support = next(iter(found.supports), None)
+    source: Mapping[str, Any] = support.source if support else {}
+    location = _get_object(_get_object(source.get("locations")).get(field))
+    row: Any = location.get("row")
+    return {
+        "body": str(body.get("name") or key),
+        "field": field,
+        "value": repr(found.value),
+        "status": found.status,
+        "as written": support.claim.as_written if support and support.claim else "",
+        "source": str(source.get("title") or ""),
+        "doi": str(source.get("doi") or ""),
+        "section": str(location.get("section") or ""),
+        "row": " | ".join(map(str, row)) if isinstance(row, list) else str(location.get("passage") or ""),  # pyright: ignore[reportUnknownArgumentType]
+        "set by": found.display_note,
+    }
+
+
+def _get_object(value: Any) -> Plain:
+    """Return an object, or an empty one for any other value: sources can come from any program."""
+    return cast("Plain", value) if isinstance(value, dict) else {}
+
+
+def write_value_table(rows: Sequence[Plain]) -> str:
+    """Return the rows as CSV."""
+    out = io.StringIO(newline="")
+    table = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return out.getvalue()

@@ -1,0 +1,240 @@
+"""Verification: what was changed is named, what can be repeated is repeated, and nothing of a hostile bundle runs."""
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.shared_folders import PATIENCE_S, make_once
+from tests.uraniborg.demo_runs import Demo, make_demo, read_demo, run_uraniborg
+from uraniborg.bundle.checks import Check, list_metadata_problems
+from uraniborg.bundle.crate import add_frame
+from uraniborg.bundle.pieces import BundleFile, make_json_file, make_text_file
+from uraniborg.bundle.reader import InvalidBundle, open_bundle
+from uraniborg.bundle.run_checks import REPEATABLE
+from uraniborg.bundle.verification import verify_bundle
+from uraniborg.bundle.writer import write_bundle
+
+pytestmark = pytest.mark.timeout(2 * PATIENCE_S)
+DATE: Final = "2026-01-31"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    return read_demo(make_once(tmp_path_factory, "demo", make_demo))
+
+
+@pytest.fixture
+def bundle(demo: Demo, tmp_path: Path) -> Path:
+    """Copy the bundle of the story with one of its N-body runs, to repeat quickly."""
+    copy = tmp_path / "bundle"
+    shutil.copytree(demo.folder / "demo-output", copy)
+    for name in ("h-times-2", "h-times-50"):
+        shutil.rmtree(copy / "measurements" / name)
+    return copy
+
+
+def verify(path: Path, *, repeat: bool = True) -> list[Check]:
+    with open_bundle(path) as opened:
+        return list(verify_bundle(opened, repeat=repeat))
+
+
+def list_differences(path: Path) -> list[str]:
+    return [f"{check.item}: {check.detail}" for check in verify(path) if check.result == "differs"]
+
+
+def change_json(bundle: Path, path: str, change: Callable[[Any], object]) -> None:
+    """Change a JSON file, and write the digests and the metadata anew, as somebody who cheats would."""
+    value = json.loads((bundle / path).read_text())
+    change(value)
+    (bundle / path).write_text(json.dumps(value))
+    seal(bundle)
+
+
+def seal(bundle: Path) -> None:
+    frame = ("SHA256SUMS", "ro-crate-metadata.json", "README.md")
+    paths = sorted(path.relative_to(bundle).as_posix() for path in bundle.rglob("*") if path.is_file())
+    files = [BundleFile(path, path, (bundle / path).read_bytes()) for path in paths if path not in frame]
+    write_bundle(bundle, add_frame(files, title="Changed.", date=DATE), replace=True)
+
+
+def test_a_bundle_matches_and_one_changed_byte_is_named(bundle: Path, tmp_path: Path) -> None:
+    seal(bundle)
+    checks = verify(bundle)
+    assert [check for check in checks if check.result == "differs"] == []
+    matched = {check.item: check.detail for check in checks if check.result == "matched"}
+    assert "8 bodies, integrated again" in matched["measurements/h-times-1/result.json"]
+    for name in ("trappist-1", "h-times-2", "h-times-50"):
+        assert "replayed to the state" in matched[f"universes/{name}/log.jsonl"]
+    assert "7 nodes repeated: b, c, d, e, f, g, h" in matched["runs/masses-stopped.json"]
+    assert "55 identified, 19 screened, 7 included" in matched["searches/trappist-1/search-log.json"]
+
+    plot = bundle / "measurements" / "h-times-1" / "plot.svg"
+    content = bytearray(plot.read_bytes())
+    content[100] ^= 1
+    plot.write_bytes(content)
+    (bundle / "extra.txt").write_text("added")
+    (bundle / "masses.json").unlink()
+    done = run_uraniborg(tmp_path, "verify", str(bundle), "--digests-only", "--json")
+    reply = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, reply["ok"]) == (1, "", False)
+    found = {one["item"]: one["detail"] for one in reply["checks"] if one["result"] == "differs"}
+    assert "was changed" in found["measurements/h-times-1/plot.svg"]
+    assert "was added later" in found["extra.txt"]
+    assert found["masses.json"] == "is missing"
+
+
+def test_a_changed_mass_or_position_of_a_result_is_named_with_the_difference(bundle: Path) -> None:
+    path = "measurements/h-times-1/result.json"
+
+    def change(run: Any) -> None:
+        run["end"]["trappist-1-h"]["mass"] *= 1.05
+        run["end"]["trappist-1-b"]["position"][0] += 1e-6
+
+    change_json(bundle, path, change)
+    moved, heavier = list_differences(bundle)
+    assert moved.startswith(f"{path}: end: the position of trappist-1-b differs by 1e-06 AU; the error is")
+    assert heavier == (
+        f"{path}: end: the mass of trappist-1-h differs by +5 % (1.02809e-06 instead of 9.79138e-07 solar masses)"
+    )
+
+
+def test_changes_of_counts_commands_values_nodes_and_keys_are_found(bundle: Path) -> None:
+    shutil.rmtree(bundle / "measurements")
+    search, universe = "searches/trappist-1", "universes/trappist-1"
+    log = bundle / universe / "log.jsonl"
+    log.write_text(log.read_text().replace('"mass":9.791375277253587e-7', '"mass":9.9e-7'))
+    values = bundle / universe / "values.csv"
+    values.write_text(values.read_text().replace("0.326 ± 0.020", "0.327 ± 0.020"))
+    for path, key in ((f"{search}/papers.bib", "agol_2021_refining"), (f"{universe}/sources.bib", "agol2021,")):
+        text = (bundle / path).read_text()
+        assert key in text
+        (bundle / path).write_text(text.replace(key, f"x{key}"))
+    change_json(bundle, f"{search}/search-log.json", lambda flow: flow.update(screened=20))
+    change_json(
+        bundle,
+        "runs/masses-stopped.json",
+        lambda run: run["nodes"][3]["outputs"].update(value=1.0),
+    )
+    found = "\n".join(list_differences(bundle))
+    for expected in (
+        f"{search}/search-log.json: screened is 20 in the log and 19 in the result",
+        f"{search}: papers.bib is not that of the kept papers; missing: agol_2021_refining",
+        f"{universe}/log.jsonl: the replayed state differs from universe.json: trappist-1-h.mass is",
+        f"{universe}/values.csv: mass of TRAPPIST-1 h: not as in the universe: as written, row",
+        f"{universe}/sources.bib: cited and not in the bibliography: agol2021",
+        "runs/masses-stopped.json, node b: other outputs: value; value is 1.0, repeated 4.1267943653209906e-06",
+    ):
+        assert expected in found, found
+
+
+def test_only_pure_nodes_of_a_bundle_are_run(tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    nodes = [
+        {"node": "run", "type": "shell", "inputs": {"command": f"touch {trap}"}, "outputs": {"stdout": ""}},
+        {"node": "code", "type": "python", "inputs": {"code": f"open({str(trap)!r}, 'w')"}, "outputs": {}},
+        {"node": "get", "type": "http", "inputs": {"url": "http://127.0.0.1:9/"}, "outputs": {}},
+        {"node": "read", "type": "read-file", "inputs": {"file_path": "/etc/passwd"}, "outputs": {}},
+        {"node": "ask", "type": "llm", "inputs": {"prompt": "hello"}, "outputs": {}},
+        {"node": "none", "type": "no-such-type", "inputs": {}, "outputs": {}},
+        {"node": "claim", "type": "universe-claim", "inputs": {"body": 3, "rows": 7}, "outputs": {}},
+        {"node": "same", "type": "echo", "inputs": {"message": "hello"}, "outputs": {"echo": "hello"}},
+    ]
+    run = {"nodes": [{**node, "status": "completed"} for node in nodes]}
+    target = tmp_path / "bundle.zip"
+    write_bundle(target, add_frame([make_json_file("runs/a.json", "a run", run)], title="A run.", date=DATE))
+    found = {check.detail.partition(":")[0]: check for check in verify(target) if check.item.startswith("runs/")}
+    assert found["run, code, get, read, ask"].result == "not repeated"
+    assert found["none"].result == "not repeated"
+    assert any("node claim" in check.item and "failed when it was repeated" in check.detail for check in found.values())
+    assert not trap.exists()
+    assert {"echo", "universe-claim"} == REPEATABLE
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("../outside.txt", "leaves the bundle"),
+        ("/etc/passwd", "leaves the bundle"),
+        ("a/../../outside.txt", "leaves the bundle"),
+        ("a\\..\\outside.txt", "leaves the bundle"),
+        ("C:/outside.txt", "leaves the bundle"),
+    ],
+)
+def test_paths_that_leave_a_zip_are_refused(tmp_path: Path, name: str, problem: str) -> None:
+    target = tmp_path / "bundle.zip"
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(name), b"x")
+    with pytest.raises(InvalidBundle, match=problem):
+        verify(target)
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_links_bombs_repeated_names_and_other_files_are_refused(tmp_path: Path) -> None:
+    target = tmp_path / "bundle.zip"
+
+    def refuse(problem: str, *entries: tuple[zipfile.ZipInfo, bytes]) -> None:
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+            for entry, content in entries:
+                archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
+        with pytest.raises(InvalidBundle, match=problem):
+            verify(target)
+
+    link = zipfile.ZipInfo("link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    refuse("is a link or a device", (link, b"/etc/passwd"))
+    refuse("unpacks to more than 1000 times its size", (zipfile.ZipInfo("zeros"), bytes(64_000_000)))
+    refuse("is there twice", (zipfile.ZipInfo("a"), b"1"), (zipfile.ZipInfo("A"), b"2"))
+    refuse("it has no SHA256SUMS", (zipfile.ZipInfo("a"), b"1"))
+    target.write_bytes(b"PK\x03\x04 not a zip file")
+    with pytest.raises(InvalidBundle, match="neither a folder nor a zip file"):
+        verify(target)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    os.symlink("/etc/passwd", folder / "link")
+    with pytest.raises(InvalidBundle, match="'link' is not a regular file"):
+        verify(folder)
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b"[]", b"null", b"[" * 200_000, b'{"state": 3, "nodes": [1]}', b"\xed\xa0\x80"]
+)
+def test_broken_files_are_differences_and_the_other_checks_go_on(tmp_path: Path, content: bytes) -> None:
+    paths = (
+        "runs/a.json", "universes/a/universe.json", "universes/a/log.jsonl", "measurements/a/universe.json",
+        "measurements/a/job.json", "measurements/a/result.json", "searches/a/result.json", "shelves/a/papers.csl.json",
+    )  # fmt: skip
+    files = [BundleFile(path, path, content) for path in paths]
+    target = tmp_path / "bundle.zip"
+    write_bundle(target, add_frame(files, title="Broken.", date=DATE))
+    checks = verify(target)
+    assert {check.item.partition("/")[0] for check in checks if check.result == "differs"} == {
+        *("runs", "universes", "measurements", "searches", "shelves"),
+    }
+    assert {check.item for check in checks if check.result == "matched"} == {"files", "ro-crate-metadata.json"}
+
+
+def test_the_metadata_of_a_bundle_must_follow_the_rules_of_ro_crate(tmp_path: Path) -> None:
+    target = tmp_path / "bundle"
+    write_bundle(target, add_frame([make_text_file("a b.txt", "a file", "a")], title="A file.", date=DATE))
+    metadata = json.loads((target / "ro-crate-metadata.json").read_text())
+    with open_bundle(target) as opened:
+        assert list(list_metadata_problems(metadata, opened)) == []
+        root = next(one for one in metadata["@graph"] if one["@id"] == "./")
+        file = next(one for one in metadata["@graph"] if one["@id"] == "a%20b.txt")
+        assert file["sha256"] == hashlib.sha256(b"a").hexdigest()
+        del root["datePublished"], root["license"]
+        root["hasPart"] = []
+        file["sha256"] = "0" * 64
+        found = "\n".join(list_metadata_problems(metadata, opened))
+        for problem in ("has no license", "datePublished", "'a b.txt' is not a part of the root", "another SHA-256"):
+            assert problem in found
+        for broken in ({}, {"@graph": [3]}, {"@graph": [{"@id": "x"}]}, {"@context": "c", "@graph": []}):
+            assert list(list_metadata_problems(broken, opened))
