@@ -137,7 +137,7 @@ def test_changes_of_counts_commands_values_nodes_and_keys_are_found(bundle: Path
 
 def test_only_pure_nodes_of_a_bundle_are_run(tmp_path: Path) -> None:
     trap = tmp_path / "trap"
-    nodes = [
+    nodes: list[dict[str, Any]] = [
         {"node": "run", "type": "shell", "inputs": {"command": f"touch {trap}"}, "outputs": {"stdout": ""}},
         {"node": "code", "type": "python", "inputs": {"code": f"open({str(trap)!r}, 'w')"}, "outputs": {}},
         {"node": "get", "type": "http", "inputs": {"url": "http://127.0.0.1:9/"}, "outputs": {}},
@@ -236,5 +236,6 @@ def test_the_metadata_of_a_bundle_must_follow_the_rules_of_ro_crate(tmp_path: Pa
         found = "\n".join(list_metadata_problems(metadata, opened))
         for problem in ("has no license", "datePublished", "'a b.txt' is not a part of the root", "another SHA-256"):
             assert problem in found
-        for broken in ({}, {"@graph": [3]}, {"@graph": [{"@id": "x"}]}, {"@context": "c", "@graph": []}):
+        wrong: list[dict[str, Any]] = [{}, {"@graph": [3]}, {"@graph": [{"@id": "x"}]}, {"@context": "c", "@graph": []}]
+        for broken in wrong:
             assert list(list_metadata_problems(broken, opened))
