@@ -47,14 +47,14 @@ _FASTEST: Final = 0.5
 def encode_elements(orrery: Orrery, radii: Sequence[Any], *, version: int, time: float) -> bytes:
     """Return the binary of all orbits of a universe at a version, whose time is `time`."""
     count = len(orrery.ids)
-    records = np.zeros(count, RECORD)
-    records["parent"] = orrery.parents
-    records["one_minus_e"] = 1
-    records["radius"] = [radius if isinstance(radius, (int, float)) else 0 for radius in radii]
+    blank = np.zeros((), RECORD)
+    blank["one_minus_e"] = 1
+    records = np.full(orrery.slot_count, blank)
     exact: dict[int, tuple[int, list[float]]] = {}
     for indices, motion in orrery.list_motions():
         for index in indices.tolist():
             exact.pop(index, None)  # of a motion that this one replaces
+        records[indices] = blank
         if isinstance(motion, Elements):
             _add_kepler_orbits(records, exact, indices, motion)
         elif isinstance(motion, Ellipses):
@@ -63,8 +63,17 @@ def encode_elements(orrery: Orrery, radii: Sequence[Any], *, version: int, time:
             lines = np.concatenate([motion.starts, motion.velocities], axis=1)
             exact |= {int(index): (LINE, row) for index, row in zip(indices, lines.tolist(), strict=True)}
             records["flags"][indices] = ON_CPU
+    records = records[orrery.order]
     index_of = {key: index for index, key in enumerate(orrery.ids)}
-    records["flags"][[index_of[key] for key in orrery.unplaceable]] = NO_POSITION
+    nowhere = [index_of[key] for key in orrery.unplaceable]
+    records[nowhere] = blank
+    records["flags"][nowhere] = NO_POSITION
+    records["parent"] = orrery.parents
+    records["radius"] = [radius if isinstance(radius, (int, float)) else 0 for radius in radii]
+    index_of_slot = {slot: index for index, slot in enumerate(orrery.order.tolist())}
+    exact = {index_of_slot[slot]: values for slot, values in exact.items() if slot in index_of_slot}
+    for index in nowhere:
+        exact.pop(index, None)
     rows = np.zeros(len(exact), EXACT)
     for row, (index, (kind, values)) in zip(rows, sorted(exact.items()), strict=True):
         row["index"], row["kind"] = index, kind

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
@@ -47,7 +47,9 @@ class _Motions:
 _ORBIT_FIELDS: Final = (*FIELDS, "kepler", "isRoguePlanet", "roguePlanet", "parentId")
 _MIN_REPLACED: Final = 64
 _BODIES_PER_REPLACED: Final = 200
-"""An orrery is prepared anew when more than one of this many bodies was replaced."""
+"""An orrery is prepared anew when more than one of this many bodies was replaced or added."""
+_BODIES_PER_REMOVED: Final = 10
+"""An orrery is prepared anew when more than one of this many bodies was removed."""
 
 
 class Orrery:
@@ -56,59 +58,114 @@ class Orrery:
     A body follows its `kepler` block where it has one, the rule of rogue planets where it is one, and else the
     compatible rule, by which an `orbitalDistance` of exactly 0 puts it where its parent is. A parent that does not
     exist counts as the origin; in a ring of parents each member counts once.
+
+    Each body has a slot, a row in the arrays. An update keeps the slots of the bodies prepared first, also of those
+    that were removed, and adds slots at the end; `order` has the slot of each body.
     """
 
     @_BEYOND_NUMBERS
     def __init__(self, stars: Bodies) -> None:
         self.ids: list[str] = list(stars)
-        self._index_of = {body_id: body_index for body_index, body_id in enumerate(self.ids)}
+        self.order: Indices = np.arange(len(self.ids))
+        self._first_slots = {body_id: slot for slot, body_id in enumerate(self.ids)}
+        self._added_slots: dict[str, int] = {}
+        self._slot_ids = self.ids
         self._replaced_ids: frozenset[str] = frozenset()
-        self._base = _read_motions(stars, self.ids, self._index_of)
+        self._base = _read_motions(stars, self.ids, self._first_slots.__getitem__)
         self._mass_dependent_ids = self._base.mass_dependent_ids
-        self._set_motions([self._base], ParentChains(find_parent_indices(stars)))
+        self._first_parents = find_parent_indices(stars)
+        self._orphan_ids = [
+            key
+            for key, parent in zip(self.ids, self._first_parents.tolist(), strict=True)
+            if parent == NO_PARENT and stars[key].get("parentId") is not None
+        ]
+        self._set_motions([self._base], ParentChains(self._first_parents))
 
     @_BEYOND_NUMBERS
-    def update(self, before: Bodies, after: Bodies, touched: Collection[str]) -> "Orrery":
-        """Return an orrery for `after`, which has the same ids as `before`, the bodies of this one.
+    def update(self, before: Bodies, after: Bodies, touched: Collection[str], ids: list[str] | None = None) -> "Orrery":
+        """Return an orrery for `after`; this one is for `before`. The two differ only in the bodies `touched`.
 
-        The two differ only in the bodies `touched`. Those whose orbits did not change are not prepared again.
+        `ids` has all ids in order if bodies were added, removed or moved. Bodies whose orbits did not change are not
+        prepared again.
         """
-        changed = {key for key in touched if not _has_same_orbit(before[key], after[key])}
-        dependent = self._mass_dependent_ids
-        if dependent and (changed or any(before[key].get("mass") != after[key].get("mass") for key in touched)):
+        removed = {key for key in touched if key not in after}
+        changed = {key for key in touched if key in after and not _has_same_orbit(before.get(key), after[key])}
+        dependent = self._mass_dependent_ids - removed
+        if dependent and (
+            changed or removed or any(before[key].get("mass") != after[key].get("mass") for key in touched)
+        ):
             changed |= dependent
-        if not changed:
+        if not changed and ids is None:
             return self
-        replaced = self._replaced_ids | changed
-        if len(replaced) > max(_MIN_REPLACED, len(self.ids) // _BODIES_PER_REPLACED):
-            return Orrery({key: after[key] for key in self.ids})
-        return self._replace_bodies(before, after, changed, replaced)
-
-    def _replace_bodies(
-        self, before: Bodies, after: Bodies, changed: Collection[str], replaced: frozenset[str]
-    ) -> "Orrery":
+        replaced = (self._replaced_ids | changed) - removed
+        ids = self.ids if ids is None else ids
+        absent = len(self._first_slots) - sum(key in self._first_slots for key in ids) if ids is not self.ids else 0
+        if len(replaced) > max(_MIN_REPLACED, len(ids) // _BODIES_PER_REPLACED) or absent > max(
+            _MIN_REPLACED, len(ids) // _BODIES_PER_REMOVED
+        ):
+            return Orrery({key: after[key] for key in ids})
         updated = copy(self)
         updated._replaced_ids = replaced
-        motions = _read_motions(after, sorted(replaced, key=self._index_of.__getitem__), self._index_of)
-        problems = {key: reason for key, reason in self._base.problems.items() if key not in replaced}
-        chains = self._hierarchy
-        if moved := [key for key in changed if before[key].get("parentId") != after[key].get("parentId")]:
-            parents = chains.parents.copy()
-            for key in moved:
-                parents[self._index_of[key]] = self._index_of.get(str(after[key].get("parentId")), NO_PARENT)
-            chains = ParentChains(parents)
-        updated._set_motions([dataclasses.replace(self._base, problems=problems), motions], chains)
-        updated._mass_dependent_ids = (self._base.mass_dependent_ids - replaced) | motions.mass_dependent_ids
+        if ids is not self.ids:
+            updated._set_order(ids)
+        updated._replace_bodies(after, has_new_parents=_has_new_parents(before, after, touched))
         return updated
 
+    def _set_order(self, ids: list[str]) -> None:
+        """Set the bodies and their slots: new slots at the end for the bodies that were not prepared first."""
+        count = len(self._first_slots)
+        added = sorted(key for key in self._replaced_ids if key not in self._first_slots)
+        self._added_slots = {key: count + index for index, key in enumerate(added)}
+        self._slot_ids = [*self._first_slots, *added]
+        slots = self._first_slots | self._added_slots
+        self.ids = ids
+        self.order = np.array([slots[key] for key in ids], dtype=np.intp)
+
+    def _replace_bodies(self, after: Bodies, *, has_new_parents: bool) -> None:
+        """Set the motions of the bodies that were replaced or added, and the parents if some are new."""
+        replaced = self._replaced_ids
+        motions = _read_motions(after, sorted(replaced, key=self._get_slot), self._get_slot)
+        problems = {key: why for key, why in self._base.problems.items() if key not in replaced and key in after}
+        chains = ParentChains(self._find_parents(after)) if has_new_parents else self._hierarchy
+        self._set_motions([dataclasses.replace(self._base, problems=problems), motions], chains)
+        self._mass_dependent_ids = (
+            frozenset(key for key in self._base.mass_dependent_ids - replaced if key in after)
+            | motions.mass_dependent_ids
+        )
+
+    def _find_parents(self, after: Bodies) -> Indices:
+        """Return the slot of the parent of each slot."""
+        parents = np.full(len(self._slot_ids), NO_PARENT, dtype=np.intp)
+        parents[: len(self._first_parents)] = self._first_parents
+        is_absent = np.ones(len(parents) + 1, dtype=np.bool_)  # the last one is that of NO_PARENT
+        is_absent[self.order] = False
+        parents[is_absent[parents]] = NO_PARENT
+        for key in {*self._replaced_ids, *self._orphan_ids}:
+            if key in after:
+                parent = after[key].get("parentId")
+                known = isinstance(parent, str) and parent in after
+                parents[self._get_slot(key)] = self._get_slot(parent) if known else NO_PARENT
+        return parents
+
+    def _get_slot(self, body_id: str) -> int:
+        slot = self._added_slots.get(body_id)
+        return self._first_slots[body_id] if slot is None else slot
+
     def list_motions(self) -> list[tuple[Indices, MotionRule]]:
-        """Return the motions with the indices of their bodies; later motions replace earlier ones of the same body."""
+        """Return the motions with the slots of their bodies; later motions replace earlier ones of the same slot."""
         return [(moving.indices, moving.motion) for moving in self._moving]
+
+    @property
+    def slot_count(self) -> int:
+        """The number of slots, also of bodies that were removed."""
+        return len(self._slot_ids)
 
     @property
     def parents(self) -> Indices:
         """The index of the parent of each body; NO_PARENT if it has none."""
-        return self._hierarchy.parents
+        index_of_slot = np.full(self.slot_count + 1, NO_PARENT, dtype=np.intp)
+        index_of_slot[self.order] = np.arange(len(self.ids))
+        return index_of_slot[self._hierarchy.parents[self.order]]
 
     def _set_motions(self, motions: list[_Motions], chains: ParentChains) -> None:
         """Set the motions, of which later ones replace those of the same bodies before them."""
@@ -118,8 +175,8 @@ class Orrery:
         """The reason why a body has no position, by id."""
         for one in motions:
             self.unplaceable |= one.problems
-        self._has_problem = np.zeros(len(self.ids), dtype=np.bool_)
-        self._has_problem[[self._index_of[key] for key in self.unplaceable]] = True
+        self._has_problem = np.zeros(self.slot_count, dtype=np.bool_)
+        self._has_problem[[self._get_slot(key) for key in self.unplaceable]] = True
         self._mark_bodies_without_parent_position()
 
     @_BEYOND_NUMBERS
@@ -129,11 +186,11 @@ class Orrery:
         NaN for bodies without a position.
         """
         check_finite_time(t)
-        local = np.zeros((len(self.ids), 3))
+        local = np.zeros((self.slot_count, 3))
         for moving in self._moving:
             local[moving.indices] = moving.motion.compute_positions(t)
         local[self._has_problem] = math.nan
-        return _fill_incomplete_rows_with_nan(self._hierarchy.sum_along_parents(local))
+        return _fill_incomplete_rows_with_nan(self._hierarchy.sum_along_parents(local)[self.order])
 
     @_BEYOND_NUMBERS
     def compute_path(self, body_id: str, segments: int = 128) -> Floats:
@@ -142,14 +199,14 @@ class Orrery:
         Raise NotFound for an unknown body.
         """
         check_at_least_one_segment(segments)
-        body_index = self._index_of.get(body_id)
-        if body_index is None:
+        slot = self._added_slots.get(body_id, self._first_slots.get(body_id))
+        if slot is None or not (self.order == slot).any():
             raise NotFound(f"There is no body '{body_id}'.", hint="Use an id of the state.", id=body_id)
-        if self._has_problem[body_index]:
+        if self._has_problem[slot]:
             return np.full((segments + 1, 3), math.nan)
         for moving in reversed(self._moving):
-            index = int(np.searchsorted(moving.indices, body_index))
-            if index < moving.indices.size and moving.indices[index] == body_index:
+            index = int(np.searchsorted(moving.indices, slot))
+            if index < moving.indices.size and moving.indices[index] == slot:
                 return _fill_incomplete_rows_with_nan(moving.motion.compute_path(index, segments))
         raise AssertionError("every body moves by one of the rules")
 
@@ -158,18 +215,19 @@ class Orrery:
         if not self._has_problem.any():
             return
         tainted = self._hierarchy.sum_along_parents(self._has_problem[:, None].astype(np.float64))[:, 0] > 0
-        for body_index in np.flatnonzero(tainted & ~self._has_problem).tolist():
-            parent = self.ids[int(self._hierarchy.parents[body_index])]
-            self.unplaceable[self.ids[body_index]] = f"It goes around '{parent}', which has no position."
+        tainted &= ~self._has_problem
+        for slot in self.order[tainted[self.order]].tolist():
+            parent = self._slot_ids[int(self._hierarchy.parents[slot])]
+            self.unplaceable[self._slot_ids[slot]] = f"It goes around '{parent}', which has no position."
 
 
-def _read_motions(stars: Bodies, ids: Sequence[str], index_of: Mapping[str, int]) -> _Motions:
-    """Return the motions of these bodies, which are in the order of their indices."""
+def _read_motions(stars: Bodies, ids: Sequence[str], get_slot: Callable[[str], int]) -> _Motions:
+    """Return the motions of these bodies, which are in the order of their slots."""
     plain, kepler, rogue = _split_ids_by_rule(stars, ids)
     moving: list[_Moving] = []
 
     def add_motion(moved_ids: Iterable[str], motion: MotionRule) -> None:
-        if indices := [index_of[body_id] for body_id in moved_ids]:
+        if indices := [get_slot(body_id) for body_id in moved_ids]:
             moving.append(_Moving(np.array(indices, dtype=np.intp), motion))
 
     ellipses, refused = read_ellipses([stars[body_id] for body_id in plain])
@@ -198,8 +256,16 @@ def _needs_mass(block: Any) -> bool:
     return isinstance(block, Mapping) and cast("Mapping[str, Any]", block).get("period") is None
 
 
-def _has_same_orbit(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    return old is new or all(old.get(name) == new.get(name) for name in _ORBIT_FIELDS)
+def _has_same_orbit(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> bool:
+    return old is not None and (old is new or all(old.get(name) == new.get(name) for name in _ORBIT_FIELDS))
+
+
+def _has_new_parents(before: Bodies, after: Bodies, touched: Collection[str]) -> bool:
+    """Return True if a body was added, removed, or has another parent."""
+    return any(
+        key not in before or key not in after or before[key].get("parentId") != after[key].get("parentId")
+        for key in touched
+    )
 
 
 class _MassesOrbited:

@@ -56,6 +56,8 @@ def find_parent_indices(stars: Mapping[str, Mapping[str, Any]]) -> Indices:
 
 def _find_cycles(parents: Indices) -> list[list[int]]:
     """Return the members of each cycle of parents."""
+    if not _has_cycle(parents):
+        return []
     up: list[int] = parents.tolist()
     seen_in_walk = [NO_PARENT] * len(up)
     rings: list[list[int]] = []
@@ -70,3 +72,13 @@ def _find_cycles(parents: Indices) -> list[list[int]]:
                 ring.append(at)
             rings.append(ring)
     return rings
+
+
+def _has_cycle(parents: Indices) -> bool:
+    """Return True if a walk up from some body never ends. Each step looks twice as far up as the one before."""
+    ancestors = np.append(parents, NO_PARENT)  # the last one is that of NO_PARENT
+    for _ in range(len(parents).bit_length() + 1):
+        if (ancestors == NO_PARENT).all():
+            return False
+        ancestors = ancestors[ancestors]
+    return True

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from universe.domain.state import Entities, State
+from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica
 
 if TYPE_CHECKING:
@@ -49,24 +49,24 @@ class Positions:
         known = self._prepared.get(universe_id)
         if known is not None and known.stars is stars:
             return known.orrery
-        touched = None if known is None else _find_touched_bodies(known, replica)
-        if known is None or touched is None:
+        earlier = None if known is None else _find_earlier_state(known, replica)
+        if known is None or earlier is None:
             orrery = await asyncio.to_thread(_make_orrery, replica.mirror.to_plain()["stars"])
         else:
-            orrery = await asyncio.to_thread(known.orrery.update, known.stars, stars, touched)
+            touched = earlier.touched.get("stars", {})
+            has_same_ids = "stars" not in earlier.orders and all(key in stars and key in known.stars for key in touched)
+            ids = None if has_same_ids else replica.mirror.list_body_ids()
+            orrery = await asyncio.to_thread(known.orrery.update, known.stars, stars, touched, ids)
         self._prepared[universe_id] = _Prepared(version, stars, orrery)
         while len(self._prepared) > _CACHED_UNIVERSES:
             self._prepared.popitem(last=False)
         return orrery
 
 
-def _find_touched_bodies(known: _Prepared, replica: Replica) -> Collection[str] | None:
-    """Return the bodies that changed since then; None if that is unknown, or if bodies were added, removed or moved."""
-    earlier, stars = replica.recent.find_state_at(known.version), replica.state.stars
-    if earlier is None or earlier.state.stars is not known.stars or "stars" in earlier.orders:
-        return None
-    touched = earlier.touched.get("stars", {})
-    return touched if all(key in stars and key in known.stars for key in touched) else None
+def _find_earlier_state(known: _Prepared, replica: Replica) -> EarlierState | None:
+    """Return the state whose orbits are prepared, and how it differs from the current one; None if that is unknown."""
+    earlier = replica.recent.find_state_at(known.version)
+    return None if earlier is None or earlier.state.stars is not known.stars else earlier
 
 
 def _encode_elements(orrery: "Orrery", version: int, state: State) -> bytes:

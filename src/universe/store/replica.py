@@ -18,7 +18,7 @@ from universe.domain.state import EMPTY, ENTITY_KINDS, EntityKind, Plain, State,
 from universe.errors import LogDamaged
 from universe.store.interface import Entry, Snapshot, Store
 from universe.store.recent_changes import EarlierState, Orders, RecentChanges
-from universe.store.state_encoding import decode_json
+from universe.store.state_encoding import decode_json, decode_state, put_citations_back
 
 _LISTS: Final = ("rootIds", "rootGroupIds")
 _EMPTY_STATE_BYTES: Final = len(orjson.dumps({**EMPTY.to_plain(), "time": 0})) - len("0") - 2 * len("[]")

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from universe.orbits import orrery as orrery_module
+from universe.orbits.element_buffers import encode_elements
 from universe.orbits.kepler import Elements
 from universe.orbits.orrery import Orrery
 from universe.orbits.uniform_ellipses import compute_local_position, compute_orbit_path, compute_rogue_position
@@ -271,6 +272,58 @@ class TestUpdate:
             np.testing.assert_array_equal(orrery.compute_positions(12.5), anew.compute_positions(12.5))
             assert orrery.unplaceable == anew.unplaceable
             np.testing.assert_array_equal(orrery.compute_path(touched[0]), anew.compute_path(touched[0]))
+
+    @pytest.mark.parametrize("order", range(12))
+    def test_bodies_added_removed_and_put_back_are_where_an_orrery_prepared_anew_has_them(self, order: int) -> None:
+        random = Random(order)
+        stars = {f"b{number}": _make_child(number) for number in range(30)}
+        orrery = Orrery(stars)
+        for _ in range(60):
+            after, touched = dict(stars), set[str]()
+            for key in random.sample([f"b{number}" for number in range(35)], random.choice((1, 2, 4))):
+                touched.add(key)
+                if key not in after:
+                    after[key] = _make_child(int(key[1:])) | random.choice(self.CHANGES)
+                elif random.random() < 0.5:
+                    del after[key]
+                else:
+                    after[key] = {**after[key], **random.choice(self.CHANGES)}
+            if random.random() < 0.2:  # the undo of a removal puts a body back between others
+                after = dict(sorted(after.items()))
+            orrery, stars = orrery.update(stars, after, touched, list(after)), after
+            anew = Orrery(stars)
+            assert orrery.ids == anew.ids
+            np.testing.assert_array_equal(orrery.parents, anew.parents)
+            np.testing.assert_array_equal(orrery.compute_positions(12.5), anew.compute_positions(12.5))
+            assert orrery.unplaceable == anew.unplaceable
+            for key in touched & stars.keys():
+                np.testing.assert_array_equal(orrery.compute_path(key), anew.compute_path(key))
+            for key in touched - stars.keys():
+                with pytest.raises(NotFound):
+                    orrery.compute_path(key)
+            radii = [1.0] * len(stars)
+            assert encode_elements(orrery, radii, version=1, time=0) == encode_elements(anew, radii, version=1, time=0)
+
+    def test_only_bodies_that_were_added_are_prepared(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        stars = {f"b{number}": _make_child(number) for number in range(500)}
+        orrery = Orrery(stars)
+        prepared: list[int] = []
+        read = orrery_module.read_ellipses
+
+        def count_bodies(bodies: Any) -> Any:
+            prepared.append(len(bodies))
+            return read(bodies)
+
+        monkeypatch.setattr(orrery_module, "read_ellipses", count_bodies)
+        for key in ("c1", "c2"):
+            after = {**stars, key: _make_child(7)}
+            orrery, stars = orrery.update(stars, after, [key], list(after)), after
+        for key in ("b499", "c1"):
+            after = {one: body for one, body in stars.items() if one != key}
+            orrery, stars = orrery.update(stars, after, [key], list(after)), after
+        assert prepared == [1, 2, 2, 1]
+        assert "c2" in orrery.ids
+        assert len(orrery.compute_positions(0.0)) == 500
 
     def test_a_new_name_changes_nothing(self) -> None:
         stars = {f"b{number}": _make_child(number) for number in range(3)}
