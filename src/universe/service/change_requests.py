@@ -13,7 +13,7 @@ from universe.domain.state import Plain, State, Touched
 from universe.store.interface import KeyUse, Source
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica
-from universe.store.state_encoding import encode_json
+from universe.store.state_encoding import encode_json, move_citations_out
 from uraniborg.kernel.errors import UraniborgError
 
 RestoreReason = Literal["create", "put", "undo", "restore", "branch"]
@@ -31,7 +31,7 @@ class Restore(NamedTuple):
 
     def encode_body(self) -> bytes:
         """Return the body of the log entry."""
-        return encode_json({"reason": self.reason, "toVersion": None, "state": self.plain})
+        return encode_json({"reason": self.reason, "toVersion": None, "state": move_citations_out(self.plain)})
 
 
 class Return(NamedTuple):

@@ -17,7 +17,7 @@ from universe.service.feed import Feed
 from universe.store.interface import Entry, Snapshot, Store, Superseded
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica, apply_entries_from_store, read_entry_pages
-from universe.store.state_encoding import encode_json
+from universe.store.state_encoding import encode_state
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock, format_iso
 from uraniborg.kernel.errors import UraniborgError
@@ -232,7 +232,7 @@ class LiveUniverse:
         """Write a snapshot, which makes the next start faster; a failure is only logged."""
         version, plain = self.replica.version, self.replica.mirror.to_plain()
         try:
-            state = await asyncio.to_thread(encode_json, plain)
+            state = await asyncio.to_thread(encode_state, plain)
             versions = await self._store.list_snapshot_versions(self.id)
             older = [one for one in versions[:-2] if one == 1 or one // self._every % _SNAPSHOTS_PER_KEPT == 0]
             snapshot = Snapshot.make_with_digest(self.id, version, state)

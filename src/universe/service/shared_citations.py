@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
+
+_OWN: Final = ("id", "fields", "locations")
+"""The id of a citation, and its parts that differ from body to body."""
 
 
 def move_out_shared_citations(stars: dict[str, Any], *, min_uses: int = 2) -> dict[str, Any]:
-    """Return the citations that several bodies share, by id, and leave only their ids and fields in the bodies.
+    """Return the citations that several bodies share, by id; the bodies keep only ids, fields and locations.
 
     Several are at least `min_uses`. Bodies in the map are replaced by others. A citation that differs from another with
     the same id stays complete.
@@ -18,7 +21,7 @@ def move_out_shared_citations(stars: dict[str, Any], *, min_uses: int = 2) -> di
     shared: dict[str, Any] = {}
     for entry in entries:
         if counts[entry["id"]] >= min_uses:
-            shared.setdefault(entry["id"], _copy_without_id_and_fields(entry))
+            shared.setdefault(entry["id"], _copy_shared_part(entry))
     for key, body in stars.items():
         if any(entry["id"] in shared for entry in _list_sources(body)):
             stars[key] = {**body, "sources": [_shorten_shared_source(entry, shared) for entry in body["sources"]]}
@@ -36,11 +39,11 @@ def _is_source(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(cast("dict[str, Any]", entry).get("id"), str)
 
 
-def _copy_without_id_and_fields(entry: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entry.items() if name not in ("id", "fields")}
+def _copy_shared_part(entry: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name not in _OWN}
 
 
 def _shorten_shared_source(entry: Any, shared: dict[str, Any]) -> Any:
-    if not _is_source(entry) or shared.get(entry["id"]) != _copy_without_id_and_fields(entry):
+    if not _is_source(entry) or shared.get(entry["id"]) != _copy_shared_part(entry):
         return entry
-    return {name: entry[name] for name in ("id", "fields") if name in entry}
+    return {name: entry[name] for name in _OWN if name in entry}

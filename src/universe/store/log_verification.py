@@ -16,7 +16,7 @@ from universe.store.replica import (
     rebuild_replica,
     run_in_thread_if_large,
 )
-from universe.store.state_encoding import decode_json
+from universe.store.state_encoding import decode_state
 
 Progress = Callable[[int, int], None]
 """A callback with the number of entries read and the total."""
@@ -179,7 +179,7 @@ async def _compare_snapshot(store: Store, verdict: Verdict, replica: Replica | N
     if not snapshot.is_intact(verdict.universe_id):
         verdict.add_problem(version, "the snapshot differs from what was written")
         return replica
-    plain: Plain = await run_in_thread_if_large(len(snapshot.state), decode_json, snapshot.state)
+    plain: Plain = await run_in_thread_if_large(len(snapshot.state), decode_state, snapshot.state)
     if replica is None:
         return (await rebuild_replica(store, verdict.universe_id, version)) if version else None
     if plain != replica.mirror.to_plain():

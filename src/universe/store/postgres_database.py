@@ -84,6 +84,7 @@ MIGRATIONS: Final = [
         CREATE INDEX universe_branches_by_source ON universe_branches (source_id);
         """,
     ),
+    ("0004 citations", "SELECT 1"),  # releases without this migration cannot read states with a list of citations
 ]
 
 

@@ -46,7 +46,11 @@ class RecentChanges:
 
     def add_change(self, version: int, before: State, touched: Touched, orders: Orders) -> None:
         """Add a change of the state `before`, which has this version."""
-        cost = _TOUCH_COST * sum(map(len, touched.values())) + sum(map(len, orders.values()))
+        cost = 0
+        for keys in touched.values():
+            cost += _TOUCH_COST * len(keys)
+        for ids in orders.values():
+            cost += len(ids)
         self._changes.append(_Change(version, before, touched, orders, cost))
         self._cost += cost
         while len(self._changes) > MAX_CHANGES or (self._cost > _MAX_COST and self._changes):

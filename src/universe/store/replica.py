@@ -59,11 +59,14 @@ class StateMirror:
         orders: dict[EntityKind, list[str]] = {}
         for kind, keys in touched.items():
             entities, plain = state.get_entities(kind), self._plain[kind]
-            if any(touch != "put" and key in plain for key, touch in keys.items()):
-                orders[kind] = list(plain)
+            for key, touch in keys.items():
+                if touch != "put" and key in plain:
+                    orders.setdefault(kind, list(plain))
+                    break
             for key, touch in keys.items():
                 now = None if touch == "removed" else entities.get(key)
-                self._add_size_change(key, plain.get(key), now)
+                if self._entity_bytes is not None:
+                    self._add_size_change(key, plain.get(key), now)
                 if now is None or touch == "put again":
                     plain.pop(key, None)
                 if now is not None:
@@ -104,6 +107,10 @@ class StateMirror:
     def to_plain(self) -> Plain:
         """Return a copy that does not change with the mirror; it shares the entities, which never change."""
         return {name: value if name == "time" else value.copy() for name, value in self._plain.items()}
+
+    def list_body_ids(self) -> list[str]:
+        """Return the ids of all bodies, in order."""
+        return list(self._plain["stars"])
 
     def to_json(self) -> bytes:
         """Return the state as JSON."""
@@ -163,7 +170,7 @@ class Replica:
             if not entry.is_intact(self.id):
                 raise _make_damage_error(self.id, entry.version, "differs from what was written")
             if entry.kind == "restore":
-                self.restore_state(_decode_body(self.id, entry)["state"], entry.version)
+                self.restore_state(put_citations_back(_decode_body(self.id, entry)["state"]), entry.version)
                 continue
             body = orjson.loads(entry.body)
             if entry.kind == "reference":
@@ -283,7 +290,7 @@ async def run_in_thread_if_large(size: int, function: Any, *arguments: Any) -> A
 
 
 def _make_replica_from_snapshot(universe_id: str, snapshot: Snapshot) -> Replica:
-    plain = decode_json(snapshot.state)
+    plain = decode_state(snapshot.state)
     return Replica(universe_id, state=make_state_from_plain(plain), plain=plain, version=snapshot.version)
 
 

@@ -66,6 +66,7 @@ MIGRATIONS: Final = [
         CREATE INDEX branches_by_source ON branches (source_id);
         """,
     ),
+    ("0004 citations", "SELECT 1;"),  # releases without this migration cannot read states with a list of citations
 ]
 
 

@@ -1,7 +1,12 @@
-"""States as bytes for logs and snapshots: JSON, compressed if it is large."""
+"""States as bytes for logs and snapshots: JSON with each citation once, compressed if it is large.
+
+Bodies of one system cite the same publications. The stored form of a state has a list `citations`; in its place a body
+has a list with the index of the citation, and the fields and locations that belong to this body alone. A state in
+memory has citations in full, and bodies that cite the same publication share its values.
+"""
 
 import zlib
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
@@ -9,6 +14,24 @@ _COMPRESSED_FROM: Final = 16 * 1024
 """The size in bytes from which JSON is compressed."""
 _LEVEL: Final = 1
 """Higher levels save little and take several times as long."""
+_CITATIONS: Final = "citations"
+_OWN: Final = ("fields", "locations")
+"""Parts of a source that differ from body to body."""
+
+Plain = dict[str, Any]
+
+
+def encode_state(plain: Plain) -> bytes:
+    """Return a state as bytes."""
+    return encode_json(move_citations_out(plain))
+
+
+def decode_state(encoded: bytes) -> Plain:
+    """Return the state that `encode_state` encoded, or that an earlier release wrote with its citations in full.
+
+    Raise orjson.JSONDecodeError or zlib.error.
+    """
+    return put_citations_back(decode_json(encoded))
 
 
 def encode_json(value: Any) -> bytes:
@@ -23,3 +46,42 @@ def decode_json(encoded: bytes) -> Any:
     Raise orjson.JSONDecodeError or zlib.error.
     """
     return orjson.loads(encoded if encoded.startswith(b"{") else zlib.decompress(encoded))
+
+
+def move_citations_out(plain: Plain) -> Plain:
+    """Return the stored form of a state, which shares its other values; the state itself if no body has sources."""
+    numbers: dict[bytes, int] = {}
+    stars: dict[str, Any] = {}
+    for key, body in cast("dict[str, Plain]", plain.get("stars") or {}).items():
+        listed: Any = body.get("sources")
+        stars[key] = body
+        if isinstance(listed, list) and listed:
+            stars[key] = {**body, "sources": [_refer_to_citation(one, numbers) for one in cast("list[Any]", listed)]}
+    if not numbers:
+        return plain
+    return {**plain, "stars": stars, _CITATIONS: [orjson.loads(citation) for citation in numbers]}
+
+
+def put_citations_back(stored: Plain) -> Plain:
+    """Return the state of a stored form. Its maps are changed."""
+    citations = cast("list[Plain]", stored.pop(_CITATIONS, []))
+    if citations:
+        stars = cast("dict[str, Plain]", stored["stars"])
+        for body in stars.values():
+            if sources := body.get("sources"):
+                body["sources"] = [
+                    {**citations[one[0]], **one[1]} if isinstance(one, list) else one
+                    for one in cast("list[Any]", sources)
+                ]
+    return stored
+
+
+def _refer_to_citation(source: Any, numbers: dict[bytes, int]) -> Any:
+    """Return the number of the citation and the own parts of a source; the source itself if it is not an object."""
+    if not isinstance(source, dict):
+        return source
+    given = cast("Plain", source)
+    own = {name: given[name] for name in _OWN if name in given}
+    # The citation has the names of its own parts, too: they keep their places.
+    citation = orjson.dumps({**given, **dict.fromkeys(own)})
+    return [numbers.setdefault(citation, len(numbers)), own]

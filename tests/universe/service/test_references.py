@@ -12,7 +12,7 @@ from universe.store.interface import Entry, EntryKind, Record
 from universe.store.memory import MemoryStore
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
-from universe.store.state_encoding import decode_json
+from universe.store.state_encoding import decode_json, put_citations_back
 
 BODIES = 2_000
 AT = "2026-01-02T03:04:05.678Z"
@@ -47,6 +47,34 @@ async def test_the_state_of_a_new_universe_is_compressed_in_the_log(file_service
     body = decode_json(entry.body)
     assert len(body["state"]["stars"]) == BODIES
     assert len(entry.body) * 5 < len(orjson.dumps(body))
+
+
+async def test_citations_are_stored_once_and_come_back_in_full_and_in_order(file: Path) -> None:
+    """Also those of another order of fields, of an older log, and with locations of each body."""
+    paper = {"id": "doi:10.1/x", "title": "A paper whose title is long", "authors": ["Tycho Brahe"], "year": 1588}
+    state = many_bodies()
+    for number, body in enumerate(state["stars"].values()):
+        located = {"fields": ["mass"], "locations": {"mass": {"row": [body["id"], str(number)]}}}
+        body["sources"] = [{**paper, **located}] if number % 2 else [{"fields": ["mass"], **paper}]
+    async with UniverseService(SqliteStore(file), snapshot_every=2).running() as service:
+        await service.create("Cited", state, universe_id="cited")
+        for name in "abc":
+            await service.send("cited", rename("b7", name))
+        expected = orjson.dumps(await read_state(service, "cited"))
+        (entry, *_) = await read_log(service, "cited")
+    async with UniverseService(SqliteStore(file)).running() as service:
+        snapshot = await service.store.find_latest_snapshot("cited")
+        assert snapshot is not None
+        assert snapshot.version > 1
+        for stored in (decode_json(entry.body)["state"], decode_json(snapshot.state)):
+            assert orjson.dumps(stored).count(b"A paper whose title is long") == 2  # of two orders of fields
+        assert orjson.dumps(await read_state(service, "cited")) == expected
+        first, second = (
+            (await service.view("cited")).replica.state.stars["b1"],
+            (await service.view("cited")).replica.state.stars["b3"],
+        )
+        assert first["sources"][0]["authors"] is second["sources"][0]["authors"]
+        assert put_citations_back(orjson.loads(orjson.dumps(state))) == state
 
 
 async def test_the_undo_of_a_removal_puts_bodies_back_in_their_places(
