@@ -7,12 +7,25 @@ from typing import Any, Final, cast
 from universe.domain.command_examples import EXAMPLES
 from universe.domain.command_field_types import SNAPSHOT_PARTS, Shape
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES, DEFAULT_DT, Command
-from universe.domain.json_values import ValueProblem, check_and_copy_json_object, raise_first_problem_if_any
+from universe.domain.json_values import (
+    ValueProblem,
+    check_and_copy_json_object,
+    copy_small_json_object,
+    raise_first_problem_if_any,
+)
 from universe.domain.suggestions import find_nearest_commands
-from universe.domain.type_validation import MAX_PROBLEMS, find_entity_map_problems, find_field_problems
+from universe.domain.type_validation import (
+    MAX_PROBLEMS,
+    find_entity_map_problems,
+    find_field_problems,
+    is_value_of_type,
+)
 from universe.errors import MalformedCommand, UnknownCommand
 
 _TYPES_WITH_MAPS: Final = ("setSmallBodyFields", "setProtoplanetaryDisks", "setNebulae")
+_SIMPLE_TYPES: Final = frozenset(COMMAND_TYPES) - {*_TYPES_WITH_MAPS, "replaceSnapshot"}
+"""Commands that are valid if they have the type of their class, which allows no other fields."""
+_SMALL_BYTES: Final = 4_096
 
 
 def parse_command(given: Any) -> Command:
@@ -32,6 +45,19 @@ def parse_command(given: Any) -> Command:
     if name == "tick":
         command.setdefault("dt", DEFAULT_DT)
     return command
+
+
+def parse_small_command(given: Any) -> Command | None:
+    """Return a copy of `given` if it is a valid command and small; None if `parse_command` must look at it."""
+    command = copy_small_json_object(given, _SMALL_BYTES)
+    if command is None:
+        return None
+    name = command.get("type")
+    if isinstance(name, str) and name in _SIMPLE_TYPES and is_value_of_type(COMMAND_CLASSES[name], command):
+        if name == "tick":
+            command.setdefault("dt", DEFAULT_DT)
+        return command
+    return None
 
 
 def _find_command_problems(command_type: str, command: Command) -> list[ValueProblem]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 from universe.domain.entities import Entity
+from universe.domain.hierarchy import find_roots
 from universe.domain.state import get_derived_element_name
 from universe.orbits.jacobi_hierarchy import compute_orbited_masses
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
@@ -133,13 +134,14 @@ def recompute_derived_elements(
     changed = [key for key in touched_ids if _has_changed_orbit_or_mass(before.get(key), after.get(key))]
     if not changed or not orbit_ids:
         return {}
-    candidates = {key: after[key] for key in sorted(orbit_ids) if key in after and key in before}
+    before, after = _keep_systems_of(changed, before, after)
+    candidates = {key: after[key] for key in sorted(after) if key in orbit_ids and key in before}
     if not candidates or not any(
         _can_change_orbits(before.get(key), after.get(key), key, candidates) for key in changed
     ):
         return {}
     masses = compute_orbited_masses(before)
-    bodies = dict(after.items())
+    bodies = dict(after)
     found: dict[str, DerivedBody] = {}
     for _ in range(_ROUNDS):  # a new size may move an orbit inside or outside of others
         earlier, found = found, {}
@@ -152,6 +154,24 @@ def recompute_derived_elements(
         if found == earlier:
             return found
     return {key: DerivedBody(after[key], derived.causes) for key, derived in found.items()}
+
+
+def _keep_systems_of(changed: Iterable[str], before: Bodies, after: Bodies) -> tuple[Bodies, Bodies]:
+    """Return the bodies of the systems of the changed bodies. No orbit depends on another system."""
+    roots_before, roots_after = find_roots(before), find_roots(after)
+    found: set[str] = set()
+    related = set(changed)
+    while found != related:  # a body that was added may join systems
+        found = related
+        roots = [{one[key] for key in found if key in one} for one in (roots_before, roots_after)]
+        related = found.union(
+            (key for key, root in roots_before.items() if root in roots[0]),
+            (key for key, root in roots_after.items() if root in roots[1]),
+        )
+    return (
+        {key: before[key] for key in roots_before if key in related},
+        {key: after[key] for key in roots_after if key in related},
+    )
 
 
 def _has_changed_orbit_or_mass(old: Entity | None, new: Entity | None) -> bool:

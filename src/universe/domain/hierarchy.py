@@ -38,6 +38,25 @@ def list_self_and_ancestors(start: str | None, entities: Entities, link: Link) -
     return ancestors
 
 
+def find_roots(stars: Entities) -> dict[str, str]:
+    """Return the topmost body above each body, or the body itself. All members of a cycle have the same root."""
+    roots: dict[str, str] = {}
+    for start in stars:
+        chain: list[str] = []
+        key = start
+        while key not in roots:
+            roots[key] = key  # ends the walk in a cycle
+            chain.append(key)
+            parent = stars[key].get("parentId")
+            if not parent or parent not in stars:
+                break
+            key = parent
+        root = roots[key]
+        for one in chain:
+            roots[one] = root
+    return roots
+
+
 def find_entity_in_cycle(entities: Entities, link: str) -> str | None:
     """Return the first entity found that is its own ancestor; None if there is no cycle."""
     acyclic: set[str] = set()

@@ -4,9 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
+import orjson
+
 MAX_DEPTH: Final = 64
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
 _SHOWN: Final = 200
+_ONLY_JSON_TYPES: Final = (
+    orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
 
 
 class ValueProblem(Exception):
@@ -44,6 +49,23 @@ def raise_first_problem_if_any(problems: Sequence[ValueProblem]) -> None:
     if problems:
         problems[0].others = list(problems[1:])
         raise problems[0]
+
+
+def copy_small_json_object(value: Any, max_bytes: int) -> dict[str, Any] | None:
+    """Return a deep copy of a small JSON object, several times as fast as `check_and_copy_json_object`.
+
+    Return None for a value that needs a closer look: one that is large, has null, which may stand for a number that is
+    not finite, or may be nested too deep, and for everything else that the JSON writer refuses.
+    """
+    if type(value) is not dict:
+        return None
+    try:
+        text = orjson.dumps(value, option=_ONLY_JSON_TYPES)
+    except orjson.JSONEncodeError:
+        return None
+    if len(text) > max_bytes or b"null" in text or text.count(b"{") + text.count(b"[") > MAX_DEPTH:
+        return None
+    return orjson.loads(text)
 
 
 def check_and_copy_json(value: Any) -> Any:

@@ -66,9 +66,33 @@ def update_draft_provenance(before: State, draft: Draft, command: Command, origi
     kind = command["type"]
     mode: Mode = "body" if kind == "addStar" else "state" if kind == "replaceSnapshot" else "patch"
     gives_sources = kind == "updateStar" and "sources" in command["payload"]
+    if mode == "patch" and not gives_sources and _is_patch_without_provenance(before, draft):
+        return
     change = _Change(mode, gives_sources, _make_set_by_record(origin, command.get("reason")))
     for key, body in _revise_bodies_provenance(before.stars, draft.make_state(), draft.touched["stars"], change):
         draft.put_entity("stars", key, body)
+
+
+def _is_patch_without_provenance(before: State, draft: Draft) -> bool:
+    """Return True if the bodies touched have no sources, records or orbits that the patch can change.
+
+    Most commands change such a value of such a body, and need not wait for the search for derived values.
+    """
+    for key in draft.touched["stars"]:
+        old, new = before.stars.get(key), draft.stars.get(key)
+        if old is new:
+            continue
+        if (
+            old is None
+            or new is None
+            or has_or_had_sources(old)
+            or "setBy" in new
+            or old.get("kepler") is not new.get("kepler")
+            or old.get("parentId") != new.get("parentId")
+            or (draft.derivedOrbits and old.get("mass") != new.get("mass"))
+        ):
+            return False
+    return True
 
 
 def update_replaced_state_provenance(before: State, after: State, origin: Origin) -> State:

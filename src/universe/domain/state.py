@@ -116,7 +116,9 @@ def make_state_from_plain(plain: Plain) -> State:
 def get_derived_element_name(body: Mapping[str, Any] | None) -> str | None:
     """Return the element of a body's orbit that Kepler's third law gives; None if its Kepler block names none."""
     block: Any = body.get("kepler") if body else None
-    element = cast("Entity", block).get("derived") if isinstance(block, dict) else None
+    if not isinstance(block, dict):
+        return None
+    element = cast("Entity", block).get("derived")
     return element if element in ("semiMajorAxis", "period") else None
 
 

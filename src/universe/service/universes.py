@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from universe.domain.citations import mark_set_by_records_imported
+from universe.domain.command_parser import parse_small_command
 from universe.domain.events_and_refusals import Event
 from universe.domain.state import Plain
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
@@ -35,7 +36,7 @@ from universe.service.live_universe import LiveUniverse
 from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check_version_exists
 from universe.store.interface import BranchesDepend, Change, Entry, KeyUse, Record, Snapshot, Source, Store
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
-from universe.store.state_encoding import encode_json
+from universe.store.state_encoding import encode_state
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
@@ -170,7 +171,8 @@ class UniverseService:
         them name the universe.
         """
         try:
-            commands = await parse_commands(command)
+            small = parse_small_command(command)
+            commands = [small] if small is not None else await parse_commands(command)
             request = ChangeRequest(
                 commands, self._get_author_or_default(author), expected_version, check_idempotency_key(key)
             )
@@ -360,7 +362,7 @@ class UniverseService:
         for _ in range(_ATTEMPTS):
             for branch_id in await self.store.list_dependent_branches(universe_id):
                 replica = await self._cache.rebuild_replica_at(branch_id, 1)
-                state = await asyncio.to_thread(encode_json, replica.mirror.to_plain())
+                state = await asyncio.to_thread(encode_state, replica.mirror.to_plain())
                 await self.store.put_snapshot(branch_id, Snapshot.make_with_digest(branch_id, 1, state))
             try:
                 return await self.store.delete(universe_id)

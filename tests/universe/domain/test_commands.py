@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 import pytest
+from hypothesis import given as hypothesis_given
 
 from tests.universe.domain.samples import (
     Json,
@@ -21,7 +22,8 @@ from tests.universe.domain.samples import (
     command,
     example,
 )
-from universe.domain.command_parser import parse_command
+from tests.universe.domain.strategies import commands_of_kinds
+from universe.domain.command_parser import parse_command, parse_small_command
 from universe.domain.commands import CATEGORIES, COMMAND_CLASSES, COMMAND_TYPES, get_command_type
 from universe.errors import MalformedCommand, UnknownCommand
 
@@ -549,3 +551,186 @@ def test_of_many_wrong_entities_the_first_in_the_given_order_is_reported() -> No
         nebulae = {key: a_nebula(key, radius=None) for key in order}
         error = refusal_of(command("setNebulae", nebulae={"good": a_nebula("good"), **nebulae}))
         assert error.ids["path"] == f"nebulae.{order[0]}.radius"
+
+
+@hypothesis_given(one=commands_of_kinds(*COMMAND_TYPES))
+def test_a_small_command_is_parsed_quickly_as_it_is_slowly(one: Json) -> None:
+    quick = parse_small_command(one)
+    assert quick is None or (quick == parse_command(one) and list(quick) == list(parse_command(one)))
+
+
+def test_most_commands_are_small_and_a_copy() -> None:
+    given = {"type": "updateStar", "id": "sun", "payload": {"mass": 2, "physical": {"list": (1, 2)}}}
+    quick = parse_small_command(given)
+    assert quick == parse_command(given)
+    assert quick is not None
+    quick["payload"]["mass"] = 3
+    assert given["payload"] == {"mass": 2, "physical": {"list": (1, 2)}}
+    assert parse_small_command({"type": "tick"}) == {"type": "tick", "dt": 1}
+
+
+class OwnText(str):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            math.nan,
+            math.inf,
+            None,
+            2**64,
+            b"x",
+            OwnText("x"),
+            "\ud800",
+            {1: 2},
+            {1, 2},
+            OrderedDict(a=1),
+            "x" * 10_000,
+        ),
+        [
+            [
+                [
+                    [
+                        [
+                            [
+                                [
+                                    [
+                                        [
+                                            [
+                                                [
+                                                    [
+                                                        [
+                                                            [
+                                                                [
+                                                                    [
+                                                                        [
+                                                                            [
+                                                                                [
+                                                                                    [
+                                                                                        [
+                                                                                            [
+                                                                                                [
+                                                                                                    [
+                                                                                                        [
+                                                                                                            [
+                                                                                                                [
+                                                                                                                    [
+                                                                                                                        [
+                                                                                                                            [
+                                                                                                                                [
+                                                                                                                                    [
+                                                                                                                                        [
+                                                                                                                                            [
+                                                                                                                                                [
+                                                                                                                                                    [
+                                                                                                                                                        [
+                                                                                                                                                            [
+                                                                                                                                                                [
+                                                                                                                                                                    [
+                                                                                                                                                                        [
+                                                                                                                                                                            [
+                                                                                                                                                                                [
+                                                                                                                                                                                    [
+                                                                                                                                                                                        [
+                                                                                                                                                                                            [
+                                                                                                                                                                                                [
+                                                                                                                                                                                                    [
+                                                                                                                                                                                                        [
+                                                                                                                                                                                                            [
+                                                                                                                                                                                                                [
+                                                                                                                                                                                                                    [
+                                                                                                                                                                                                                        [
+                                                                                                                                                                                                                            [
+                                                                                                                                                                                                                                [
+                                                                                                                                                                                                                                    [
+                                                                                                                                                                                                                                        [
+                                                                                                                                                                                                                                            [
+                                                                                                                                                                                                                                                [
+                                                                                                                                                                                                                                                    [
+                                                                                                                                                                                                                                                        [
+                                                                                                                                                                                                                                                            [
+                                                                                                                                                                                                                                                                [
+                                                                                                                                                                                                                                                                    [
+                                                                                                                                                                                                                                                                        [
+                                                                                                                                                                                                                                                                            1
+                                                                                                                                                                                                                                                                        ]
+                                                                                                                                                                                                                                                                    ]
+                                                                                                                                                                                                                                                                ]
+                                                                                                                                                                                                                                                            ]
+                                                                                                                                                                                                                                                        ]
+                                                                                                                                                                                                                                                    ]
+                                                                                                                                                                                                                                                ]
+                                                                                                                                                                                                                                            ]
+                                                                                                                                                                                                                                        ]
+                                                                                                                                                                                                                                    ]
+                                                                                                                                                                                                                                ]
+                                                                                                                                                                                                                            ]
+                                                                                                                                                                                                                        ]
+                                                                                                                                                                                                                    ]
+                                                                                                                                                                                                                ]
+                                                                                                                                                                                                            ]
+                                                                                                                                                                                                        ]
+                                                                                                                                                                                                    ]
+                                                                                                                                                                                                ]
+                                                                                                                                                                                            ]
+                                                                                                                                                                                        ]
+                                                                                                                                                                                    ]
+                                                                                                                                                                                ]
+                                                                                                                                                                            ]
+                                                                                                                                                                        ]
+                                                                                                                                                                    ]
+                                                                                                                                                                ]
+                                                                                                                                                            ]
+                                                                                                                                                        ]
+                                                                                                                                                    ]
+                                                                                                                                                ]
+                                                                                                                                            ]
+                                                                                                                                        ]
+                                                                                                                                    ]
+                                                                                                                                ]
+                                                                                                                            ]
+                                                                                                                        ]
+                                                                                                                    ]
+                                                                                                                ]
+                                                                                                            ]
+                                                                                                        ]
+                                                                                                    ]
+                                                                                                ]
+                                                                                            ]
+                                                                                        ]
+                                                                                    ]
+                                                                                ]
+                                                                            ]
+                                                                        ]
+                                                                    ]
+                                                                ]
+                                                            ]
+                                                        ]
+                                                    ]
+                                                ]
+                                            ]
+                                        ]
+                                    ]
+                                ]
+                            ]
+                        ]
+                    ]
+                ]
+            ]
+        ],
+    ],
+)
+def test_a_value_that_needs_a_closer_look_is_left_to_the_slow_parser(value: Any) -> None:
+    assert parse_small_command({"type": "updateStar", "id": "sun", "payload": {"note": value}}) is None
+    assert parse_small_command(value) is None
+
+
+@pytest.mark.parametrize(
+    "given", [{"type": "tock"}, {"type": ["tick"]}, {}, {"type": "tick", "dt": "1"}, {"type": "tick", "more": 1}]
+)
+def test_an_invalid_command_is_left_to_the_parser_that_explains_it(given: Json) -> None:
+    assert parse_small_command(given) is None
+    with pytest.raises((MalformedCommand, UnknownCommand)):
+        parse_command(given)

@@ -6,13 +6,15 @@ import pytest
 
 from tests.universe.domain.samples import Json, a_payload
 from universe import systems
+from universe.domain import derived_fields, provenance_tracking
 from universe.domain.citation_change_messages import describe_citation_changes
 from universe.domain.citations import list_sources, map_fields_to_source_ids
 from universe.domain.command_parser import parse_command
+from universe.domain.derived_fields import recompute_derived_elements
 from universe.domain.provenance_tracking import Origin, update_replaced_state_provenance
 from universe.domain.reducer import apply, reduce
 from universe.domain.state import EMPTY, State, make_state_from_plain, parse_state
-from universe.orbits.jacobi_hierarchy import compute_orbited_mass
+from universe.orbits.jacobi_hierarchy import compute_orbited_mass, compute_orbited_masses
 from universe.orbits.units import SOLAR_MASS_IN_KG
 
 E = "trappist-1-e"
@@ -260,3 +262,90 @@ def test_withdrawals_are_reported_in_sentences(trappist: State) -> None:
     reply = describe_citation_changes(trappist, heavier.state, heavier.touched)
     assert f"'{E}': recomputed kepler.semiMajorAxis from kepler.osculatingPeriod and the masses." in reply
     assert f"'{E}': recomputed orbitalDistance, semiMajorAxis from kepler.semiMajorAxis." in reply
+
+
+@pytest.mark.parametrize("field", ["name", "color", "radius", "children"])
+def test_a_change_that_no_orbit_depends_on_does_not_look_at_all_bodies(
+    trappist: State, field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise AssertionError("all bodies were looked at")
+
+    heavier = trappist.stars.set("trappist-1", {**trappist.stars["trappist-1"], "mass": 0.1})
+    ids = trappist.derivedOrbits
+    assert len(recompute_derived_elements(trappist.stars, heavier, ["trappist-1"], ids)) == len(ids) == 7
+    monkeypatch.setattr(derived_fields, "find_roots", fail)
+    after = trappist.stars.set(E, {**trappist.stars[E], field: "new"})
+    assert recompute_derived_elements(trappist.stars, after, [E], ids) == {}
+    with pytest.raises(AssertionError, match="were looked at"):
+        recompute_derived_elements(trappist.stars, heavier, ["trappist-1"], ids)
+
+
+def test_a_mass_changes_the_orbits_of_its_own_system_only(trappist: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = {f"x-{key}": body for key, body in trappist.stars.items()}
+    for key, body in other.items():
+        parent = body["parentId"]
+        other[key] = {**body, "id": key, "parentId": parent and f"x-{parent}", "children": []}
+    both = trappist.stars.update(other)
+    heavier = both.set("x-trappist-1", {**both["x-trappist-1"], "mass": 0.1})
+    ids = frozenset(key for key in both if "kepler" in both[key])
+    counted: list[int] = []
+
+    def count_bodies(bodies: Any) -> dict[str, float]:
+        counted.append(len(bodies))
+        return compute_orbited_masses(bodies)
+
+    monkeypatch.setattr(derived_fields, "compute_orbited_masses", count_bodies)
+    changed = recompute_derived_elements(both, heavier, ["x-trappist-1"], ids)
+    assert changed.keys() == {key for key in ids if key.startswith("x-")}
+    assert set(counted) == {8}
+
+
+def test_a_parent_that_appears_changes_the_orbits_that_waited_for_it() -> None:
+    kepler: Json = {"units": "astronomical", "semiMajorAxis": 1.0, "period": 365.0, "derived": "semiMajorAxis"}
+    planet: Json = {**a_payload("sun"), "id": "planet", "children": [], "kepler": kepler}
+    moon: Json = {**a_payload("planet"), "id": "moon", "children": [], "kepler": kepler}
+    before: dict[str, Json] = {"planet": planet, "moon": moon}
+    after: dict[str, Json] = {**before, "sun": {**a_payload(None), "id": "sun", "children": [], "mass": 1.0}}
+    found = recompute_derived_elements(before, after, ["sun"], {"planet", "moon"})
+    assert found.keys() == {"planet"}
+
+
+KEPLER: Json = {"units": "astronomical", "semiMajorAxis": 1.0, "period": 365.0, "derived": "semiMajorAxis"}
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"name": "New"},
+        {"mass": 5.0},
+        {"mass": 5.0, "setBy": {"mass": {"by": "a forger"}}},
+        {"kepler": {**KEPLER, "period": 400.0}},
+        {"parentId": None},
+        {"sources": [{"id": "p", "title": "P", "fields": ["mass"]}]},
+        {"stateVector": None},
+    ],
+)
+@pytest.mark.parametrize("has_derived_orbits", [True, False])
+@pytest.mark.parametrize("key", ["sun", "plain", "moving", "cited"])
+def test_bodies_without_provenance_are_changed_as_all_others_are(
+    key: str, payload: Json, has_derived_orbits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cited = {"sources": [{"id": "q", "title": "Q", "fields": ["mass", "kepler.period"]}]}
+    orbit = KEPLER if has_derived_orbits else {**KEPLER, "derived": None}
+    bodies: dict[str, Json] = {
+        "sun": {**a_payload(None), "mass": 1.0},
+        "plain": a_payload("sun"),
+        "moving": {**a_payload("sun"), "kepler": orbit},
+        "cited": {**a_payload("sun"), "kepler": orbit, **cited},
+    }
+    stars: dict[str, Json] = {name: {**body, "id": name, "children": []} for name, body in bodies.items()}
+    state = parse_state({"stars": stars, "rootIds": ["sun"]})
+    command = parse_command({"type": "updateStar", "id": key, "payload": payload})
+    quick = reduce(state, command, Origin(2, "Tycho"))
+
+    def take_the_long_way(*_: object) -> bool:
+        return False
+
+    monkeypatch.setattr(provenance_tracking, "_is_patch_without_provenance", take_the_long_way)
+    assert reduce(state, command, Origin(2, "Tycho")) == quick
