@@ -122,7 +122,7 @@ async def serve_universe(path: Path, bodies: int, space: Row) -> AsyncGenerator[
     async with UniverseService(SqliteStore(file)).running() as service:
         streams = EventStreams(service, heartbeat_s=15, stall_s=30)
         jobs = JobService(service)
-        app = make_rest_app(service, streams, Positions(), jobs, body_limit=10_000_000, heartbeat_s=15)
+        app = make_rest_app(service, streams, Positions(), jobs, body_limit=10_000_000, heartbeat_s=15, stall_s=30)
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=None) as rest:
             universe = Universe(rest, service, bodies)

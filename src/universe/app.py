@@ -42,7 +42,7 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> UniverseApp:
     """Return the app for `config`. Its lifespan opens the store and closes it."""
     service = UniverseService(store or make_store(config.database_address), snapshot_every=config.snapshot_every)
     streams = EventStreams(service, heartbeat_s=config.heartbeat_s, stall_s=config.stall_s)
-    jobs = JobService(service, max_running=config.max_jobs)
+    jobs = JobService(service, max_running=config.max_jobs, max_ended=config.max_ended_jobs)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
@@ -54,7 +54,13 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> UniverseApp:
             heartbeats.cancel()
 
     api = make_rest_app(
-        service, streams, Positions(), jobs, body_limit=config.body_limit, heartbeat_s=config.heartbeat_s
+        service,
+        streams,
+        Positions(),
+        jobs,
+        body_limit=config.body_limit,
+        heartbeat_s=config.heartbeat_s,
+        stall_s=config.stall_s,
     )
     api.router.routes.extend(make_page_routes(service, api))
     app = make_stateful_app(

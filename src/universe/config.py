@@ -34,6 +34,8 @@ class UniverseConfig(HttpConfig):
     max_sessions: int = Field(default=1_000, ge=1, le=100_000)
     max_jobs: int = Field(default=2, ge=1, le=1_000)
     """The number of jobs (N-body runs, transits, radial velocities) that are computed at once."""
+    max_ended_jobs: int = Field(default=1_000, ge=1, le=1_000_000)
+    """The number of ended jobs that are stored; older ones are deleted, except those of a story."""
 
     @property
     def database_address(self) -> str:

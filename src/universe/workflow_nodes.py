@@ -110,7 +110,7 @@ async def _compute_job(
         _open_or_share_service(params.get("db"), context, may_create=False) as service,
         JobService(service).running() as jobs,
     ):
-        job = await jobs.create(universe_id, options, author=author, job_id=f"job_{key}")
+        job = await jobs.create(universe_id, options, author=author, job_id=f"job_{key}", is_kept=False)
         if not job.is_active and job.state != "done":
             job = await jobs.create(universe_id, options, author=author)
         try:

@@ -42,10 +42,13 @@ class JobService:
         universes: UniverseService,
         *,
         max_running: int = MAX_RUNNING,
+        max_ended: int | None = None,
         store: JobStore | None = None,
         feed: Publisher | None = None,
     ) -> None:
+        """Delete the oldest ended jobs beyond `max_ended`; None deletes none."""
         self.universes = universes
+        self._max_ended = max_ended
         self._store = store or JobStore.make_for(universes.store)
         self._feed = feed or (NullPublisher() if universes.store.marks is None else QueuedChangeFeed())
         self._owner = make_owner_id()
@@ -60,6 +63,7 @@ class JobService:
     async def running(self) -> AsyncGenerator["JobService"]:
         """Compute jobs until the block ends; jobs that are active then fail with "the server stopped"."""
         await self._fail_and_announce_orphans()
+        await self._delete_and_announce_oldest()
         stop_listening = self.universes.add_change_listener(self._delete_jobs_of_deleted)
         try:
             yield self
@@ -86,11 +90,14 @@ class JobService:
         *,
         author: str,
         job_id: str | None = None,
+        is_kept: bool | None = None,
     ) -> Job:
         """Start a job for a universe, now or at the version of the options, and return it.
 
-        With the `job_id` of an earlier job, return that job. Raise MalformedRequest, UniverseNotFound,
-        VersionNotFound, NotFound for a body that does not exist, or TooManyJobs.
+        With the `job_id` of an earlier job, return that job. A job that `is_kept` is not deleted as an old one; by
+        default this is one with a `job_id`, which its caller reads again later.
+
+        Raise MalformedRequest, UniverseNotFound, VersionNotFound, NotFound for an unknown body, or TooManyJobs.
         """
         parsed = options if isinstance(options, JobOptions) else parse_job_options(options)
         view = await self.universes.view(universe_id, parsed.version)
@@ -113,9 +120,11 @@ class JobService:
             author=author,
             created_at=format_now(),
             owner=self._owner,
+            is_kept=job_id is not None if is_kept is None else is_kept,
         )
         if not await asyncio.to_thread(self._store.add, job):
             return await self.get(universe_id, job.id)
+        await self._delete_and_announce_oldest()
         self._announce(job)
         self._workers.enqueue(job, {"state": plain, "title": view.record.name})
         return job
@@ -288,6 +297,13 @@ class JobService:
                 if self._store.end(job.id, "failed", format_now(), STOPPED)
             ]
         return ended
+
+    async def _delete_and_announce_oldest(self) -> None:
+        """Delete the jobs beyond the number of ended jobs that are stored."""
+        if self._max_ended is None or not await asyncio.to_thread(lambda: self._store.exists):
+            return
+        for job in await asyncio.to_thread(self._store.delete_oldest, self._max_ended):
+            self._feed.publish(FEED_KIND, job.id, universeId=job.universe_id, deleted=True)
 
     async def _acquire_lease(self) -> None:
         async with self._starting:

@@ -48,10 +48,11 @@ _MIGRATIONS: Final = [
         );
         """,
     ),
+    ("jobs-2", "ALTER TABLE jobs ADD COLUMN is_kept INTEGER NOT NULL DEFAULT 0;"),
 ]
 _COLUMNS: Final = (
     "id, universe_id, version, kind, options, author, created_at, owner, state, progress, started_at, ended_at, error,"
-    " summary"
+    " summary, is_kept"
 )
 
 
@@ -73,6 +74,8 @@ class Job:
     ended_at: str | None = None
     error: dict[str, Any] | None = None
     summary: dict[str, Any] | None = None
+    is_kept: bool = False
+    """True if something refers to the job, so that it is never deleted as an old one."""
 
     @property
     def is_active(self) -> bool:
@@ -138,11 +141,11 @@ class JobStore:
         """Store a new job. Return False if there is a job with this id."""
         row = (
             *(job.id, job.universe_id, job.version, job.kind, orjson.dumps(job.options), job.author),
-            *(job.created_at, job.owner, job.state),
+            *(job.created_at, job.owner, job.state, job.is_kept),
         )
         sql = (
-            "INSERT OR IGNORE INTO jobs (id, universe_id, version, kind, options, author, created_at, owner, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT OR IGNORE INTO jobs (id, universe_id, version, kind, options, author, created_at, owner, state,"
+            " is_kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
         return self._execute_change(sql, row)
 
@@ -216,6 +219,16 @@ class JobStore:
         """Delete the ended jobs of a universe."""
         sql = "DELETE FROM jobs WHERE universe_id = ? AND state NOT IN ('queued', 'running')"
         self._execute_change(sql, (universe_id,))
+
+    def delete_oldest(self, limit: int) -> list[Job]:
+        """Delete the jobs that ended first, until `limit` ended jobs are left, and return them.
+
+        Jobs that are kept neither count nor are deleted.
+        """
+        condition = (
+            "WHERE is_kept = 0 AND state NOT IN ('queued', 'running') ORDER BY ended_at DESC, id LIMIT -1 OFFSET ?"
+        )
+        return [job for job in self._select_jobs(condition, (limit,)) if self.delete(job.id)]
 
     def read_reply(self, job_id: str) -> bytes | None:
         """Return the result as JSON, or None."""
@@ -304,6 +317,7 @@ def _make_job(row: tuple[Any, ...]) -> Job:
     values = list(row)
     for index in (4, 12, 13):
         values[index] = None if values[index] is None else orjson.loads(values[index])
+    values[14] = bool(values[14])
     return Job(*cast("Any", values))
 
 

@@ -27,6 +27,7 @@ def make_rest_app(
     *,
     body_limit: int,
     heartbeat_s: float,
+    stall_s: float,
 ) -> FastAPI:
     """Return the REST app with all routes."""
     app = FastAPI(
@@ -47,6 +48,6 @@ def make_rest_app(
     add_stream_and_position_routes(app, service, streams, positions)
     add_report_routes(app, service, body)
     add_reference_routes(app)
-    add_job_routes(app, jobs, body, heartbeat_s=heartbeat_s)
+    add_job_routes(app, jobs, body, heartbeat_s=heartbeat_s, stall_s=stall_s)
     add_schemas_to_openapi(app)
     return app

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import orjson
 from fastapi import Depends, FastAPI, Path, Query
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Message, Send
 
 from universe.jobs.options import make_job_schemas
 from universe.jobs.service import JobService
@@ -16,6 +17,7 @@ from universe.rest.requests import BodyReader, parse_author_header, parse_cursor
 from universe.rest.responses import make_json_response
 from universe.rest.schemas import FLOATS, JOB, JSON, SVG, Author, Id, JobFacts, JobList, make_request_body
 from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.logging import get_logger
 
 PAGE: Final = 50
 MAX_TIMES: Final = 10_000
@@ -23,16 +25,18 @@ _EVENT_HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 _HELLO: Final = b": connected\nretry: 2000\n\n"
 _HEARTBEAT: Final = b": heartbeat\n\n"
 
+_log = get_logger(__name__)
+
 JobId = Annotated[str, Path(max_length=200, description="The id of a job.")]
 Limit = Annotated[int, Query(ge=1, le=1_000)]
 Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")]
 State = Annotated[JobState | None, Query(description="Only jobs in this state.")]
 
 
-def add_job_routes(app: FastAPI, jobs: JobService, body: BodyReader, *, heartbeat_s: float) -> None:
+def add_job_routes(app: FastAPI, jobs: JobService, body: BodyReader, *, heartbeat_s: float, stall_s: float) -> None:
     """Add the routes of jobs."""
     _add_list_routes(app, jobs, body)
-    _add_state_routes(app, jobs, heartbeat_s)
+    _add_state_routes(app, jobs, heartbeat_s, stall_s)
     _add_result_routes(app, jobs)
 
 
@@ -67,7 +71,7 @@ def _add_list_routes(app: FastAPI, jobs: JobService, body: BodyReader) -> None:
         return Response(orjson.dumps(job.describe()), 202, {"Location": location}, JSON)
 
 
-def _add_state_routes(app: FastAPI, jobs: JobService, heartbeat_s: float) -> None:
+def _add_state_routes(app: FastAPI, jobs: JobService, heartbeat_s: float, stall_s: float) -> None:
     @app.get("/universes/{universe_id}/jobs/{job_id}", summary="Read a job", response_model=JobFacts)
     async def read_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Read the state, the progress and the summary of a job."""
@@ -98,7 +102,7 @@ def _add_state_routes(app: FastAPI, jobs: JobService, heartbeat_s: float) -> Non
         """Stream the job as server-sent events after each change: `job`, and `end` when it has ended."""
         await jobs.get(universe_id, job_id)
         frames = _iterate_frames(jobs, universe_id, job_id, heartbeat_s)
-        return StreamingResponse(frames, 200, _EVENT_HEADERS, "text/event-stream")
+        return JobStream(frames, stall_s)
 
 
 def _add_result_routes(app: FastAPI, jobs: JobService) -> None:
@@ -164,6 +168,24 @@ async def _make_page(
     page = found[:limit]
     following = f"{page[-1].created_at}~{page[-1].id}" if len(found) > limit else None
     return make_json_response({"jobs": [one.describe() for one in page], "next": following})
+
+
+class JobStream(StreamingResponse):
+    """The event stream of a job. A listener that reads nothing for `stall_s` seconds is disconnected."""
+
+    def __init__(self, frames: AsyncIterator[bytes], stall_s: float) -> None:
+        super().__init__(frames, 200, _EVENT_HEADERS, "text/event-stream")
+        self._stall_s = stall_s
+
+    async def stream_response(self, send: Send) -> None:
+        async def send_before_stall(message: Message) -> None:
+            async with asyncio.timeout(self._stall_s):
+                await send(message)
+
+        try:
+            await super().stream_response(send_before_stall)
+        except TimeoutError:
+            _log.warning("listener of a job dropped", stalled_s=self._stall_s)
 
 
 async def _iterate_frames(jobs: JobService, universe_id: str, job_id: str, heartbeat_s: float) -> AsyncIterator[bytes]:

@@ -18,6 +18,7 @@ from universe.jobs.errors import JobActive, JobEnded, JobNotDone, JobNotFound
 from universe.jobs.service import FEED_KIND, JobService
 from universe.jobs.store import Job, JobStore
 from universe.service.universes import UniverseService
+from universe.store.factory import make_store
 from universe.store.sqlite import SqliteStore
 from universe.systems import load_system
 from uraniborg.kernel.change_feed import ChangeFeed, ChangeReader
@@ -85,6 +86,33 @@ async def test_transits_and_velocities_are_stored_like_runs_but_have_no_trajecto
     assert len(orjson.loads(await jobs.read_result("t1", velocities.id))["samples"]["times"]) == 10
     with pytest.raises(JobNotDone, match="A job of the kind rv has no such result"):
         await jobs.read_trajectory("t1", velocities.id, first=0, limit=1)
+
+
+async def test_jobs_of_a_postgres_database_are_stored_in_the_data_folder_and_outlive_the_service(
+    postgres_dsn: str, tmp_path: Path
+) -> None:
+    async with UniverseService(make_store(postgres_dsn)).running() as universes:
+        await universes.create("TRAPPIST-1", load_system("trappist-1"), universe_id="t1")
+        await universes.send("t1", {"type": "updateStar", "id": "trappist-1-b", "payload": {"name": "B"}})
+        async with JobService(universes, max_running=1).running() as jobs:
+            done = await wait_for_end(jobs, await jobs.create("t1", {**SHORT, "version": 1}, author="Tycho"))
+            assert (done.state, done.version) == ("done", 1)
+            running = await jobs.create("t1", LONG, author="Tycho")
+            await wait_until_running(jobs, running)
+    async with (
+        UniverseService(make_store(postgres_dsn)).running() as universes,
+        JobService(universes).running() as jobs,
+    ):
+        stopped = await jobs.get("t1", running.id)
+        assert (stopped.state, (stopped.error or {})["code"]) == ("failed", "server_stopped")
+        reply = orjson.loads(await jobs.read_result("t1", done.id))
+        assert (reply["id"], reply["version"], reply["trustworthy"]) == ("t1", 1, True)
+        (found,) = (tmp_path / "home").rglob("*.jobs")
+        assert found.is_file()
+        await universes.delete("t1")
+        async with asyncio.timeout(SOON_S):
+            while await jobs.list_jobs():  # noqa: ASYNC110 - there is no event to wait for
+                await asyncio.sleep(0.01)
 
 
 async def test_a_job_uses_the_version_that_it_names(universes: UniverseService, jobs: JobService) -> None:
@@ -253,6 +281,32 @@ async def test_jobs_are_listed_newest_first_in_pages_and_found_by_the_beginning_
         await jobs.find("")
     with pytest.raises(UniverseNotFound):
         await jobs.list_jobs("t2")
+
+
+async def test_the_oldest_ended_jobs_are_deleted_but_not_active_jobs_or_those_of_a_story(
+    universes: UniverseService, tmp_path: Path
+) -> None:
+    store = JobStore.make_for(universes.store)
+    for number in range(6):
+        at = f"2026-01-01T00:00:0{number}Z"
+        job = Job(f"job_{number}", "t1", 1, "nbody", {}, "Tycho", at, "lost", is_kept=number == 0)
+        store.add(job)
+        store.end(job.id, "cancelled", at)
+    store.close()
+    reader = ChangeReader(tmp_path / "changes")
+    async with JobService(universes).running() as jobs:  # without a limit
+        assert len(await jobs.list_jobs("t1")) == 6
+    async with JobService(universes, max_ended=3, feed=ChangeFeed(tmp_path / "changes")).running() as jobs:
+        assert [job.id for job in await jobs.list_jobs("t1")] == ["job_5", "job_4", "job_3", "job_0"]
+        started = await jobs.create("t1", SHORT, author="Tycho", job_id="job_story")
+        assert (await wait_for_end(jobs, started)).state == "done"
+        later = await wait_for_end(jobs, await jobs.create("t1", SHORT, author="Tycho"))
+        await wait_for_end(jobs, await jobs.create("t1", SHORT, author="Tycho"))
+        found = [job.id for job in await jobs.list_jobs("t1")]
+        assert found[1:] == [later.id, "job_story", "job_5", "job_4", "job_0"]
+        assert await jobs.read_result("t1", "job_story")
+    assert [one.subject for one in reader.read() if one.facts.get("deleted")] == ["job_2", "job_1", "job_3"]
+    reader.close()
 
 
 async def test_no_file_is_made_before_the_first_job(universes: UniverseService, tmp_path: Path) -> None:

@@ -121,7 +121,9 @@ async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
         async with service.running():
             yield
 
-    api = make_rest_app(service, streams, Positions(), JobService(service), body_limit=10_000_000, heartbeat_s=15)
+    api = make_rest_app(
+        service, streams, Positions(), JobService(service), body_limit=10_000_000, heartbeat_s=15, stall_s=30
+    )
     app = Starlette(routes=[Mount("/", api)], lifespan=lifespan)
     add_error_handlers(app)
     async with serve_app(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:

@@ -1,16 +1,19 @@
 """Jobs over REST: start, progress, result, cancel, and a server that is killed."""
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
+from starlette.types import Message
 
 from tests.universe.rest.processes import run_server_process
 from tests.universe.rest.rest_server import SOON, create_universe, get_error, run_server
+from universe.rest.job_routes import JobStream
 
 SHORT = {"kind": "nbody", "days": 2, "bodies": ["trappist-1", "trappist-1-b"]}
 LONG = {"kind": "nbody", "days": 36_525}
@@ -123,6 +126,35 @@ def test_the_event_loop_answers_while_jobs_are_computed(rest: httpx.Client) -> N
         assert rest.get("/health").status_code == 200
     for location in locations:
         rest.post(f"{location}/cancel")
+
+
+async def test_a_listener_that_reads_nothing_is_disconnected() -> None:
+    ended: list[str] = []
+
+    async def make_frames() -> AsyncGenerator[bytes]:
+        try:
+            while True:
+                yield b": heartbeat\n\n"
+        finally:
+            ended.append("frames")
+
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if len(sent) > 3:
+            await asyncio.Event().wait()  # the buffers of the connection are full
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    frames = make_frames()
+    async with asyncio.timeout(SOON):
+        await JobStream(frames, 0.05)({"type": "http"}, receive, send)
+    await frames.aclose()
+    assert [message["type"] for message in sent] == ["http.response.start"] + ["http.response.body"] * 3
+    assert ended == ["frames"]
 
 
 def test_a_killed_server_leaves_a_failed_job_and_no_worker(tmp_path: Path) -> None:
