@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from universe.plotting import Drawing
 
 FORMAT: Final = UNIVERSE_FORMAT
+MAX_UNIVERSE_BYTES: Final = 500_000_000
+"""The largest file of a universe: several hundred thousand bodies."""
 
 
 class FileMissing(NotFound):
@@ -63,16 +65,18 @@ def is_universe_file(path: Path) -> bool:
             start = stream.read(4_096).lstrip()
     except OSError as exc:
         raise FileMissing(f"{path} cannot be read: {exc.strerror}.", hint="Check the path.", path=str(path)) from None
-    if start.startswith(b"{") and b'"signature"' not in start and b"NASA/JPL Horizons" not in start:
-        return True
-    if size > MAX_BYTES:
-        raise make_too_large_error(size)
-    return path.suffix.lower() == ".json" and not start.startswith(b"[")
+    is_object = start.startswith(b"{") and b'"signature"' not in start and b"NASA/JPL Horizons" not in start
+    limit = MAX_UNIVERSE_BYTES if is_object else MAX_BYTES
+    if size > limit:
+        raise make_too_large_error(size, limit)
+    return is_object or (path.suffix.lower() == ".json" and not start.startswith(b"["))
 
 
 def read_table_file(path: Path) -> bytes:
-    """Return the content of a file to import. Raise FileMissing."""
+    """Return the content of a file to import. Raise FileMissing, or ImportRefused for a file that is too large."""
     try:
+        if (size := path.stat().st_size) > MAX_BYTES:
+            raise make_too_large_error(size)
         return path.read_bytes()
     except OSError as exc:
         raise FileMissing(f"{path} cannot be read: {exc.strerror}.", hint="Check the path.", path=str(path)) from None

@@ -101,6 +101,7 @@ def _scale_cell(text: str, factor: float) -> str:
 def _read_drafts(table: Table, report: ImportReport) -> list[tuple[int, BodyDraft]]:
     drafts: list[tuple[int, BodyDraft]] = []
     used: dict[str, int] = {}
+    rows_of_names: dict[str, int] = {}
     for number, cells in table.rows:
         name = cells.get("name") or cells.get("id", "")
         try:
@@ -110,6 +111,7 @@ def _read_drafts(table: Table, report: ImportReport) -> list[tuple[int, BodyDraf
             continue
         used[draft.id] = number
         drafts.append((number, draft))
+        report.note_repeated_name(name, number, draft.id, rows_of_names)
     return drafts
 
 

@@ -56,12 +56,28 @@ def import_archive_table(table: Table, options: ArchiveOptions) -> ImportReport:
         drafts = _make_system(host, rows, options, report, used)
         if drafts:
             report.systems.append(ImportedSystem(host, make_state(drafts), len(rows)))
+    _note_missing_planets(hosts, report)
     if report.systems and name == "pscomppars":
         report.note(
             "Values of one row of pscomppars come from several publications and need not agree: for dynamics use one "
             "row of the table ps."
         )
     return report.require_systems()
+
+
+def _note_missing_planets(hosts: dict[str, list[ArchiveRow]], report: ImportReport) -> None:
+    """Note systems of which the table has fewer planets than it says that are known."""
+    missing: list[str] = []
+    for host, rows in hosts.items():
+        try:
+            known = parse_number(rows[0].cells, "sy_pnum")
+        except ValueError:
+            continue
+        if known is not None and len(rows) < known:
+            missing.append(f"{host} ({len(rows)} of {known:.0f})")
+    if missing:
+        listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        report.note(f"The table lacks planets of {listed}: N-body runs and transit times are without them.")
 
 
 def _choose_rows(rows: Sequence[ArchiveRow], report: ImportReport) -> list[ArchiveRow]:

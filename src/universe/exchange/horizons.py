@@ -36,6 +36,9 @@ _SUN: Final = "10"
 _BARYCENTRE: Final = "0"
 _ECLIPTIC: Final = make_equator_rotation(-90.0, 90.0)
 """The rotation from the equator of J2000 to its ecliptic."""
+_KM: Final = 1e3 / AU_IN_METRES
+_UNITS: Final = {"AU-D": (1.0, 1.0), "KM-D": (_KM, _KM), "KM-S": (_KM, _KM * DAY_IN_SECONDS)}
+"""AU in one unit of length, and AU a day in one unit of velocity."""
 _VECTORS: Final = ("X", "Y", "Z", "VX", "VY", "VZ")
 _ELEMENTS: Final = ("EC", "IN", "OM", "W", "MA", "A")
 
@@ -79,8 +82,13 @@ def is_horizons_text(text: str) -> bool:
 
 def import_horizons(texts: Sequence[str]) -> ImportReport:
     """Return one system of all bodies in these answers. Raise ImportRefused."""
-    answers = [_read_answer(text) for text in texts]
     report = ImportReport("horizons")
+    answers: list[Answer] = []
+    for answer in (_read_answer(text) for text in texts):
+        if any((answer.target, answer.julian_date) == (one.target, one.julian_date) for one in answers):
+            report.skip(None, answer.name, "the body is in an earlier answer already")
+        else:
+            answers.append(answer)
     first = answers[0]
     for answer in answers:
         if answer.skipped_rows:
@@ -133,8 +141,7 @@ def _read_answer(text: str) -> Answer:
         ) from None
     if not np.isfinite(list(values.values())).all():
         raise ImportRefused("A value in the table of Horizons is not finite.", hint="Ask for the table again.")
-    units = _find_field(head, "Output units") or "AU-D"
-    length = 1e3 / AU_IN_METRES if units.upper().startswith("KM") else 1.0
+    length, speed = _read_units(_find_field(head, "Output units"))
     gm, radius, central = _GM.search(head), _RADIUS.search(head), _find_field(head, "Keplerian GM")
     return Answer(
         _find_field(head, "Target body name") or "Body",
@@ -144,7 +151,7 @@ def _read_answer(text: str) -> Answer:
         names is _ELEMENTS,
         "ecliptic" not in (_find_field(head, "Reference frame") or "ecliptic").lower(),
         length,
-        length * (DAY_IN_SECONDS if units.upper().startswith("KM-S") else 1.0),
+        speed,
         None if gm is None else float(gm[1]) / GM_SUN,
         None if radius is None else float(radius[1]),
         _read_central_mass(central),
@@ -177,6 +184,20 @@ def _find_complaint(text: str) -> str:
 def _find_field(head: str, name: str) -> str | None:
     found = re.search(_FIELD.format(re.escape(name).replace(r"\ ", r"\s+")), head, re.MULTILINE)
     return found[1] if found else None
+
+
+def _read_units(stated: str | None) -> tuple[float, float]:
+    """Return AU in one unit of length, and AU a day in one unit of velocity. Raise ImportRefused."""
+    units = (stated or "").split(",")[0].strip().upper()
+    if units not in _UNITS:
+        raise ImportRefused(
+            f"The output units are '{units[:40]}', which are not known."
+            if units
+            else "The answer does not state its output units.",
+            hint=f"Ask for OUT_UNITS={' or '.join(_UNITS)}.",
+            allowed=list(_UNITS),
+        )
+    return _UNITS[units]
 
 
 def _find_centre(head: str) -> str:

@@ -36,6 +36,15 @@ class ImportReport:
         if text not in self.notes:
             self.notes.append(text)
 
+    def note_repeated_name(self, name: str, row: int, body_id: str, rows_of_names: dict[str, int]) -> None:
+        """Note that the name is that of an earlier row. `rows_of_names` has the names of the rows up to this one."""
+        first = rows_of_names.setdefault(name, row)
+        if first != row:
+            self.note(
+                f"Row {row}: the name '{name[:60]}' is in row {first} already; both bodies were imported, this one as "
+                f"'{body_id[:60]}'. If they are one body, remove one of the rows."
+            )
+
     def require_systems(self) -> "ImportReport":
         """Return the report. Raise ImportRefused if there is no system."""
         if self.systems:
@@ -43,10 +52,11 @@ class ImportReport:
         first = self.skipped[0] if self.skipped else None
         reason = f" For example {first['name'] or 'row ' + str(first['row'])}: {first['reason']}." if first else ""
         raise ImportRefused(
-            f"No system can be imported: {len(self.skipped):,} rows were skipped.{reason}",
+            " ".join([f"No system can be imported: {len(self.skipped):,} rows were skipped.{reason}", *self.notes[:1]]),
             hint="Correct the rows, or add the columns that are missing.",
             format=self.format,
             skipped=self.skipped[:_LISTED],
+            notes=self.notes[:_LISTED],
         )
 
     def describe(self) -> dict[str, Any]:

@@ -59,12 +59,12 @@ def decode_text(content: bytes) -> str:
     return text
 
 
-def make_too_large_error(size: int) -> ImportRefused:
-    """Return the error for content of more than MAX_BYTES."""
+def make_too_large_error(size: int, limit: int = MAX_BYTES) -> ImportRefused:
+    """Return the error for content of more than `limit` bytes."""
     return ImportRefused(
-        f"The content has {size:,} bytes; at most {MAX_BYTES:,} can be imported.",
+        f"The content has {size:,} bytes; at most {limit:,} can be imported.",
         hint="Select fewer rows or columns, for example one system.",
-        allowed=f"at most {MAX_BYTES} bytes",
+        allowed=f"at most {limit} bytes",
     )
 
 

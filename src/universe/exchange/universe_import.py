@@ -35,6 +35,11 @@ async def create_imported_universes(
             hint="Leave id and name out, or import all systems into one universe.",
             argument="id" if universe_id is not None else "name",
         )
+    if not several and len(report.systems) > 1:
+        report.note(
+            f"The {len(report.systems):,} systems are in one universe at the same place: their distances from each "
+            "other are not part of it. Choose bodies of one system for N-body runs, transits and velocities."
+        )
     created: list[dict[str, Any]] = []
     if not dry_run:
         states = (

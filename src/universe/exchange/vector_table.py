@@ -45,10 +45,12 @@ def import_vector_table(table: Table, units: VectorUnits | None) -> ImportReport
     for number, problem in table.problems:
         report.skip(number, "", problem)
     bodies: list[VectorBody] = []
+    rows_of_names: dict[str, int] = {}
     for number, cells in table.rows:
         name = cells.get("name") or cells.get("id") or cells.get("hash") or f"body {number}"
         try:
             bodies.append(_read_body(cells, name, units, [body.id for body in bodies]))
+            report.note_repeated_name(name, number, bodies[-1].id, rows_of_names)
         except ValueError as exc:
             report.skip(number, name, str(exc))
     if bodies:

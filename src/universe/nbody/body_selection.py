@@ -51,6 +51,19 @@ def choose_body_ids(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     return chosen
 
 
+def keep_systems_of(universe_state: Mapping[str, Any], ids: Sequence[str] | None) -> Mapping[str, Any]:
+    """Return the state with only the systems of these bodies: their roots and all below; the state itself for None.
+
+    Other systems of the same universe are far away, and their distance is not known.
+    """
+    stars = cast("Bodies", universe_state["stars"])
+    if ids is None or sum(not body.get("parentId") for body in stars.values()) < 2:
+        return universe_state
+    roots = {_list_body_and_ancestors(stars, body_id)[-1] for body_id in ids}
+    kept = {key: body for key, body in stars.items() if _list_body_and_ancestors(stars, key)[-1] in roots}
+    return {**universe_state, "stars": kept}
+
+
 def build_chosen_hierarchy(stars: Bodies, chosen: Sequence[str]) -> JacobiHierarchy:
     """Return the hierarchy of the chosen bodies, in their order, and then of the bodies that connect them.
 
@@ -61,11 +74,14 @@ def build_chosen_hierarchy(stars: Bodies, chosen: Sequence[str]) -> JacobiHierar
     centre = next((body_id for body_id in chains[0] if body_id in common), None)
     if centre is None:
         alone = next(chain for chain in chains if chain[-1] != chains[0][-1])
-        raise make_field_error(
-            alone[-1],
-            "kepler",
-            f"it has no orbit, so it would be at the position of '{chains[0][-1][:100]}'",
-            f"the elements of its orbit and parentId to '{chains[0][-1][:100]}'",
+        raise InvalidInput(
+            f"Body '{alone[-1][:100]}' cannot be moved by gravity because of 'kepler': it has no orbit, so it would be "
+            f"at the position of '{chains[0][-1][:100]}'.",
+            hint="Name bodies of one system only. If it belongs to the same system, set kepler to the elements of its "
+            f"orbit and parentId to '{chains[0][-1][:100]}'.",
+            id=alone[-1],
+            argument="kepler",
+            allowed="bodies of one system",
         )
     connecting = [body_id for chain in chains for body_id in chain[: chain.index(centre) + 1]]
     members = list(dict.fromkeys([*chosen, *connecting]))

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.domain.units import find_epoch_julian_date
+from universe.nbody.body_selection import keep_systems_of
 from universe.nbody.host_stars import TILT, describe_unknown_elements, find_star_index, list_unknown_elements
 from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
 from universe.nbody.jacobi_coordinates import compute_subsystem_masses
@@ -59,6 +60,7 @@ def measure_radial_velocities(
             argument="samples",
             allowed=f"2 to {_MOST_SAMPLES}",
         )
+    universe_state = keep_systems_of(universe_state, None if star is None else [star])
     stars = cast("Bodies", universe_state["stars"])
     start = make_initial_conditions(universe_state, use_kepler_orbits=use_kepler_orbits)
     index = find_star_index(stars, start, star)

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.domain.units import find_epoch_julian_date
+from universe.nbody.body_selection import keep_systems_of
 from universe.nbody.gravity import Gravity
 from universe.nbody.host_stars import TILT, describe_unknown_elements, find_planet_star_pairs, list_unknown_elements
 from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
@@ -62,11 +63,12 @@ def measure_transit_times(
     use_kepler_orbits: bool = False,
     notify: Notify | None = None,
 ) -> dict[str, Any]:
-    """Return the transits of the next `days` as plain data; all bodies with true orbits attract.
+    """Return the transits of the next `days` as plain data; all bodies of the system with true orbits attract.
 
     Raise InvalidInput for a universe without planets, without a line of sight, or for days that are not above 0.
     """
     days = check_positive_days(days)
+    universe_state = keep_systems_of(universe_state, bodies)
     stars = cast("Bodies", universe_state["stars"])
     start = make_initial_conditions(universe_state, use_kepler_orbits=use_kepler_orbits)
     pairs = find_planet_star_pairs(stars, start, bodies)

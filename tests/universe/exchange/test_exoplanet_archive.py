@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 
-from tests.universe.exchange.archive_tables import PLANET, make_archive_csv
+from tests.universe.exchange.archive_tables import COLUMNS, PLANET, make_archive_csv
 from universe.domain.state import parse_state
 from universe.exchange.errors import ImportRefused
 from universe.exchange.import_report import ImportReport
 from universe.exchange.importer import ImportOptions, import_systems
+from universe.nbody.radial_velocity import measure_radial_velocities
 from universe.nbody.transit_times import measure_transit_times
 from universe.orbits.units import EARTH_MASS, compute_semi_major_axis
 from universe.provenance.bibliography import collect_cited_sources
+from uraniborg.kernel.errors import InvalidInput
 
 
 def load(*rows: dict[str, Any], **options: Any) -> ImportReport:
@@ -159,3 +161,25 @@ def test_the_recorded_table_becomes_its_systems(shared_data: Path) -> None:
         "pl_orbper and pl_orbsmax are empty: the size of the orbit is not known",
         "st_mass is empty, and no planet has both pl_orbper and pl_orbsmax",
     }
+
+
+def test_a_universe_of_several_systems_is_measured_system_by_system() -> None:
+    other = {**PLANET, "pl_name": "Hven-2 b", "hostname": "Hven-2", "pl_orbper": 4.0}
+    both = import_systems([make_archive_csv(PLANET, other)]).merge_systems()
+    alone = import_systems([make_archive_csv(other)]).merge_systems()
+    found = measure_transit_times(both, ["hven-2-b"], days=20)["planets"]
+    assert found == measure_transit_times(alone, ["hven-2-b"], days=20)["planets"]
+    assert list(found) == ["hven-2-b"]
+    velocities = measure_radial_velocities(both, "hven-2", days=8, samples=5)
+    assert velocities["planets"].keys() == {"hven-2-b"}
+    with pytest.raises(InvalidInput, match="it has no orbit") as caught:
+        measure_transit_times(both, days=20)
+    assert "bodies of one system" in caught.value.hint
+
+
+def test_planets_that_the_table_lacks_are_noted() -> None:
+    columns = (*COLUMNS, "sy_pnum")
+    report = import_systems([make_archive_csv({**PLANET, "sy_pnum": 3}, columns=columns)])
+    assert "The table lacks planets of Hven-1 (1 of 3): N-body runs and transit times are without them." in report.notes
+    complete = import_systems([make_archive_csv({**PLANET, "sy_pnum": 1}, columns=columns)])
+    assert not any("lacks planets" in note for note in complete.notes)
