@@ -18,6 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from tests.requirements import requirement
+from tests.universe.chosen_store import make_chosen_store
 from tests.universe.domain.samples import add_star
 from tests.universe.rest.processes import run_server_process
 from tests.universe.rest.rest_server import run_in_thread
@@ -45,7 +46,7 @@ TICK = {"type": "tick"}
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One server for all tests that want nothing special of it."""
-    store = SqliteStore(tmp_path_factory.mktemp("streams") / "universes.db")
+    store = make_chosen_store(lambda: SqliteStore(tmp_path_factory.mktemp("streams") / "universes.db"))
     with run_in_thread(make_app(UniverseConfig(), store)) as address:
         yield address
 

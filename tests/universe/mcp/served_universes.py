@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import httpx
 
+from tests.universe.chosen_store import make_chosen_store
 from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.interface import Store
@@ -83,7 +84,7 @@ class Served:
 @asynccontextmanager
 async def run_server(store: Store | None = None, **settings: Any) -> AsyncGenerator[Served]:
     """Run a separate server during the block, over `store` or an empty store in memory."""
-    kept = store or MemoryStore()
+    kept = store or make_chosen_store(MemoryStore)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     async with (
         serve_app(make_app(UniverseConfig(**settings), kept)) as url,

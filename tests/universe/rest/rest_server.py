@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import httpx
 
+from tests.universe.chosen_store import make_chosen_store
 from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.interface import Store
@@ -23,7 +24,7 @@ SOON: Final = 20.0
 @contextmanager
 def run_server(folder: Path, *, store: Store | None = None, **settings: Any) -> Generator[httpx.Client]:
     """Provide a client of a server that stores its universes in the folder, or in `store`."""
-    app = make_app(UniverseConfig(**settings), store or SqliteStore(folder / "universes.db"))
+    app = make_app(UniverseConfig(**settings), store or make_chosen_store(lambda: SqliteStore(folder / "universes.db")))
     with run_in_thread(app) as url, httpx.Client(base_url=url, timeout=SOON) as client:
         yield client
 

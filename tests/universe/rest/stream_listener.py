@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
+from tests.universe.chosen_store import make_chosen_store
 from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.interface import Store
@@ -31,7 +32,7 @@ async def run_stream_server(
     folder: Path, *, store: Store | None = None, **settings: Any
 ) -> AsyncGenerator[httpx.AsyncClient]:
     """Provide a client of a server that stores its universes in the folder, or in `store`, with a universe `u`."""
-    app = make_app(UniverseConfig(**settings), store or SqliteStore(folder / "universes.db"))
+    app = make_app(UniverseConfig(**settings), store or make_chosen_store(lambda: SqliteStore(folder / "universes.db")))
     async with serve_app(app) as url, open_client(url) as client:
         if (await client.get("/universes/u")).status_code == 404:
             made = await client.post("/universes", json={"name": "Hven", "id": "u"})
