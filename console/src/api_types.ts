@@ -3761,7 +3761,7 @@ export interface Operations {
   };
   /** List universes. */
   "GET /api/universes": {
-    id: "universe_universes";
+    id: "universe_list";
     path: Record<never, never>;
     query: {
       limit?: number;
@@ -4169,7 +4169,7 @@ export interface Operations {
   };
   /** Compute positions. */
   "GET /api/universes/{universe_id}/positions": {
-    id: "universe_where";
+    id: "universe_read_positions";
     path: {
       /** The id of a universe. */
       universe_id: string;

@@ -66,7 +66,6 @@ def add_stream_and_position_routes(
     @app.get(
         "/universes/{universe_id}/positions",
         summary="Compute positions",
-        operation_id="where_universes__universe_id__positions_get",
         responses={200: {"content": {JSON: {"schema": {"type": "object"}}, FLOATS: {"schema": {"type": "string"}}}}},
     )
     async def read_positions(  # pyright: ignore[reportUnusedFunction]

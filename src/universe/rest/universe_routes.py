@@ -49,7 +49,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
     """Add the routes of universes."""
 
     @app.get("/universes", summary="List universes", response_model=FactsList)
-    async def universes(  # pyright: ignore[reportUnusedFunction]
+    async def list_universes(  # pyright: ignore[reportUnusedFunction]
         limit: Annotated[int, Query(ge=1, le=1_000)] = PAGE,
         cursor: Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")] = None,
     ) -> Response:

@@ -165,6 +165,11 @@ def check_known_fields(maps: Iterable[Mapping[str, Mapping[str, Any]]], fields: 
         )
 
 
+def has_only_model_fields(fields: Collection[str]) -> bool:
+    """Return True if the model has all of these fields, so that no entity needs to be searched for them."""
+    return all(name in _list_model_fields() for name in fields)
+
+
 @cache
 def _list_model_fields() -> dict[str, None]:
     declared = [name for kind in ENTITY_MAPS.values() for name in kind.__annotations__ if not name.startswith("__")]

@@ -12,7 +12,7 @@ from universe.domain.state import ENTITY_KINDS, State
 from universe.domain.suggestions import find_nearest_entity_ids
 from universe.errors import MalformedRequest, format_did_you_mean
 from universe.service.positions import Positions
-from universe.service.replies import check_known_fields, describe_record, keep_only_fields
+from universe.service.replies import check_known_fields, describe_record, has_only_model_fields, keep_only_fields
 from universe.service.shared_citations import move_out_shared_citations
 from universe.store.interface import Record
 from universe.store.replica import Replica
@@ -54,12 +54,20 @@ async def encode_part(record: Record, replica: Replica, selection: Selection, po
     version, state = replica.version, replica.state
     facts = describe_record(record._replace(version=version))
     located = await positions.compute_at(record.id, replica, state.time) if selection.near is not None else None
-    is_quick = selection.ids is not None and len(selection.ids) <= _MAX_INLINE_IDS and located is None
-    if is_quick and selection.under is None:
+    if selection.under is None and located is None and _is_quick(state, selection):
         return orjson.dumps(_make_part(facts, state, {}, selection))
     plain = replica.mirror.to_plain()
     chosen = None if located is None or selection.near is None else _find_ids_near(*located, selection.near)
     return await asyncio.to_thread(lambda: orjson.dumps(_make_part(facts, state, plain, selection, chosen)))
+
+
+def _is_quick(state: State, selection: Selection) -> bool:
+    """Return True for a few entities that exist, with known fields: neither needs a look at all entities."""
+    if selection.ids is None or len(selection.ids) > _MAX_INLINE_IDS:
+        return False
+    every = [state.get_entities(kind) for kind in ENTITY_KINDS]
+    has_all = all(any(key in entities for entities in every) for key in selection.ids)
+    return has_all and (selection.fields is None or has_only_model_fields(selection.fields))
 
 
 def _make_part(

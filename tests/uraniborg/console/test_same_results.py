@@ -304,7 +304,7 @@ TABLE: Final[dict[str, Check | Only]] = {
     "get_paper_summary": parts.check_paper_summary,
     "list_similar_papers": parts.check_similar_papers,
     "universe_create": parts.check_new_universe,
-    "universe_universes": parts.check_list_of_universes,
+    "universe_list": parts.check_list_of_universes,
     "universe_read": parts.check_universe,
     "universe_send": parts.check_command,
     "universe_undo": parts.check_undo,
