@@ -143,8 +143,8 @@ class Orrery:
         for key in {*self._replaced_ids, *self._orphan_ids}:
             if key in after:
                 parent = after[key].get("parentId")
-                known = isinstance(parent, str) and parent in after
-                parents[self._get_slot(key)] = self._get_slot(parent) if known else NO_PARENT
+                is_there = isinstance(parent, str) and parent in after
+                parents[self._get_slot(key)] = self._get_slot(str(parent)) if is_there else NO_PARENT
         return parents
 
     def _get_slot(self, body_id: str) -> int:
