@@ -198,6 +198,7 @@ PAGES: Final = {
     "runs": "/workflows?view=runs",
     "run": "/runs/{failed}?node=read-notes",
     "timeline": "/runs/{waiting}?view=timeline",
+    "items": "/runs/{waiting}?node=clean&item=1",
     "approval": "/runs/{waiting}",
     "comparison": "/runs/{failed}/compare/{waiting}",
     "trappist": "/universes/trappist-1?t=4110.3&body=trappist-1-e",

@@ -1046,7 +1046,7 @@ export const strings = {
     cut: (characters: number) => `${characters.toLocaleString("en-GB")} characters; this is the beginning:`,
     runsNow: "It runs now. Its inputs and outputs appear when it has ended.",
     noValues: { later: "It has not started yet.", never: "It did not run." },
-    wholeRun: "Back to the whole run",
+    wholeRun: "The whole run",
     reusedFrom: "Reused: nothing that this node depends on has changed since the run",
     reusedWhy: "Reused: nothing that this node depends on has changed since an earlier run.",
     notReused: (reason: string) => `Not reused: ${reason}.`,

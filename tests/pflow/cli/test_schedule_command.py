@@ -13,20 +13,8 @@ from typing import Any
 import pytest
 
 from tests.pflow.cli.commands import BROKEN, GREETER, RunPflow, Workplace
+from tests.pflow.scheduling.fake_programs import NOTHING_FAILS, write_fake_programs
 
-TOOLS = {
-    "systemctl": 'echo "$*" >> "$HOME/calls"\ncase "$*" in *"$SYSTEMCTL_FAILS"*) echo "no bus" >&2; exit 1;; esac\n',
-    "launchctl": 'echo "$*" >> "$HOME/calls"\ncase "$1" in "$LAUNCHCTL_FAILS") echo "denied" >&2; exit 5;; esac\n',
-    "crontab": """\
-echo "$*" >> "$HOME/calls"
-[ -n "$CRONTAB_FAILS" ] && { echo "crontab: you are not allowed" >&2; exit 1; }
-case "$1" in
-  -l) [ -f "$HOME/tab" ] || { echo "no crontab for me" >&2; exit 1; }; cat "$HOME/tab";;
-  -) cat > "$HOME/tab";;
-esac
-""",
-}
-"""Each notes how it is called; `crontab` has one file as its crontab."""
 SECRET: dict[str, Any] = {
     "inputs": {"api_key": {"type": "string"}, "who": {"type": "string", "default": "me"}},
     "nodes": [{"id": "a", "type": "echo", "params": {"message": "${who} ${api_key}"}}],
@@ -44,16 +32,14 @@ def fake_programs(workplace: Workplace, run_pflow: RunPflow, monkeypatch: pytest
         found = shutil.which(program)
         assert found
         (folder / program).symlink_to(found)
-    for name in ("SYSTEMCTL_FAILS", "LAUNCHCTL_FAILS"):
-        monkeypatch.setenv(name, "nothing at all")
+    for name, value in NOTHING_FAILS.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.delenv("CRONTAB_FAILS", raising=False)
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.setenv("PATH", str(folder))
 
     def put(*names: str) -> Path:
-        for name in names:
-            (folder / name).write_text(f"#!/bin/sh\n{TOOLS[name]}")
-            (folder / name).chmod(0o755)
+        write_fake_programs(folder, *names)
         return folder
 
     return put

@@ -1,6 +1,6 @@
 import { api } from "../../api.ts";
 import type { RunNode, RunSummary } from "../../api_types.ts";
-import { ButtonLink, Tag } from "../../components/controls.tsx";
+import { Tag } from "../../components/controls.tsx";
 import { Facts } from "../../components/layout.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { When } from "../../components/time.tsx";
@@ -69,9 +69,19 @@ export function NodePanel(props: {
   const { run, store, node } = props;
   const state = store.states.value.get(node);
   const described = store.graph.value?.nodes.find((one) => one.id === node);
+  // Of a node of a nested workflow it is not known whether it is a batch
+  const isBatch = described ? described.is_batch : node.includes("/");
   const { word, tone } = describeNode(state?.status ?? "pending");
   return (
     <div class="context-body">
+      <p>
+        <a href={props.closeHref} class="up-link">
+          ‹ {texts.wholeRun}
+        </a>
+      </p>
+      <h1 class="narrow-only quiet small" dir="auto">
+        {run.workflow}
+      </h1>
       <p class="tags">
         <Tag tone={tone}>{word}</Tag>
         <span class="quiet small">{state?.type || described?.type}</span>
@@ -89,15 +99,7 @@ export function NodePanel(props: {
           <span class="number">{texts.items(state.itemsDone ?? 0, state.items)}</span>
         </div>
       )}
-      {state?.seq === undefined ? (
-        <p class="quiet">
-          {state?.status === "running" ? texts.runsNow : texts.noValues[run.status === "running" ? "later" : "never"]}
-        </p>
-      ) : (
-        <NodeValues key={state.seq} runId={run.id} seq={state.seq} />
-      )}
-      {state?.status === "running" && <LiveMessages key={node} runId={run.id} node={node} />}
-      {state && state.status !== "skipped" && (
+      {state && isBatch && (
         <ItemList
           key={node}
           runId={run.id}
@@ -107,11 +109,14 @@ export function NodePanel(props: {
           hrefOf={props.itemHrefOf}
         />
       )}
-      <p>
-        <ButtonLink href={props.closeHref} kind="quiet">
-          {texts.wholeRun}
-        </ButtonLink>
-      </p>
+      {state?.seq === undefined ? (
+        <p class="quiet">
+          {state?.status === "running" ? texts.runsNow : texts.noValues[run.status === "running" ? "later" : "never"]}
+        </p>
+      ) : (
+        <NodeValues key={state.seq} runId={run.id} seq={state.seq} />
+      )}
+      {state?.status === "running" && <LiveMessages key={node} runId={run.id} node={node} />}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 """Workflows as people run, fix and approve them in a browser, and runs of agents in other processes, watched live."""
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Generator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.pflow.scheduling.fake_programs import NOTHING_FAILS, write_fake_programs
 from tests.uraniborg.console.browser.agents import Agent
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
 from tests.uraniborg.console.browser.payloads import FOREIGN, PAYLOADS
-from tests.uraniborg.console.processes import ServerProcess
+from tests.uraniborg.console.processes import ServerProcess, run_server
 
 pytestmark = pytest.mark.timeout(240)
 expect.set_options(timeout=30_000)  # machines that run many tests at once are slow
@@ -58,6 +60,15 @@ async def wait(params, context):
 """
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    """Run `uraniborg serve` where the programs of schedulers do nothing."""
+    home = tmp_path_factory.mktemp("home")
+    write_fake_programs(home / "bin")
+    with run_server(home, PATH=f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}", **NOTHING_FAILS) as running:
+        yield running
+
+
 def write_draft(server: ServerProcess, name: str, document: dict[str, Any]) -> None:
     with server.make_client() as client:
         client.put(f"/api/drafts/{name}", json={"document": document}).raise_for_status()
@@ -69,6 +80,29 @@ def run_to_end(server: ServerProcess, name: str, inputs: dict[str, Any]) -> str:
         while client.get(f"/api/runs/{run_id}/progress").json()["run"]["status"] == "running":
             pass
     return run_id
+
+
+def schedule_and_remove(page: Page, server: ServerProcess) -> None:
+    """Schedule a workflow after two mistakes, and remove the schedule."""
+    page.goto(f"{server.url}/workflows/digest")
+    page.get_by_role("button", name="Schedule").click()
+    form = page.get_by_role("dialog")
+    form.get_by_label("When").fill("on sundays at tea time")
+    form.get_by_label("Inputs").fill('{"topic": "moons"')
+    form.get_by_role("button", name="Schedule").click()
+    expect(form.get_by_label("Inputs")).to_have_attribute("aria-invalid", "true")
+    form.get_by_label("Inputs").fill('{"topic": "moons"}')
+    form.get_by_role("button", name="Schedule").click()
+    expect(form.get_by_role("alert").get_by_text("tea time")).to_be_visible()
+    expect(form.get_by_label("Inputs")).to_have_value('{"topic": "moons"}')
+    form.get_by_label("When").fill("mon 07:00")
+    form.get_by_role("button", name="Schedule").click()
+    expect(page.get_by_text("digest runs mon 07:00, by")).to_be_visible()
+    page.goto(f"{server.url}/workflows?view=schedules")
+    page.get_by_role("row", name="digest").get_by_role("button").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("The schedule of digest is removed.")).to_be_visible()
+    expect(page.get_by_role("row", name="digest")).to_have_count(0)
 
 
 def write_talking_nodes(server: ServerProcess) -> None:
@@ -155,6 +189,7 @@ def test_a_run_fails_is_fixed_resumed_approved_and_compared(visitor: Visitor, se
     page.get_by_role("button", name="Compare", exact=True).click()
     page.get_by_role("list", name="Compare with").get_by_role("link").last.click()
     expect(page.get_by_role("row", name="notes Failed").get_by_text("Reused")).to_be_visible()
+    schedule_and_remove(page, server)
 
 
 def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
@@ -210,11 +245,13 @@ def test_no_text_of_a_run_is_executed_or_fetches_anything(visitor: Visitor, serv
         "inputs": {f"p{number}": {"type": "string", "description": text} for number, text in enumerate(PAYLOADS)},
         "nodes": [
             *nodes,
+            {"id": "batch", "type": "number", "params": {"number": "${item}"}, "batch": {"items": details}},
             {"id": "constructor", "type": "approval", "params": {"question": PAYLOADS[0], "details": details}},
         ],
-        "edges": [{"from": one, "to": other} for one, other in zip(names, [*names[1:], "constructor"], strict=True)],
+        "edges": [{"from": one, "to": other} for one, other in pairwise([*names, "batch", "constructor"])],
         "outputs": {"__proto__": {"source": "${node-0.echo}", "description": PAYLOADS[9]}},
     }
+    write_talking_nodes(server)
     write_draft(server, "hostile", document)
     run_id = run_to_end(server, "hostile", {f"p{number}": text for number, text in enumerate(PAYLOADS)})
     fetched: list[str] = []
@@ -229,6 +266,10 @@ def test_no_text_of_a_run_is_executed_or_fetches_anything(visitor: Visitor, serv
         get_node(page, name).click()
         expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
         expect(page.get_by_role("complementary").locator("pre", has_text=payload.strip()).first).to_be_visible()
+    page.goto(f"{server.url}/runs/{run_id}?node=batch&item=0")
+    items = page.get_by_role("region", name="Items")
+    expect(items.locator("pre", has_text=PAYLOADS[0].strip()).first).to_be_visible()
+    expect(items.get_by_role("list", name="Items").get_by_text(PAYLOADS[0].strip()).first).to_be_visible()
     page.goto(f"{server.url}/runs/{run_id}?view=timeline")
     expect(page.get_by_role("list", name="Timeline")).to_be_visible()
     page.goto(f"{server.url}/workflows/hostile")
@@ -258,9 +299,15 @@ def test_the_pages_of_workflows_are_accessible(
     write_draft(server, "open", {**DIGEST, "nodes": [{**DIGEST["nodes"][0], "tpye": "echo"}, *DIGEST["nodes"][1:]]})
     write_draft(server, "digest", DIGEST)
     first = run_to_end(server, "digest", {"topic": "moons"})
+    items = {"items": [1, "two", {"three": 3}], "error_handling": "continue"}
+    many = {"id": "many", "type": "read-file", "params": {"file_path": "${item}"}, "batch": items}
+    write_draft(server, "batch", {"nodes": [many]})
+    batch = run_to_end(server, "batch", {})
     visits = [
         ("/workflows/open/edit?source=draft", ".findings li"),
-        (f"/runs/{first}?node=notes", ".graph-node"),
+        (f"/runs/{first}", ".graph-node"),
+        (f"/runs/{first}?node=notes", ".context-body .failure"),
+        (f"/runs/{batch}?node=many&item=1", ".item-details"),
         ("/workflows/digest", ".graph-node"),
     ]
     if is_whole:
