@@ -186,6 +186,12 @@ export interface Body_write_draft {
   revision?: string | null;
 }
 
+export interface Body_write_note {
+  text: string;
+  collections: string[];
+  revision?: string | null;
+}
+
 /** A tool of an MCP server was called. `subject` is the name of the server. */
 export interface CallChange {
   /** The id of the thing that changed. */
@@ -266,6 +272,12 @@ export interface CodeBlock {
   type: "code_block";
   language: string;
   text: string;
+}
+
+/** A collection of papers. */
+export interface Collection {
+  name: string;
+  papers: number;
 }
 
 /** Types of nodes, and workflows, that match a query. */
@@ -663,6 +675,35 @@ export interface NodeResult {
   note: string | null;
 }
 
+/** A person changed the note on a paper. `subject` is the id of the paper, `shelf` the path of its shelf. */
+export interface NoteChange {
+  /** The id of the thing that changed. */
+  subject: string;
+  at: string;
+  kind: "note";
+  shelf?: string | null;
+  by?: string | null;
+}
+
+/** The papers with notes, the last changed first, and all collections of the shelf. */
+export interface NoteList {
+  papers: NotedPaper[];
+  total: number;
+  collections: Collection[];
+}
+
+/** A paper with a note or in a collection. `title` is None if the shelf no longer has the paper. */
+export interface NotedPaper {
+  paper_id: string;
+  text: string;
+  collections: string[];
+  by: string;
+  at: string;
+  /** Differs if the note differs. Send it with a new note, so that a change of somebody else is not lost. */
+  revision: string;
+  title: string | null;
+}
+
 /** An editorial notice. */
 export interface NoticeReply {
   status: string;
@@ -803,6 +844,17 @@ export interface PaperMetadata {
   has_original: boolean;
   /** The folder of the shelf, which is the subject of the event of a new build. */
   shelf_path: string;
+}
+
+/** The note on a paper, and the collections that the paper is in. Empty if nobody wrote one. */
+export interface PaperNoteReply {
+  paper_id: string;
+  text: string;
+  collections: string[];
+  by: string;
+  at: string;
+  /** Differs if the note differs. Send it with a new note, so that a change of somebody else is not lost. */
+  revision: string;
 }
 
 /** A paper in a list. The decisions of others are hidden until you have decided. */
@@ -3563,6 +3615,19 @@ export interface Operations {
     body: undefined;
     reply: FoundPapers;
   };
+  /** List notes. */
+  "GET /api/shelves/{shelf}/notes": {
+    id: "list_notes";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+    };
+    query: {
+      collection?: string | null;
+    };
+    body: undefined;
+    reply: NoteList;
+  };
   /** Return a paper. */
   "GET /api/shelves/{shelf}/papers/{paper_id}": {
     id: "get_paper";
@@ -3588,6 +3653,32 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: CitationList;
+  };
+  /** Return the note on a paper. */
+  "GET /api/shelves/{shelf}/papers/{paper_id}/note": {
+    id: "get_note";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      /** A paper_id, arXiv id or BibTeX key. */
+      paper_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: PaperNoteReply;
+  };
+  /** Write the note on a paper. */
+  "PUT /api/shelves/{shelf}/papers/{paper_id}/note": {
+    id: "write_note";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      /** A paper_id, arXiv id or BibTeX key. */
+      paper_id: string;
+    };
+    query: Record<never, never>;
+    body: Body_write_note;
+    reply: PaperNoteReply;
   };
   /** Return the PDF of a paper. */
   "GET /api/shelves/{shelf}/papers/{paper_id}/original": {

@@ -59,6 +59,7 @@ export const strings = {
   },
 
   actions: {
+    save: "Save",
     cancel: "Cancel",
     close: "Close",
     back: "Back",
@@ -713,6 +714,13 @@ export const strings = {
   },
 
   library: {
+    notes: "Notes",
+    allNotes: (count: number) => `All notes (${count.toLocaleString("en-GB")})`,
+    noNotes: "There are no notes here.",
+    noNotesHint: "Open a paper and choose Add a note.",
+    moreNotes: (total: number) => `The last of ${total.toLocaleString("en-GB")} notes.`,
+    paperGone: "A paper that the shelf no longer has",
+    collections: "Collections",
     title: "Library",
     lead: "A shelf holds papers to read, search and cite.",
     none: "There is no shelf yet.",
@@ -800,6 +808,13 @@ export const strings = {
     outline: "Outline",
     links: "Links",
     openPdf: "Open the PDF",
+    note: "Note",
+    noteLabel: "What you think of it",
+    noteBy: (name: string) => `by ${name},`,
+    addNote: "Add a note",
+    changeNote: "Change the note",
+    collections: "Collections",
+    collectionsHint: "Names with commas between them, such as to read, moons.",
     keywords: "Keywords",
     tags: "Tags",
     cite: "Cite",

@@ -148,6 +148,17 @@ class ShelfExists(Conflict):
     code = "shelf_exists"
 
 
+class NoteChanged(Conflict):
+    """Somebody else has changed the note of a paper meanwhile."""
+
+    code = "note_changed"
+
+    def __init__(self, by: str) -> None:
+        super().__init__(
+            f"{by or 'Somebody else'} has changed this note meanwhile.", hint="Read it again, then change it.", by=by
+        )
+
+
 class ShelfTooNew(Conflict):
     """The shelf was built by a later version."""
 
@@ -189,6 +200,18 @@ class ShelfUnwritable(Unavailable):
     """A build could not write to the disk."""
 
     code = "shelf_unwritable"
+
+
+class NotesUnwritable(Unavailable):
+    """The file with the notes beside a shelf cannot be written."""
+
+    code = "notes_unwritable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The note cannot be stored beside the shelf: {reason}.",
+            hint="Check the free disk space and the permissions of the folder that holds the shelf.",
+        )
 
 
 class QueryTooSlow(Unavailable):

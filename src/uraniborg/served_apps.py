@@ -39,6 +39,7 @@ def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
     from uraniborg.console.app import make_api, secure_api
     from uraniborg.console.inbox_routes import add_inbox_routes
     from uraniborg.console.installation_routes import add_installation_routes
+    from uraniborg.console.note_routes import add_note_routes
     from uraniborg.console.paper_use_routes import add_paper_use_routes
     from uraniborg.console.shelf_routes import add_shelf_routes
     from uraniborg.console.story_routes import add_story_routes
@@ -50,6 +51,7 @@ def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
     add_inbox_routes(api, services.inbox)
     add_installation_routes(api, services)
     add_shelf_routes(api)
+    add_note_routes(api)
     add_paper_use_routes(api, services.universe, services.workflows)
     add_universe_routes(api, services.universe)
     add_workflow_routes(api, services.workflows, services.runs)

@@ -23,6 +23,7 @@ import {
   readLibraryQuery,
   SORTS,
 } from "./library/library_query.ts";
+import { CollectionLinks, NoteListView } from "./library/note_list.tsx";
 
 const texts = strings.library;
 const PAGE = 20;
@@ -127,6 +128,7 @@ function ShelfNumbers({ shelf }: { shelf: ShelfSummary }) {
 export function ShelfPage({ params }: { params: Params }) {
   const shelf = params.shelf ?? "";
   const query = readLibraryQuery(addressQuery.value);
+  const notes = addressQuery.value.get("notes");
   const found = useSearch(shelf, query);
   const years = useYears(shelf, query, found.page);
   const [isOpen, setOpen] = useState(false);
@@ -208,9 +210,13 @@ export function ShelfPage({ params }: { params: Params }) {
           {found.error && found.page && <ErrorNote error={found.error} onRetry={found.retry} />}
           {found.error && !found.page && <ErrorState error={found.error} onRetry={found.retry} />}
           {!found.error && !found.page && <LoadingState />}
-          {found.page && <Results shelf={shelf} query={query} page={found.page} current={current} onChange={change} />}
+          {notes !== null && <NoteListView key={notes} shelf={shelf} collection={notes} />}
+          {found.page && notes === null && (
+            <Results shelf={shelf} query={query} page={found.page} current={current} onChange={change} />
+          )}
         </div>
         <aside id="library-filters" class="shelf-filters" aria-label={texts.filterPane}>
+          <CollectionLinks shelf={shelf} current={notes} />
           {found.page && <FilterPane query={query} page={found.page} years={years} onFilter={setFilter} />}
         </aside>
       </div>

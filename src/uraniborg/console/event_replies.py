@@ -90,6 +90,14 @@ class ShelfChange(ChangeEvent):
     papers: int | None = None
 
 
+class NoteChange(ChangeEvent):
+    """A person changed the note on a paper. `subject` is the id of the paper, `shelf` the path of its shelf."""
+
+    kind: Literal["note"]
+    shelf: str | None = None
+    by: str | None = None
+
+
 class ShelfBuildChange(ChangeEvent):
     """A build of a shelf from papers of a search progressed or ended. `subject` is the id of the session."""
 
@@ -161,6 +169,7 @@ AnyChange = Annotated[
     | RunChange
     | NodeChange
     | ShelfChange
+    | NoteChange
     | ShelfBuildChange
     | UniverseChange
     | JobChange

@@ -19,8 +19,8 @@ NOTHING_FAILS = {"SYSTEMCTL_FAILS": "nothing at all", "LAUNCHCTL_FAILS": "nothin
 
 
 def write_fake_programs(folder: Path, *names: str) -> None:
-    """Write the programs, all by default, to a folder for PATH."""
+    """Write these programs to a folder for PATH."""
     folder.mkdir(exist_ok=True)
-    for name in names or _PROGRAMS:
+    for name in names:
         (folder / name).write_text(f"#!/bin/sh\n{_PROGRAMS[name]}")
         (folder / name).chmod(0o755)

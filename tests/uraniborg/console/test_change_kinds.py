@@ -92,6 +92,12 @@ async def change_shelf(on: Station) -> None:
     await on.wait_for("shelf", subject=str((home / "shelf").resolve()), papers=1)
 
 
+async def change_note(on: Station) -> None:
+    address = "/api/shelves/sample-shelf/papers/gillon2017/note"
+    written = (await on.api.put(address, json={"text": "Read it.", "collections": []})).json()
+    await on.wait_for("note", subject=written["paper_id"], by=written["by"])
+
+
 async def build_shelf_from_search(on: Station) -> None:
     session_id = await on.start_review()
     papers = (await on.api.get(f"/api/searches/{session_id}/papers")).json()["papers"]
@@ -132,6 +138,7 @@ TABLE: Final[dict[str, Callable[[Station], Awaitable[None]]]] = {
     "run": change_run,
     "node": change_run,
     "shelf": change_shelf,
+    "note": change_note,
     "shelf_build": build_shelf_from_search,
     "universe": change_universe,
     "nbody-job": change_job,

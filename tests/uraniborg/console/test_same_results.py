@@ -266,6 +266,7 @@ TABLE: Final[dict[str, Check | Only]] = {
     "compare_runs": PAGE,
     "get_run_progress": PAGE,
     "get_paper_original": PAGE,
+    **dict.fromkeys(("list_notes", "get_note", "write_note"), PAGE),
     "list_run_items": PAGE,
     "list_node_messages": PAGE,
     "get_run_node": Only("Compared with `flow show` in the row of start_run: the same nodes, one at a time."),

@@ -92,6 +92,23 @@ def test_the_pdf_of_a_paper_opens_in_the_viewer_of_the_browser_and_can_do_nothin
         assert stranger.get(f"{address}/original").status_code == 401
 
 
+def test_a_note_is_written_listed_by_collection_and_never_overwritten_unseen(client: httpx.Client) -> None:
+    address = "/api/shelves/sample-shelf/papers/gillon2017/note"
+    empty = client.get(address).json()
+    assert (empty["text"], empty["collections"]) == ("", [])
+    body = {"text": "<b>Check</b> planet h.", "collections": ["To read"], "revision": empty["revision"]}
+    written = client.put(address, json=body).json()
+    assert written["by"]
+    refused = client.put(address, json=body)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "note_changed")
+    listed = client.get("/api/shelves/sample-shelf/notes", params={"collection": "To read"}).json()
+    assert [(one["text"], one["revision"]) for one in listed["papers"]] == [(body["text"], written["revision"])]
+    assert listed["papers"][0]["title"].startswith("Seven temperate")
+    assert listed["collections"] == [{"name": "To read", "papers": 1}]
+    assert client.get("/api/shelves/sample-shelf/notes", params={"collection": "None"}).json()["papers"] == []
+    assert client.get("/api/shelves/sample-shelf/papers/nothing/note").status_code == 404
+
+
 def test_a_shelf_is_described_in_numbers(client: httpx.Client, library: Library) -> None:
     known = client.get("/api/shelves/sample-shelf").json()
     assert library.stats().items() <= known.items()

@@ -10,6 +10,7 @@ import { formatPath } from "../../router.ts";
 import { strings } from "../../strings.ts";
 import { describeHit } from "../library/hit_list.tsx";
 import { makePaperAddress } from "../library/library_query.ts";
+import { PaperNote } from "./paper_note.tsx";
 import { groupByFields, groupByUniverse } from "./paper_uses.ts";
 import type { AddressAt } from "./reading.tsx";
 
@@ -31,6 +32,7 @@ export function PaperContext(props: { shelf: string; paper: PaperMetadata; addre
       <Links shelf={shelf} paper={paper} />
       <Values shelf={shelf} title={texts.keywords} name="keyword" values={paper.keywords} />
       <Values shelf={shelf} title={texts.tags} name="tag" values={paper.tags} />
+      <PaperNote shelf={shelf} paper={paper} />
       <Uses shelf={shelf} paper={paper} />
       <Similar shelf={shelf} paper={paper} />
     </>

@@ -110,6 +110,16 @@ def test_a_person_finds_a_passage_reads_it_and_cites_it(visitor: Visitor) -> Non
         dialog.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == "gillon2017.ris"
     page.keyboard.press("Escape")
+    page.get_by_role("button", name="Add a note").click()
+    page.get_by_label("What you think of it").fill("Compare with Agol, table 2.")
+    page.get_by_label("Collections").fill("to read, moons")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Compare with Agol, table 2.")).to_be_visible()
+    page.get_by_role("link", name="to read", exact=True).click()
+    noted = page.get_by_role("list", name="to read")
+    expect(noted.get_by_text("Compare with Agol, table 2.")).to_be_visible()
+    expect(page.get_by_role("link", name="All notes (1)")).to_be_visible()
+    page.go_back()
     page.get_by_role("link", name="Summary: brief").click()
     expect(page.get_by_role("region", name="Summary: brief")).to_be_visible()
     page.reload()
@@ -195,6 +205,13 @@ def test_no_text_of_a_paper_is_executed_or_fetches_anything(visitor: Visitor, se
     expect(page.locator(".hit").get_by_text("Retracted", exact=True)).to_be_visible()
     page.get_by_role("link", name="A retracted paper").click()
     expect(page.locator(".retraction a")).to_have_attribute("href", "https://doi.org/10.1000/notice")
+    notes = "/api/shelves/hostile/papers/whole/note"
+    with server.make_client() as client:
+        collections = [payload for payload in PAYLOADS if 0 < len(payload.strip()) < 100][:20]
+        body = {"text": "\n".join(PAYLOADS)[:20_000], "collections": collections}
+        client.put(notes, json=body).raise_for_status()
+    page.goto(f"{server.url}/library/hostile?notes=")
+    expect(page.locator(".noted-papers .note-text")).to_be_visible()
     page.goto(f"{server.url}/library/hostile?q=moon")
     expect(page.locator(".hit")).to_have_count(20)
     page.locator(".hit-title a").first.click()
@@ -223,6 +240,7 @@ VISITS = [
     ("/library/sample-shelf/mayor1995?beside=lang:de", ".has-beside .column:last-child .text-tree"),
     ("/library", ".shelf-facts"),
     ("/library/hostile", ".hit"),
+    ("/library/hostile?notes=", ".noted-papers, .state"),
     ("/library/nowhere", ".state"),
 ]
 

@@ -64,7 +64,7 @@ async def wait(params, context):
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
     """Run `uraniborg serve` where the programs of schedulers do nothing."""
     home = tmp_path_factory.mktemp("home")
-    write_fake_programs(home / "bin")
+    write_fake_programs(home / "bin", "systemctl", "crontab", "launchctl")
     with run_server(home, PATH=f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}", **NOTHING_FAILS) as running:
         yield running
 

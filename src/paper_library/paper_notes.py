@@ -1,0 +1,133 @@
+"""Notes and collections of people: an append-only file beside a shelf, which is read-only and replaced as a whole.
+
+Each line is the note of a paper at one time, as JSON; the last line of a paper counts. Builds leave the file alone, and
+papers keep their ids through builds, so notes stay with their papers.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from paper_library.errors import NoteChanged, NotesUnwritable, OutOfBounds
+from uraniborg.kernel.change_feed import ChangeFeed
+from uraniborg.kernel.clock import format_now
+from uraniborg.kernel.files import hold_lock, open_private
+from uraniborg.kernel.text import replace_surrogates
+from uraniborg.kernel.words import fold_text
+
+CHANGE_KIND: Final = "note"
+MOST_CHARACTERS: Final = 20_000
+MOST_COLLECTIONS: Final = 20
+COLLECTION_CHARACTERS: Final = 100
+_SUFFIX: Final = ".notes"
+_LOCK_S: Final = 5.0
+_LINE_END: Final = b"\n"
+
+
+class PaperNote(NamedTuple):
+    """The note of a person on a paper, and the collections that the paper is in."""
+
+    paper_id: str
+    text: str = ""
+    collections: tuple[str, ...] = ()
+    by: str = ""
+    at: str = ""
+
+    @property
+    def revision(self) -> str:
+        """A text that differs if the note differs."""
+        return hashlib.sha256(orjson.dumps([*self])).hexdigest()[:16]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the note as JSON values."""
+        return {**self._asdict(), "collections": list(self.collections), "revision": self.revision}
+
+
+class PaperNotes:
+    """The notes on the papers of one shelf. All methods block; any number of processes may use them at once."""
+
+    def __init__(self, shelf: Path) -> None:
+        self._shelf = shelf.resolve()
+        self._path = self._shelf.with_name(f"{self._shelf.name}{_SUFFIX}")
+
+    def read_note(self, paper_id: str) -> PaperNote:
+        """Return the note of a paper; an empty one if there is none."""
+        return self.read_all().get(paper_id) or PaperNote(paper_id)
+
+    def read_all(self) -> dict[str, PaperNote]:
+        """Return the notes by paper, the last one first. A line that cannot be read is left out."""
+        try:
+            lines = self._path.read_bytes().split(_LINE_END)
+        except OSError:
+            return {}
+        notes: dict[str, PaperNote] = {}
+        for line in lines:
+            if note := _parse_line(line):
+                notes.pop(note.paper_id, None)
+                notes[note.paper_id] = note
+        return {note.paper_id: note for note in reversed(notes.values()) if note.text or note.collections}
+
+    def write_note(
+        self, paper_id: str, text: str, collections: list[str], *, by: str, revision: str | None = None
+    ) -> PaperNote:
+        """Replace the note of a paper. With `revision`, only if it is still the one of this revision.
+
+        Raise OutOfBounds, NoteChanged, NotesUnwritable or Locked.
+        """
+        note = PaperNote(paper_id, _check_text(text), _check_collections(collections), by, format_now())
+        with hold_lock(self._path.with_name(f"{self._path.name}.lock"), timeout_s=_LOCK_S):
+            known = self.read_note(paper_id)
+            if revision is not None and revision != known.revision:
+                raise NoteChanged(known.by)
+            self._append(orjson.dumps(note._asdict()) + _LINE_END)
+        ChangeFeed().publish(CHANGE_KIND, paper_id, shelf=str(self._shelf), by=by)
+        return note
+
+    def _append(self, line: bytes) -> None:
+        try:
+            descriptor = open_private(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            try:
+                size = os.fstat(descriptor).st_size
+                if size and os.pread(descriptor, 1, size - 1) != _LINE_END:  # a write that was cut off
+                    line = _LINE_END + line
+                os.write(descriptor, line)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as exc:
+            raise NotesUnwritable(exc.strerror or "disk error") from exc
+
+
+def count_collections(notes: dict[str, PaperNote]) -> dict[str, int]:
+    """Return the number of papers in each collection, by name."""
+    counts: dict[str, int] = {}
+    for note in notes.values():
+        for name in note.collections:
+            counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: fold_text(item[0])))
+
+
+def _parse_line(line: bytes) -> PaperNote | None:
+    try:
+        found: dict[str, Any] = orjson.loads(line)
+        return PaperNote(
+            str(found["paper_id"]), str(found["text"]), tuple(found["collections"]), str(found["by"]), str(found["at"])
+        )
+    except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _check_text(text: str) -> str:
+    if len(text) > MOST_CHARACTERS:
+        raise OutOfBounds("text", f"at most {MOST_CHARACTERS:,} characters")
+    return replace_surrogates(text)
+
+
+def _check_collections(names: list[str]) -> tuple[str, ...]:
+    cleaned = {fold_text(name): name for one in names if (name := " ".join(replace_surrogates(one).split()))}
+    if len(cleaned) > MOST_COLLECTIONS or any(len(name) > COLLECTION_CHARACTERS for name in cleaned.values()):
+        raise OutOfBounds("collections", f"at most {MOST_COLLECTIONS} names of {COLLECTION_CHARACTERS} characters")
+    return tuple(cleaned.values())

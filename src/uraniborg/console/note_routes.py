@@ -1,0 +1,114 @@
+"""The routes of notes and collections: what people write about the papers of a shelf."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Query, Request
+
+from paper_library.library import Library, open_shared_library
+from paper_library.paper_notes import MOST_CHARACTERS, MOST_COLLECTIONS, PaperNotes, count_collections
+from paper_library.shelf_catalog import find_known_shelf
+from uraniborg.console.replies import JsonReply, Reply
+from uraniborg.console.shelf_routes import PaperId, ShelfName
+from uraniborg.console.sign_in import PERSON
+from uraniborg.kernel.errors import UraniborgError
+
+_MOST_LISTED = 500
+
+
+class PaperNoteReply(Reply):
+    """The note on a paper, and the collections that the paper is in. Empty if nobody wrote one."""
+
+    paper_id: str
+    text: str
+    collections: list[str]
+    by: str
+    at: str
+    revision: str
+    """Differs if the note differs. Send it with a new note, so that a change of somebody else is not lost."""
+
+
+class NotedPaper(PaperNoteReply):
+    """A paper with a note or in a collection. `title` is None if the shelf no longer has the paper."""
+
+    title: str | None
+
+
+class Collection(Reply):
+    """A collection of papers."""
+
+    name: str
+    papers: int
+
+
+class NoteList(Reply):
+    """The papers with notes, the last changed first, and all collections of the shelf."""
+
+    papers: list[NotedPaper]
+    total: int
+    collections: list[Collection]
+
+
+def add_note_routes(api: FastAPI) -> None:
+    """Add the routes."""
+    address = "/api/shelves/{shelf}/papers/{paper_id}/note"
+
+    @api.get("/api/shelves/{shelf}/notes", response_model=NoteList, tags=["shelves"], summary="List notes")
+    async def list_notes(  # pyright: ignore[reportUnusedFunction]
+        shelf: ShelfName, collection: Annotated[str | None, Query(max_length=200)] = None
+    ) -> JsonReply:
+        """Return the papers with notes, or those of a collection, and all collections of the shelf."""
+        return JsonReply(await asyncio.to_thread(_list_notes, shelf, collection))
+
+    @api.get(address, response_model=PaperNoteReply, tags=["shelves"], summary="Return the note on a paper")
+    async def get_note(shelf: ShelfName, paper_id: PaperId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        return JsonReply(await asyncio.to_thread(_read_note, shelf, paper_id))
+
+    @api.put(address, response_model=PaperNoteReply, tags=["shelves"], summary="Write the note on a paper")
+    async def write_note(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
+        shelf: ShelfName,
+        paper_id: PaperId,
+        text: Annotated[str, Body(max_length=MOST_CHARACTERS)],
+        collections: Annotated[list[str], Body(max_length=MOST_COLLECTIONS)],
+        revision: Annotated[str | None, Body(max_length=100)] = None,
+    ) -> JsonReply:
+        """Replace the note on a paper, unless somebody else has changed it. The shelf itself stays as it is."""
+        person = str(request.scope[PERSON])
+        return JsonReply(await asyncio.to_thread(_write_note, shelf, paper_id, text, collections, person, revision))
+
+
+def _open(shelf: str) -> tuple[Library, PaperNotes]:
+    path = find_known_shelf(shelf).path
+    return open_shared_library(path), PaperNotes(path)
+
+
+def _read_note(shelf: str, paper_id: str) -> dict[str, Any]:
+    library, notes = _open(shelf)
+    return notes.read_note(library.metadata(paper_id)["paper_id"]).as_dict()
+
+
+def _write_note(
+    shelf: str, paper_id: str, text: str, collections: list[str], person: str, revision: str | None
+) -> dict[str, Any]:
+    library, notes = _open(shelf)
+    known = library.metadata(paper_id)["paper_id"]
+    return notes.write_note(known, text, collections, by=person, revision=revision).as_dict()
+
+
+def _list_notes(shelf: str, collection: str | None) -> dict[str, Any]:
+    library, notes = _open(shelf)
+    found = notes.read_all()
+    chosen = [note for note in found.values() if collection is None or collection in note.collections]
+    return {
+        "papers": [{**note.as_dict(), "title": _find_title(library, note.paper_id)} for note in chosen[:_MOST_LISTED]],
+        "total": len(chosen),
+        "collections": [{"name": name, "papers": count} for name, count in count_collections(found).items()],
+    }
+
+
+def _find_title(library: Library, paper_id: str) -> str | None:
+    try:
+        return library.metadata(paper_id)["title"]
+    except UraniborgError:
+        return None
