@@ -93,7 +93,8 @@ class PaperNotes:
                 size = os.fstat(descriptor).st_size
                 if size and os.pread(descriptor, 1, size - 1) != _LINE_END:  # a write that was cut off
                     line = _LINE_END + line
-                os.write(descriptor, line)
+                while line:
+                    line = line[os.write(descriptor, line) :]
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
