@@ -5,6 +5,8 @@ writing task that commits in groups, with nothing but sqlite3; and with one clie
 appends; synchronous=FULL on both sides. The service also checks and reduces each command, keeps the state, and writes
 beside the loop; the peer only inserts, on the loop. For comparison a bare loop of groups of 64, without any client, is
 shown too.
+
+A busy machine makes both sides wait for the disk, and the ratios larger than they are: compare them in a quiet one.
 """
 
 import asyncio

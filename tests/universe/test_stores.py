@@ -15,6 +15,7 @@ FOLDER: Final = Path(__file__).parent
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(1_600)
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_every_requirement_holds_on(kind: str, postgres_server: PostgresServer, tmp_path: Path) -> None:
     assert postgres_server  # without PostgreSQL the test is skipped

@@ -1,6 +1,7 @@
 """The universes in memory: loaded when they are used, and dropped when they are idle or deleted."""
 
 import asyncio
+import gc
 from collections import OrderedDict
 from typing import Final
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from uraniborg.kernel.clock import Clock
 MAX_IDLE: Final = 64
 """The most universes in memory that are not in use."""
 SNAPSHOT_EVERY: Final = 500
+_MANY_BODIES: Final = 10_000
 _LISTED_IDS: Final = 10
 _SEARCHED_IDS: Final = 1_000
 
@@ -128,6 +130,10 @@ class UniverseCache:
         )
         self.cached[record.id] = live
         self._drop_surplus_idle()
+        if len(replica.state.stars) > _MANY_BODIES:
+            # A collection of garbage would look at all values of all bodies, and stop everything for a second. They
+            # have no cycles: the memory of a universe is free as soon as it is dropped.
+            gc.freeze()
         return live
 
     def _drop_surplus_idle(self) -> None:

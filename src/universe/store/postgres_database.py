@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextvars import Context
 from importlib import import_module
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
@@ -132,7 +133,14 @@ class Database:
         """Create the pool, without any connection yet."""
         # Statements here never change a connection, so it needs no reset before its next use.
         self._pool = await asyncpg.create_pool(
-            **self._arguments, min_size=0, max_size=_MAX_CONNECTIONS, reset=_skip_reset
+            **self._arguments,
+            min_size=0,
+            max_size=_MAX_CONNECTIONS,
+            # A timer keeps the context, and so the session, of the request that started it.
+            max_inactive_connection_lifetime=0,
+            max_cached_statement_lifetime=0,
+            connect=_connect_in_own_context,
+            reset=_skip_reset,
         )
 
     async def close(self) -> None:
@@ -191,6 +199,11 @@ def _describe_server_failure(exc: Exception) -> str | None:
     if isinstance(exc, TimeoutError):
         return "it did not answer in time"
     return "it cannot be reached" if isinstance(exc, OSError) else "the connection was lost"
+
+
+async def _connect_in_own_context(*arguments: Any, **options: Any) -> Any:
+    """Return a new connection. It must not keep the context, and so the session, of the request that needed it."""
+    return await asyncio.create_task(asyncpg.connect(*arguments, **options), context=Context())
 
 
 @contextmanager

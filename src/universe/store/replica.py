@@ -5,6 +5,7 @@ rebuild a version, the last such entry is found first: earlier entries do not ma
 """
 
 import asyncio
+import gc
 import zlib
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -286,7 +287,18 @@ async def run_in_thread_if_large(size: int, function: Any, *arguments: Any) -> A
     """Return the result of `function`, called in a thread if the data of `size` bytes is large."""
     if size < _INLINE_BYTES:
         return function(*arguments)
-    return await asyncio.to_thread(function, *arguments)
+    return await asyncio.to_thread(_call_without_garbage_collection, function, *arguments)
+
+
+def _call_without_garbage_collection(function: Any, *arguments: Any) -> Any:
+    """Return the result of a function that makes a state: many objects without cycles, so none is garbage."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        return function(*arguments)
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _make_replica_from_snapshot(universe_id: str, snapshot: Snapshot) -> Replica:

@@ -38,6 +38,23 @@ def test_only_the_named_entities_and_fields_are_returned(rest: httpx.Client, sys
     assert (part["version"], part["name"]) == (whole["version"], whole["name"])
 
 
+def test_a_field_that_no_body_happens_to_have_is_allowed_and_one_that_none_can_have_is_refused(
+    rest: httpx.Client, system: str
+) -> None:
+    for name in ("setBy", "stateVector", "isRoguePlanet", "kepler", "physical"):
+        assert read(rest, system, ids=["sun"], fields=[name])["state"]["stars"] == {"sun": {}}, name
+        assert len(read(rest, system, fields=[name])["state"]["stars"]) == 12
+    for parameters in ({"ids": ["sun"], "fields": ["mas"]}, {"fields": ["mas"]}):
+        assert get_error(rest.get(f"/universes/{system}", params=parameters), 400)["nearest"] == {"mas": ["mass"]}
+    command = {"type": "updateStar", "id": "p3", "payload": {"albedo": 0.3}}
+    rest.post(f"/universes/{system}/commands", json=command).raise_for_status()
+    assert read(rest, system, ids=["p3", "sun"], fields=["albedo"])["state"]["stars"] == {
+        "p3": {"albedo": 0.3},
+        "sun": {},
+    }
+    rest.post(f"/universes/{system}/undo").raise_for_status()
+
+
 def test_a_subtree_has_a_body_and_all_below_it(rest: httpx.Client, system: str) -> None:
     assert list(read(rest, system, under="p0")["state"]["stars"]) == ["p0", "moon"]
     assert len(read(rest, system, under="sun")["state"]["stars"]) == 12
