@@ -273,7 +273,7 @@ class TestUpdate:
             assert orrery.unplaceable == anew.unplaceable
             np.testing.assert_array_equal(orrery.compute_path(touched[0]), anew.compute_path(touched[0]))
 
-    @pytest.mark.parametrize("order", range(12))
+    @pytest.mark.parametrize("order", range(4))
     def test_bodies_added_removed_and_put_back_are_where_an_orrery_prepared_anew_has_them(self, order: int) -> None:
         random = Random(order)
         stars = {f"b{number}": _make_child(number) for number in range(30)}
