@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import type { PaperMetadata, PaperNoteReply } from "../../api_types.ts";
-import { Button, TextField } from "../../components/controls.tsx";
+import { TextField } from "../../components/controls.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { When } from "../../components/time.tsx";
@@ -73,9 +73,9 @@ function NoteText({ shelf, note, onEdit }: { shelf: string; note: PaperNoteReply
         </p>
       )}
       <p>
-        <Button kind="quiet" onClick={onEdit}>
+        <button class="link-button" type="button" onClick={onEdit}>
           {isEmpty ? texts.addNote : texts.changeNote}
-        </Button>
+        </button>
       </p>
     </>
   );
