@@ -139,11 +139,11 @@ def _write_csv_and_chart(
 
         write_output(csv, render_csv(reply))
     if plot is not None:
-        from universe.nbody.charts import draw_transit_chart, draw_velocity_chart
+        from universe.nbody.charts import make_transit_chart, make_velocity_chart
         from universe.universe_files import write_drawing
 
-        draw_chart = draw_transit_chart if chart == "transits" else draw_velocity_chart
-        write_drawing(draw_chart(reply, title=title), plot)
+        make_chart = make_transit_chart if chart == "transits" else make_velocity_chart
+        write_drawing(make_chart(reply, title=title).draw(), plot)
 
 
 def _parse_direction(text: str | None) -> tuple[float, float] | None:

@@ -79,7 +79,8 @@ def nbody(
         list[Path] | None, typer.Option(metavar="FILE", help="Draw the run: .png or .svg; repeatable.")
     ] = None,
     plot_what: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="elements, angles or distances; repeatable. Default: all.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="elements, angles, distances or energy; repeatable. Default: all."),
     ] = None,
     write_rebound: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the start as a Python script for REBOUND.")
@@ -214,14 +215,12 @@ def _write_run_files(
             table, render_start_csv(start, universe_id=universe.id, version=universe.version, time=at).encode()
         )
     if plots:
-        from universe.nbody.charts import KINDS, draw_run_chart
+        from universe.nbody.charts import KINDS, make_run_chart
         from universe.universe_files import write_drawing
 
-        drawing = draw_run_chart(
-            report.reply, start, report.run.samples, report.motion, title=universe.name, kinds=kinds or KINDS
-        )
+        chart = make_run_chart(report.reply, report.run, report.motion, title=universe.name, kinds=kinds or KINDS)
         for path in plots:
-            write_drawing(drawing, path)
+            write_drawing(chart.draw(), path)
     return [*([rebound] if rebound else []), *([table] if table else []), *plots]
 
 

@@ -17,7 +17,7 @@ from universe.nbody.body_names import find_body_ids
 from universe.nbody.limits import find_shortest_period
 from universe.nbody.runs import Run
 from universe.orbits.number_fields import finite_or_none
-from universe.plotting import Drawing, render_svg
+from universe.plotting import Chart, render_svg
 from uraniborg.kernel.errors import InvalidInput
 
 Progress = Callable[[float], object]
@@ -45,7 +45,7 @@ class Measurement:
     kind: JobKind
     title: str
     reply: dict[str, Any]
-    drawing: Drawing
+    chart: Chart
     trajectory: Trajectory | None = None
 
     @property
@@ -55,7 +55,7 @@ class Measurement:
 
     def render_svg(self) -> str:
         """Return the chart as SVG."""
-        return render_svg(self.drawing)
+        return render_svg(self.chart.draw())
 
     def _repr_svg_(self) -> str:
         return self.render_svg()
@@ -108,7 +108,7 @@ def _list_named_bodies(options: JobOptions) -> list[str]:
 def _measure_nbody(
     state: Mapping[str, Any], options: NbodyOptions, head: dict[str, Any], title: str, progress: Progress | None
 ) -> Measurement:
-    from universe.nbody.charts import draw_run_chart
+    from universe.nbody.charts import make_run_chart
     from universe.nbody.reports import run_and_report
 
     report = run_and_report(
@@ -125,14 +125,14 @@ def _measure_nbody(
         clock=monotonic,
         seconds=options.max_seconds,
     )
-    drawing = draw_run_chart(report.reply, report.run.start, report.run.samples, report.motion, title=title)
-    return Measurement("nbody", title, report.reply, drawing, make_trajectory(report.run, float(state["time"])))
+    chart = make_run_chart(report.reply, report.run, report.motion, title=title)
+    return Measurement("nbody", title, report.reply, chart, make_trajectory(report.run, float(state["time"])))
 
 
 def _measure_transits(
     state: Mapping[str, Any], options: TransitOptions, head: dict[str, Any], title: str, progress: Progress | None
 ) -> Measurement:
-    from universe.nbody.charts import draw_transit_chart
+    from universe.nbody.charts import make_transit_chart
     from universe.nbody.transit_times import measure_transit_times
 
     found = measure_transit_times(
@@ -144,13 +144,13 @@ def _measure_transits(
         notify=_TimeLimit(options, progress),
     )
     reply = {**head, **found}
-    return Measurement("transits", title, reply, draw_transit_chart(reply, title=title))
+    return Measurement("transits", title, reply, make_transit_chart(reply, title=title))
 
 
 def _measure_velocities(
     state: Mapping[str, Any], options: VelocityOptions, head: dict[str, Any], title: str, progress: Progress | None
 ) -> Measurement:
-    from universe.nbody.charts import draw_velocity_chart
+    from universe.nbody.charts import make_velocity_chart
     from universe.nbody.radial_velocity import measure_radial_velocities
 
     found = measure_radial_velocities(
@@ -163,7 +163,7 @@ def _measure_velocities(
         notify=_TimeLimit(options, progress),
     )
     reply = {**head, **found}
-    return Measurement("rv", title, reply, draw_velocity_chart(reply, title=title))
+    return Measurement("rv", title, reply, make_velocity_chart(reply, title=title))
 
 
 class _TimeLimit:

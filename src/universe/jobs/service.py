@@ -177,6 +177,10 @@ class JobService:
         """Return the chart of a job as SVG. Raise JobNotFound or JobNotDone."""
         return await self._read_part(universe_id, job_id, self._store.read_plot)
 
+    async def read_series(self, universe_id: str, job_id: str) -> bytes:
+        """Return the values of the chart of a job as JSON. Raise JobNotFound or JobNotDone."""
+        return await self._read_part(universe_id, job_id, self._store.read_series)
+
     async def read_trajectory(
         self, universe_id: str, job_id: str, *, first: int, limit: int
     ) -> tuple[dict[str, Any], bytes]:

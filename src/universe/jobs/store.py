@@ -49,6 +49,10 @@ _MIGRATIONS: Final = [
         """,
     ),
     ("jobs-2", "ALTER TABLE jobs ADD COLUMN is_kept INTEGER NOT NULL DEFAULT 0;"),
+    (
+        "jobs-3",
+        "CREATE TABLE series (job_id TEXT PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE, chart BLOB NOT NULL);",
+    ),
 ]
 _COLUMNS: Final = (
     "id, universe_id, version, kind, options, author, created_at, owner, state, progress, started_at, ended_at, error,"
@@ -197,6 +201,7 @@ class JobStore:
         """Store the result of a job. Return False if it is not running any more, because it was cancelled."""
         reply = zlib.compress(orjson.dumps(found.reply, option=orjson.OPT_SERIALIZE_NUMPY), 6)
         plot = zlib.compress(found.render_svg().encode(), 6)
+        chart = zlib.compress(orjson.dumps(found.chart.describe(), option=orjson.OPT_SERIALIZE_NUMPY), 6)
         layout, states = (
             (orjson.dumps(found.trajectory.layout), found.trajectory.states) if found.trajectory else (None, None)
         )
@@ -209,6 +214,7 @@ class JobStore:
             if not ended.rowcount:
                 return False
             connection.execute("INSERT INTO results VALUES (?, ?, ?, ?, ?)", (job_id, reply, plot, layout, states))
+            connection.execute("INSERT INTO series VALUES (?, ?)", (job_id, chart))
         return True
 
     def delete(self, job_id: str) -> bool:
@@ -238,6 +244,11 @@ class JobStore:
     def read_plot(self, job_id: str) -> bytes | None:
         """Return the chart as SVG, or None."""
         found = self._read_result("plot", job_id)
+        return None if found is None else zlib.decompress(found[0])
+
+    def read_series(self, job_id: str) -> bytes | None:
+        """Return the values of the chart as JSON, or None for a result of an earlier release."""
+        found = self._read_result("chart", job_id, table="series")
         return None if found is None else zlib.decompress(found[0])
 
     def read_trajectory_layout(self, job_id: str) -> dict[str, Any] | None:
@@ -307,9 +318,9 @@ class JobStore:
             rows = self._get_connection().execute(f"SELECT {_COLUMNS} FROM jobs {rest}", values).fetchall()  # noqa: S608 - constant texts
         return [_make_job(row) for row in rows]
 
-    def _read_result(self, columns: str, job_id: str, *values: Any) -> tuple[Any, ...] | None:
+    def _read_result(self, columns: str, job_id: str, *values: Any, table: str = "results") -> tuple[Any, ...] | None:
         with self._lock, translate_read_errors(self._get_connection()):
-            sql = f"SELECT {columns} FROM results WHERE job_id = ?"  # noqa: S608 - constant texts
+            sql = f"SELECT {columns} FROM {table} WHERE job_id = ?"  # noqa: S608 - constant texts
             return self._get_connection().execute(sql, (*values, job_id)).fetchone()
 
 

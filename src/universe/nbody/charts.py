@@ -1,5 +1,6 @@
 """Charts of runs and measurements: orbits, resonant angles, passages, transit times and radial velocities."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
@@ -11,15 +12,16 @@ from universe.nbody.analysis.orbit_history import OPEN_AXIS, Samples
 from universe.nbody.body_names import shorten_names
 from universe.nbody.initial_conditions import InitialConditions
 from universe.nbody.reports import find_worst_degrees
+from universe.nbody.runs import Run
 from universe.nbody.terminal_summary import format_resonant_angle
 from universe.nbody.text_formats import format_days_and_years
 from universe.nbody.transit_times import find_distance_minima
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import YEAR_IN_DAYS
-from universe.plotting import Drawing, Panel, Series, draw_chart, make_stacked_panel
+from universe.plotting import Chart, Panel, Series, make_stacked_panel
 from universe.plotting.colours import make_colour_ramp
 
-KINDS: Final = ("elements", "angles", "distances")
+KINDS: Final = ("elements", "angles", "distances", "energy")
 _MOST_BODIES: Final = 24
 _MOST_ANGLES: Final = 12
 _MOST_PAIRS: Final = 12
@@ -33,16 +35,11 @@ _NOISE: Final = 1e-9
 _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 
 
-def draw_run_chart(
-    reply: Mapping[str, Any],
-    start: InitialConditions,
-    samples: Samples,
-    motion: OrbitHistory,
-    *,
-    title: str,
-    kinds: Sequence[str] = KINDS,
-) -> Drawing:
-    """Return one drawing with the panels of these kinds."""
+def make_run_chart(
+    reply: Mapping[str, Any], run: Run, motion: OrbitHistory, *, title: str, kinds: Sequence[str] = KINDS
+) -> Chart:
+    """Return a chart with the panels of these kinds."""
+    start, samples = run.start, run.samples
     is_long = motion.span >= 3 * YEAR_IN_DAYS
     unit, name = (YEAR_IN_DAYS, "years") if is_long else (1.0, "days")
     times = motion.times / unit  # may be fewer than the samples
@@ -54,10 +51,12 @@ def draw_run_chart(
         panels += _make_angle_panels(reply, motion, times, short_names)
     if "distances" in kinds:
         panels += _make_distance_panels(start, samples, motion, short_names, unit)
+    if "energy" in kinds and run.energy_changes is not None:
+        panels += _make_energy_panels(samples.times / unit, run.energy_changes)
     worst = find_worst_degrees(reply)
     error = "error unknown" if worst is None else f"error at most {worst:.1g} degrees"
     trust = error if reply["trustworthy"] else "NOT TRUSTWORTHY"
-    return draw_chart(
+    return Chart(
         panels,
         title=title,
         subtitle=f"{format_days_and_years(reply['days'])} · {len(start.ids)} bodies · version {reply['version']:,}",
@@ -86,7 +85,7 @@ def _make_element_panels(motion: OrbitHistory, times: Floats, short_names: Mappi
     is_noise = np.nanmax(np.abs(changes), axis=0, initial=0.0) < _NOISE
     changes = np.where(is_noise & np.isfinite(changes), 0.0, changes)
     if lanes := series(changes):
-        yield make_stacked_panel("semi-major axis, change from the mean", lanes, unit=" %")
+        yield make_stacked_panel("semi-major axis, change from the mean, %", lanes, unit=" %")
     height = max(220.0, 17.0 * len(bodies))
     yield Panel("eccentricity", series(motion.eccentricities), height=height)
     yield Panel("inclination to the reference plane, degrees", series(motion.inclinations), height=height)
@@ -157,6 +156,15 @@ def _make_distance_panels(
         yield Panel(_PASSAGES, series, note, y_range=(0.0, 1.08 * max(highest, _HILL_STABLE)), lines=(_HILL_STABLE,))
 
 
+def _make_energy_panels(times: Floats, changes: Floats) -> Iterator[Panel]:
+    """Yield the relative change of the energy, in a power of ten that suits its largest value."""
+    largest = float(np.nanmax(changes, initial=0.0))
+    if largest > 0:
+        power = math.floor(math.log10(largest))
+        note = f"at most {largest:.1e}; exact motion has none"
+        yield Panel(f"relative change of energy, 1e{power:+d}", [Series("energy", times, changes / 10.0**power)], note)
+
+
 def _compute_mean_parent_distances(
     start: InitialConditions, samples: Samples, days: Floats, inner: int, outer: int
 ) -> Floats:
@@ -168,8 +176,8 @@ def _compute_mean_parent_distances(
     return np.linalg.norm(around, axis=2).mean(axis=1)
 
 
-def draw_transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
-    """Return a panel for each planet with at least three transits: minutes late or early against the best line."""
+def make_transit_chart(reply: Mapping[str, Any], *, title: str) -> Chart:
+    """Return a chart of minutes late or early against the best line, with a panel for each planet."""
     planets = [one for one in reply["planets"].values() if one["ttvHalfRangeMinutes"] is not None]
     first = _find_time_origin(reply)
     star = next((one["starName"] for one in planets), "")
@@ -193,17 +201,17 @@ def draw_transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
         )
         for name, planet, colour in zip(names, planets, make_colour_ramp(len(planets)), strict=True)
     ]
-    return draw_chart(
+    return Chart(
         panels,
         title=title,
         subtitle="Transit timing variations",
         x_label=_format_axis_label(reply),
-        footer=_format_footer(reply),
+        footer=_format_footer(reply, [one["errorSeconds"] for one in planets], "seconds"),
     )
 
 
-def draw_velocity_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
-    """Return the velocity of the star over time."""
+def make_velocity_chart(reply: Mapping[str, Any], *, title: str) -> Chart:
+    """Return a chart of the velocity of the star over time."""
     samples = reply["samples"]
     times = np.asarray(samples["times"]) - _find_time_origin(reply)
     panel = Panel(
@@ -213,12 +221,12 @@ def draw_velocity_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
         lines=(0.0,) if reply["least"] < 0 < reply["greatest"] else (),
         height=360,
     )
-    return draw_chart(
+    return Chart(
         [panel],
         title=title,
         subtitle=f"Velocity of {reply['starName']}",
         x_label=_format_axis_label(reply),
-        footer=_format_footer(reply),
+        footer=_format_footer(reply, [reply["errorMetresPerSecond"]], "m/s"),
     )
 
 
@@ -235,5 +243,9 @@ def _format_axis_label(reply: Mapping[str, Any]) -> str:
     )
 
 
-def _format_footer(reply: Mapping[str, Any]) -> str:
-    return "Kepler orbits without mutual attraction" if reply["method"] == "kepler" else "N-body (gauss), run twice"
+def _format_footer(reply: Mapping[str, Any], errors: Sequence[float | None], unit: str) -> str:
+    if reply["method"] == "kepler":
+        return "Kepler orbits without mutual attraction"
+    worst = max((one for one in errors if one is not None), default=None)
+    error = "error unknown" if worst is None else f"error at most {worst:.1g} {unit}"
+    return f"N-body (gauss), run twice, {error}"

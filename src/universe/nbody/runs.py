@@ -45,6 +45,7 @@ class RunRecord:
         self.steps, self.shortest_step, self.day = 0, 0.0, 0.0
         self._times = np.linspace(0.0, days, samples) if samples > 1 else np.full(samples, days)
         self._positions, self._velocities = np.empty((2, samples, len(start.ids), 3))
+        self._energy_changes = np.zeros(samples)
         self._taken = int(samples > 0 and self._times[0] == 0)
         self._positions[: self._taken], self._velocities[: self._taken] = start.positions, start.velocities
 
@@ -60,7 +61,12 @@ class RunRecord:
         if due:
             rows = slice(self._taken, self._taken + due)
             self._positions[rows], self._velocities[rows] = segment.compute_states(left[:due])
+            self._energy_changes[rows] = self.drifts.energy.final
             self._taken += due
+
+    def get_energy_changes(self) -> Floats:
+        """Return the relative change of energy at the end of the step of each sample."""
+        return self._energy_changes[: self._taken]
 
     def get_samples(self) -> Samples:
         """Return the samples taken so far."""
@@ -137,6 +143,8 @@ class Run:
     energy_drift: Drift | None
     """None with relativity, where Newton's energy is not conserved."""
     angular_momentum_drift: Drift | None
+    energy_changes: Floats | None
+    """Shape (m,): the relative change of energy since the start at the samples, or None with relativity."""
     encounters: tuple[Encounter, ...]
     """The first 1000."""
     encounter_count: int
@@ -230,6 +238,7 @@ def run_nbody(
         samples=record.get_samples(),
         energy_drift=None if relativity else record.drifts.energy,
         angular_momentum_drift=None if relativity else record.drifts.angular_momentum,
+        energy_changes=None if relativity else record.get_energy_changes(),
         encounters=tuple(ours.encounters.listed),
         encounter_count=ours.encounters.count,
         closest=ours.encounters.get_closest_approaches(len(start.ids)),

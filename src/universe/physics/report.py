@@ -1,7 +1,7 @@
 """The physical quantities of every body of a universe, with units and the papers of their formulas."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -36,15 +36,8 @@ def report_physics(universe_state: Mapping[str, Any]) -> dict[str, Any]:
 
     Raise InvalidInput for a universe in scene units, whose masses and lengths are not physical.
     """
-    stars = cast("Bodies", universe_state["stars"])
-    if not has_astronomical_body(stars.values()):
-        raise InvalidInput(
-            "This universe has no body in astronomical units, so its masses and lengths are not physical.",
-            hint="Start from a real system such as trappist-1, or give bodies kepler blocks with units 'astronomical'.",
-            argument="kepler.units",
-            allowed="astronomical",
-        )
-    hosts = {body_id: _make_star(body) for body_id, body in stars.items() if is_star(body)}
+    stars = _read_astronomical_bodies(universe_state)
+    hosts = _make_hosts(stars)
     masses = compute_orbited_masses(stars)
     bodies = {body_id: _report_body(stars, body_id, hosts, masses) for body_id in stars}
     zones = {body_id: _report_zone(host) for body_id, host in hosts.items()}
@@ -54,11 +47,40 @@ def report_physics(universe_state: Mapping[str, Any]) -> dict[str, Any]:
         for name, quantity in quantities["quantities"].items()
         if quantity["value"] is not None and quantity["paper"]
     ]
-    used += [(_KOPPARAPU, "habitableZone") for zone in zones.values() if zone["limits"]]
+    return {"bodies": bodies, **_add_notes_and_sources(stars, zones, used)}
+
+
+def report_zones(universe_state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `report_physics` without the quantities of the bodies, which takes long for many. Raise InvalidInput."""
+    stars = _read_astronomical_bodies(universe_state)
+    zones = {body_id: _report_zone(host) for body_id, host in _make_hosts(stars).items()}
+    return _add_notes_and_sources(stars, zones, [])
+
+
+def _read_astronomical_bodies(universe_state: Mapping[str, Any]) -> Bodies:
+    stars = cast("Bodies", universe_state["stars"])
+    if not has_astronomical_body(stars.values()):
+        raise InvalidInput(
+            "This universe has no body in astronomical units, so its masses and lengths are not physical.",
+            hint="Start from a real system such as trappist-1, or give bodies kepler blocks with units 'astronomical'.",
+            argument="kepler.units",
+            allowed="astronomical",
+        )
+    return stars
+
+
+def _make_hosts(stars: Bodies) -> dict[str, _Star]:
+    return {body_id: _make_star(body) for body_id, body in stars.items() if is_star(body)}
+
+
+def _add_notes_and_sources(
+    stars: Bodies, zones: Mapping[str, dict[str, Any]], used: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    used = [*used, *((_KOPPARAPU, "habitableZone") for zone in zones.values() if zone["limits"])]
     notes = [
         f"{stars[body_id].get('name') or body_id}: {zone['note']}" for body_id, zone in zones.items() if zone["note"]
     ]
-    return {"bodies": bodies, "zones": zones, "notes": notes, "sources": collect_papers(used)}
+    return {"zones": zones, "notes": notes, "sources": collect_papers(used)}
 
 
 def make_computed_sources_entry(universe_state: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -8,16 +8,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from universe.plotting.axes import Area, draw_axes
 from universe.plotting.colours import BACKGROUND, DIM, PALE, make_colour_ramp
 from universe.plotting.label_placement import clean_and_truncate_text, estimate_text_width
 from universe.plotting.marks import Dots, Drawing, Label, Mark, Polyline
 from universe.plotting.radial_scale import Floats
+
+Floats32 = NDArray[np.float32]
 
 _LEFT: Final = 104.0
 _TOP: Final = 150.0
@@ -27,6 +29,8 @@ _NAME_SIZE: Final = 13.0
 _LONGEST_NAME: Final = 40
 _MOST_NAMES: Final = 24
 _MOST_DOTS: Final = 3_000
+_DESCRIBED_DOTS: Final = 1_000
+_DESCRIBED_COLUMNS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,68 @@ class Panel:
     x_label: str | None = None
     """A panel with a label of its own has an x axis of its own; the others share the chart's."""
     height: float = 220.0
+    values: Sequence[Series] | None = None
+    """The series as they were before their curves were moved apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Panels and the texts around them: a picture to draw, or numbers for a program that draws them."""
+
+    panels: Sequence[Panel]
+    title: str
+    x_label: str
+    subtitle: str = ""
+    footer: str = ""
+
+    def draw(self) -> Drawing:
+        """Return the picture."""
+        return draw_chart(
+            self.panels, title=self.title, subtitle=self.subtitle, x_label=self.x_label, footer=self.footer
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return the texts and the values, thinned so that a picture of them stays the same. Arrays are numpy's."""
+        return {
+            "title": self.title,
+            "subtitle": self.subtitle,
+            "footer": self.footer,
+            "panels": [
+                {
+                    "title": panel.title,
+                    "note": panel.note,
+                    "xLabel": panel.x_label or self.x_label,
+                    "isAngle": panel.is_angle,
+                    "range": panel.y_range if panel.values is None else None,
+                    "lines": list(panel.lines),
+                    "series": [
+                        {"name": one.name, "isPoints": one.is_points, **_thin_series(one)}
+                        for one in panel.values or panel.series
+                    ],
+                }
+                for panel in self.panels
+            ],
+        }
+
+
+def _thin_series(series: Series) -> dict[str, Floats32]:
+    """Return x and y with not-a-number between the parts of a curve."""
+    x, y = (np.asarray(values, dtype=np.float64) for values in (series.x, series.y))
+    if series.is_points:
+        some = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+        some = some[:: max(1, -(-some.size // _DESCRIBED_DOTS))]
+        return {"x": x[some].astype(np.float32), "y": y[some].astype(np.float32)}
+    parts = [thin_points(*part, _DESCRIBED_COLUMNS) for part in split_at_gaps(x, y)]
+    joined: list[tuple[Floats, Floats]] = []
+    for part_x, part_y in parts:
+        if joined:
+            joined.append((np.array([(joined[-1][0][-1] + part_x[0]) / 2]), np.array([np.nan])))
+        joined.append((part_x, part_y))
+    empty = np.zeros(0)
+    return {
+        name: np.concatenate([empty, *(pair[axis] for pair in joined)]).astype(np.float32)
+        for axis, name in enumerate(("x", "y"))
+    }
 
 
 def make_stacked_panel(
@@ -81,7 +147,8 @@ def make_stacked_panel(
         lanes.append(replace(one, y=number + 0.42 * y / (largest or 1.0)))
         ticks.append((float(number), f"±{largest:.2g}{unit}"))
     height = max(80.0, lane * len(lanes))
-    return Panel(title, lanes, note, y_range=(-0.6, max(1, len(lanes)) - 0.4), y_ticks=ticks, height=height)
+    y_range = (-0.6, max(1, len(lanes)) - 0.4)
+    return Panel(title, lanes, note, y_range=y_range, y_ticks=ticks, height=height, values=series)
 
 
 def draw_chart(

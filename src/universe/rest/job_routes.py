@@ -15,7 +15,7 @@ from universe.jobs.service import JobService
 from universe.jobs.store import NUMBERS, Job, JobState
 from universe.rest.requests import BodyReader, parse_author_header, parse_cursor
 from universe.rest.responses import make_json_response
-from universe.rest.schemas import FLOATS, JOB, JSON, SVG, Author, Id, JobFacts, JobList, make_request_body
+from universe.rest.schemas import FLOATS, JOB, JSON, SVG, Author, Id, JobChart, JobFacts, JobList, make_request_body
 from uraniborg.kernel.http_app import ErrorBody
 from uraniborg.kernel.logging import get_logger
 
@@ -123,6 +123,16 @@ def _add_result_routes(app: FastAPI, jobs: JobService) -> None:
     async def plot_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Return the chart of the result as SVG."""
         return Response(await jobs.read_plot(universe_id, job_id), media_type=SVG)
+
+    @app.get(
+        "/universes/{universe_id}/jobs/{job_id}/series",
+        summary="Read the chart of a job as numbers",
+        responses={409: {"model": ErrorBody}},
+        response_model=JobChart,
+    )
+    async def read_job_series(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Read the panels of the chart: at most some hundred points for each curve, which keep its shape."""
+        return Response(await jobs.read_series(universe_id, job_id), media_type=JSON)
 
     @app.get(
         "/universes/{universe_id}/jobs/{job_id}/trajectory",

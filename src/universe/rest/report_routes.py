@@ -145,10 +145,14 @@ def _add_value_routes(app: FastAPI, service: UniverseService) -> None:
         return make_json_response(reply)
 
     @app.get("/universes/{universe_id}/physics", summary="Compute physical quantities")
-    async def physics(universe_id: Id, version: Version = None) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def physics(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        version: Version = None,
+        bodies: Annotated[bool, Query(description="False: habitable zones without the values of bodies.")] = True,
+    ) -> Response:
         """Return starlight, temperatures, habitable zones and densities, as `universe show --physics` does."""
         view = await service.view(universe_id, version)
-        reply = await asyncio.to_thread(_report_physics, view)
+        reply = await asyncio.to_thread(_report_physics, view, bodies)
         return make_json_response({"id": view.record.id, "version": view.version, **reply})
 
     @app.get("/universes/{universe_id}/differences", summary="Compare two versions or two universes")
@@ -236,10 +240,10 @@ def _collect_citations(view: UniverseView, physics: bool) -> dict[str, Any]:
     return {"sources": [asdict(one) for one in sources], "bibtex": format_bibtex(sources)}
 
 
-def _report_physics(view: UniverseView) -> dict[str, Any]:
-    from universe.physics import report_physics
+def _report_physics(view: UniverseView, has_bodies: bool) -> dict[str, Any]:
+    from universe.physics import report_physics, report_zones
 
-    return report_physics(view.replica.mirror.to_plain())
+    return (report_physics if has_bodies else report_zones)(view.replica.mirror.to_plain())
 
 
 async def _describe_origins(

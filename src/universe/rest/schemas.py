@@ -100,6 +100,36 @@ class JobList(BaseModel):
     next: str | None
 
 
+class JobCurve(BaseModel):
+    """A curve or points of a chart; null is a gap."""
+
+    name: str
+    isPoints: bool  # noqa: N815
+    x: list[float]
+    y: list[float | None]
+
+
+class JobPanel(BaseModel):
+    """A quantity over time. The title has its unit; `lines` are values that a line marks."""
+
+    title: str
+    note: str
+    xLabel: str  # noqa: N815
+    isAngle: bool  # noqa: N815
+    range: tuple[float, float] | None
+    lines: list[float]
+    series: list[JobCurve]
+
+
+class JobChart(BaseModel):
+    """The chart of a result as numbers. The footer names the method and the error."""
+
+    title: str
+    subtitle: str
+    footer: str
+    panels: list[JobPanel]
+
+
 def make_schema_reference(name: str) -> dict[str, Any]:
     """Return a reference to a schema of the OpenAPI document."""
     return {"$ref": f"#/components/schemas/{name}"}

@@ -11,7 +11,7 @@ import pytest
 
 from universe.initial_states import load_or_generate_state
 from universe.nbody.analysis import compare_run_analyses, compute_run_orbit_history
-from universe.nbody.charts import KINDS, draw_run_chart
+from universe.nbody.charts import KINDS, make_run_chart
 from universe.nbody.reports import Report, estimate_largest_periapsis_shift, format_run_headline, run_and_report
 from universe.nbody.terminal_summary import summarise_comparison, summarise_run
 from universe.nbody.text_formats import format_days_and_years, format_range
@@ -31,8 +31,8 @@ def texts(drawing: Drawing) -> list[str]:
 
 
 def drawn(report: Report, *kinds: str) -> Drawing:
-    run = report.run
-    return draw_run_chart(report.reply, run.start, run.samples, report.motion, title="TRAPPIST-1", kinds=kinds or KINDS)
+    chart = make_run_chart(report.reply, report.run, report.motion, title="TRAPPIST-1", kinds=kinds or KINDS)
+    return chart.draw()
 
 
 def test_a_reply_is_plain_json_without_nan(report: Report) -> None:
@@ -62,6 +62,15 @@ def test_orbits_of_a_long_run_are_drawn_at_fewer_times_than_were_sampled(
     assert motion.times.size < report.run.samples.times.size
     labels = texts(drawn(replace(report, motion=motion)))
     assert {"eccentricity", "Laplace angles of three bodies", "0", "50", "100", "150"} <= set(labels)
+
+
+def test_the_change_of_energy_over_time_ends_at_the_one_that_is_reported(report: Report) -> None:
+    changes, drift = report.run.energy_changes, report.reply["energyDrift"]
+    assert changes is not None
+    assert changes.shape == report.run.samples.times.shape
+    assert (changes[0], changes[-1]) == (0, drift["final"])
+    assert 0 < changes.max() <= drift["max"]
+    assert any(text.startswith("relative change of energy, 1e-") for text in texts(drawn(report, "energy")))
 
 
 def test_the_errors_of_arithmetic_start_and_physics_are_distinguished(report: Report) -> None:
@@ -175,7 +184,7 @@ def test_open_orbits_are_drawn_and_do_not_count_as_ejections() -> None:
     assert found.reply["ejections"] == []
     labels = texts(drawn(found, "elements"))
     assert {"parabola", "hyperbola"} <= set(labels)
-    assert "semi-major axis, change from the mean" not in labels
+    assert "semi-major axis, change from the mean, %" not in labels
 
 
 def test_a_verdict_counts_one_orbit_in_the_singular() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
-from universe.physics import formulas, report_physics
+from universe.physics import formulas, report_physics, report_zones
 from universe.physics.formulas import compute_habitable_zone, compute_starlight_limit
 from universe.physics.report import make_computed_sources_entry
 from universe.provenance.bibliography import collect_cited_sources
@@ -102,6 +102,13 @@ def test_temperature_and_luminosity_follow_from_each_other_with_the_paper_named(
     assert reply["bodies"]["alpha-centauri-a"]["quantities"]["luminosity"]["paper"] is None
     assert formulas.compute_luminosity(1, 5772) == 1
     assert formulas.compute_effective_temperature(2, formulas.compute_luminosity(2, 4000)) == pytest.approx(4000)
+
+
+def test_zones_alone_are_those_of_the_whole_report() -> None:
+    state = systems.load_system("alpha-centauri")
+    alone = report_zones(state)
+    assert alone["zones"] == report_physics(state)["zones"]
+    assert "bodies" not in alone
 
 
 def test_a_moon_has_the_starlight_of_its_planet() -> None:

@@ -4,10 +4,11 @@ import io
 from xml.etree import ElementTree as ET
 
 import numpy as np
+import orjson
 import pytest
 from PIL import Image
 
-from universe.plotting import Drawing, Panel, Series, draw_chart, make_stacked_panel, render_png, render_svg
+from universe.plotting import Chart, Drawing, Panel, Series, draw_chart, make_stacked_panel, render_png, render_svg
 from universe.plotting.charts import split_at_gaps, spread_positions, thin_points
 from universe.plotting.marks import Dots, Label, Polyline
 
@@ -101,6 +102,24 @@ def test_stacked_series_have_lanes_of_their_own_with_their_own_scale() -> None:
     found = texts(drawn(panel))
     assert [text for text in found if text.startswith("±")] == ["±1 %", "±0.001 %", "±0 %"]
     assert texts(drawn(make_stacked_panel("empty", []))).count("empty") == 1
+
+
+def test_a_described_chart_has_few_true_values_and_keeps_extremes_and_gaps() -> None:
+    long = np.linspace(0, 100, 50_000)
+    wave = np.where(long == long[25_000], 7.0, np.sin(long))
+    wave[30_000:31_000] = np.nan
+    stacked = make_stacked_panel("change", [Series("b", long, wave)], unit=" %")
+    dots = Panel("angle", [Series("c", long, wave, is_points=True)], is_angle=True, lines=(1.0,))
+    described = Chart([stacked, dots], title="A run", x_label="days", footer="gauss").describe()
+    found = orjson.loads(orjson.dumps(described, option=orjson.OPT_SERIALIZE_NUMPY))
+    curve, points = (panel["series"][0] for panel in found["panels"])
+    assert len(curve["x"]) == len(curve["y"]) < 2_000
+    assert max(value for value in curve["y"] if value is not None) == 7
+    assert curve["y"].count(None) == 1
+    assert curve["x"] == sorted(curve["x"])
+    assert len(points["x"]) <= 1_000
+    assert None not in points["y"]
+    assert (found["panels"][1]["isAngle"], found["panels"][1]["xLabel"]) == (True, "days")
 
 
 def test_a_curve_is_cut_where_a_value_is_missing() -> None:

@@ -67,6 +67,16 @@ def test_the_result_is_that_of_the_command_line(rest: httpx.Client, done: str) -
     assert chart.text.startswith("<svg")
 
 
+def test_the_chart_of_a_run_is_also_there_as_numbers(rest: httpx.Client, done: str) -> None:
+    chart = rest.get(f"{done}/series").json()
+    assert "error at most" in chart["footer"]
+    panels = {panel["title"].split(",")[0]: panel for panel in chart["panels"]}
+    assert {"eccentricity", "relative change of energy"} <= panels.keys()
+    energy = panels["relative change of energy"]
+    assert energy["xLabel"] == "days since the start"
+    assert 0 < max(energy["series"][0]["y"]) < 10
+
+
 def test_a_trajectory_is_read_in_pages_as_json_and_as_floats(rest: httpx.Client, done: str) -> None:
     page = rest.get(f"{done}/trajectory", params={"first": 10, "limit": 5}).json()
     assert (page["first"], page["returned"], page["next"]) == (10, 5, 15)

@@ -52,6 +52,7 @@ ROUTES = {
     ("/universes/{universe_id}/jobs/{job_id}/events", "get"),
     ("/universes/{universe_id}/jobs/{job_id}/result", "get"),
     ("/universes/{universe_id}/jobs/{job_id}/plot", "get"),
+    ("/universes/{universe_id}/jobs/{job_id}/series", "get"),
     ("/universes/{universe_id}/jobs/{job_id}/trajectory", "get"),
     ("/universes/{universe_id}/jobs/{job_id}/comparison", "get"),
 }
