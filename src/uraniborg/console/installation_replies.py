@@ -58,7 +58,7 @@ class PaperSource(Reply):
 
 
 class ToolCall(Reply):
-    """A call of a tool, without its arguments."""
+    """A call of a tool, without its arguments. `about` has the ids of universes, `message` the text of its error."""
 
     server: str
     tool: str
@@ -67,6 +67,8 @@ class ToolCall(Reply):
     reply_bytes: int
     error: str | None
     client: str | None
+    about: list[str]
+    message: str | None
 
 
 class ConnectionList(Reply):

@@ -46,9 +46,15 @@ def _add_connection_routes(api: FastAPI, services: "ConsoleServices") -> None:
         return JsonReply({"parts": parts, **await asyncio.to_thread(_list_connections)})
 
     @api.get("/api/calls", response_model=CallList, tags=["installation"], summary="List the last calls of tools")
-    async def list_tool_calls(limit: Annotated[int, Query(ge=1, le=1_000)] = 50) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    async def list_tool_calls(  # pyright: ignore[reportUnusedFunction]
+        limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+        tool: Annotated[str | None, Query(max_length=100, description="Only calls of this tool.")] = None,
+        about: Annotated[str | None, Query(max_length=1_000, description="Only calls about this universe.")] = None,
+        failed: Annotated[bool, Query(description="Only calls with an error.")] = False,
+    ) -> JsonReply:
         """Return the last calls of all MCP servers in all processes, without arguments, the latest first."""
-        return JsonReply({"calls": await asyncio.to_thread(list_calls, limit)})
+        calls = await asyncio.to_thread(list_calls, limit, tool=tool, about=about, has_failed=failed)
+        return JsonReply({"calls": calls})
 
 
 def _add_setting_routes(api: FastAPI) -> None:

@@ -1,12 +1,13 @@
 """The last calls of tools: which server answered what to whom, how fast and how long, from all processes.
 
-Arguments and replies are not recorded. The log is a folder of numbered files like the change feed: `calls` in the data
-folder. `uraniborg serve` creates it; before that, nothing is written.
+Arguments and replies are not recorded, except what a tool declares a call to be `about`: with it, the log has the ids
+and the text of an error. The log is a folder of numbered files like the change feed: `calls` in the data folder.
+`uraniborg serve` creates it; before that, nothing is written.
 """
 
 import atexit
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,8 @@ from uraniborg.kernel.settings import secure_own_folder
 CALL: Final = "call"
 FOLDER: Final = "calls"
 _SEGMENT_BYTES: Final = 100_000
-_MAX_CLIENT_CHARS: Final = 100
+_MAX_CHARS: Final = 100
+_MAX_MESSAGE_CHARS: Final = 400
 
 _lock = threading.Lock()
 _feed: QueuedChangeFeed | None = None
@@ -36,24 +38,47 @@ def create_call_log() -> None:
 
 
 def record_call(
-    server: str, tool: str, *, duration_ms: float, reply_bytes: int, error: str | None, client: str | None
+    server: str,
+    tool: str,
+    *,
+    duration_ms: float,
+    reply_bytes: int,
+    error: str | None,
+    client: str | None,
+    about: Sequence[str] = (),
+    message: str = "",
 ) -> None:
-    """Record a call soon, in a thread. Do not raise."""
-    facts: dict[str, Any] = {"tool": tool[:100], "duration_ms": round(duration_ms, 1), "reply_bytes": reply_bytes}
-    facts |= {"error": error[:100]} if error else {}
-    facts |= {"client": client[:_MAX_CLIENT_CHARS]} if client else {}
+    """Record a call soon, in a thread. `error` is a code, `message` its text. Do not raise."""
+    facts: dict[str, Any] = {"tool": tool[:_MAX_CHARS], "duration_ms": round(duration_ms, 1)}
+    facts |= {"reply_bytes": reply_bytes}
+    facts |= {"error": error[:_MAX_CHARS]} if error else {}
+    facts |= {"client": client[:_MAX_CHARS]} if client else {}
+    facts |= {"about": [one[:_MAX_CHARS] for one in about]} if about else {}
+    facts |= {"message": message[:_MAX_MESSAGE_CHARS]} if message else {}
     _get_feed().publish(CALL, server, **facts)
 
 
-def list_calls(limit: int) -> list[dict[str, Any]]:
-    """Return the last calls, the latest first; nothing if there is no log."""
+def list_calls(
+    limit: int, *, tool: str | None = None, about: str | None = None, has_failed: bool = False
+) -> list[dict[str, Any]]:
+    """Return the last calls, the latest first; nothing if there is no log.
+
+    With `tool`, `about` or `has_failed`: only calls of this tool, about the thing with this id, or with an error.
+    """
     calls: list[dict[str, Any]] = []
     for path in reversed(list_segment_paths(find_call_folder())):
         try:
             lines = path.read_bytes().splitlines()
         except FileNotFoundError:  # deleted since it was listed
             continue
-        calls += [call for line in reversed(lines) if (call := _parse_call(line)) is not None]
+        calls += [
+            call
+            for line in reversed(lines)
+            if (call := _parse_call(line)) is not None
+            and tool in (None, call["tool"])
+            and (about is None or about[:_MAX_CHARS] in call["about"])
+            and (call["error"] or not has_failed)
+        ]
         if len(calls) >= limit:
             break
     return calls[:limit]
@@ -70,6 +95,8 @@ def _parse_call(line: bytes) -> dict[str, Any] | None:
             "reply_bytes": stored["reply_bytes"],
             "error": stored.get("error"),
             "client": stored.get("client"),
+            "about": list(stored.get("about", ())),
+            "message": stored.get("message"),
         }
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):  # a line that a full disk cut
         return None

@@ -64,18 +64,23 @@ async def test_calls_of_every_process_are_recorded_without_arguments(server: Ser
         await agent.call_tool("list_top_facets", {"category": "author"})
     async with connect_http_client(server.parts["universe"]["mcp"]) as agent:
         await agent.call_tool("list_universe_commands", {})
+        for universe in ("lost-one", "lost-two"):
+            command = {"type": "tick", "dt": 1}
+            await agent.call_tool("send_universe_command", {"universeId": universe, "command": command})
     expected = {
         ("get_session", "session_not_found"),
         ("list_library", None),
         ("list_top_facets", None),
         ("list_universe_commands", "invalid_argument"),
+        ("send_universe_command", "universe_not_found"),
     }
     calls: list[dict[str, Any]] = []
     async with server.make_async_client() as client:
         for _ in range(200):
             answer = await client.get("/api/calls")
             calls = answer.json()["calls"]
-            if {(call["tool"], call["error"]) for call in calls} >= expected:
+            has_both = sum(call["tool"] == "send_universe_command" for call in calls) == 2
+            if has_both and {(call["tool"], call["error"]) for call in calls} >= expected:
                 break
         else:
             raise AssertionError(calls)
@@ -84,6 +89,10 @@ async def test_calls_of_every_process_are_recorded_without_arguments(server: Ser
         assert len({call["server"] for call in calls}) == 4
         assert any(call["client"] for call in calls)
         assert len((await client.get("/api/calls", params={"limit": 1})).json()["calls"]) == 1
+        wanted = {"tool": "send_universe_command", "failed": True, "about": "lost-two"}
+        found = (await client.get("/api/calls", params=wanted)).json()["calls"]
+        assert [call["about"] for call in found] == [["lost-two"]]
+        assert "lost-two" in found[0]["message"]
     folder = Path(server.env["URANIBORG_HOME"]) / "data" / "calls"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in folder.glob("*.log"))

@@ -34,8 +34,8 @@ def tool(
     is also sent as structured content unless `structured` is off. An exception becomes an error result; an ErrorReply
     is a return value that is marked as an error. The docstring is the description, the signature the input schema.
     `output` is the type (a TypedDict or a model) of the structured content, published as the output schema; replies are
-    not checked against it. `about` names arguments that every error of a call includes. `failed` makes the reply to an
-    error, also to invalid arguments, if the reply is more than the error.
+    not checked against it. `about` names arguments that every error of a call and the call log include. `failed` makes
+    the reply to an error, also to invalid arguments, if the reply is more than the error.
 
     Raise TypeError for a function that is not async, has no description, or whose name is taken, and for an `output`
     that is not an object or that `structured` turns off.

@@ -98,12 +98,13 @@ def make_error_reply(error: UraniborgError) -> Reply:
     return Reply(encode_text(make_error_body(error)), is_error=True)
 
 
-def read_error_code(text: str) -> str:
-    """Return the code of the error in the text of a reply."""
+def read_error(text: str) -> tuple[str, str]:
+    """Return the code and the message of the error in the text of a reply."""
     try:
-        return str(orjson.loads(text)["error"]["code"])
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return "error"
+        error = orjson.loads(text)["error"]
+        return str(error["code"]), str(error.get("message", ""))
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        return "error", ""
 
 
 def make_protocol_error(error: UraniborgError) -> McpError:

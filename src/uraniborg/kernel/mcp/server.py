@@ -29,7 +29,7 @@ from uraniborg.kernel.mcp.replies import (
     make_error_reply,
     make_protocol_error,
     make_reply,
-    read_error_code,
+    read_error,
 )
 from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, add_listed, list_page
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
@@ -256,14 +256,24 @@ class Server(FastMCP[Any]):
             reply = await self._compute_reply(name, arguments)
             return reply
         finally:
+            called = self._known_tools.get(name)
+            about = self._read_subjects(called, arguments)
+            code, message = read_error(reply.text) if reply and reply.is_error else (None, "")
             record_call(
                 self.name,
-                name if name in self._known_tools else "(unknown)",
+                name if called else "(unknown)",
                 duration_ms=(time.perf_counter() - started) * 1_000,
                 reply_bytes=len(reply.text.encode()) if reply else 0,
-                error=read_error_code(reply.text) if reply and reply.is_error else None if reply else "cancelled",
+                error=code if reply else "cancelled",
                 client=get_client_name(),
+                about=list(about.values()),
+                message=message if about else "",
             )
+
+    def _read_subjects(self, called: _Tool | None, arguments: dict[str, Any]) -> dict[str, str]:
+        """Return the arguments that a call is about; `arguments` may be wrong."""
+        given = {argument: arguments.get(argument) for argument in (called.about if called else ())}
+        return {argument: value[:_MOST_NAMED] for argument, value in given.items() if isinstance(value, str)}
 
     async def _compute_reply(self, name: str, arguments: dict[str, Any]) -> Reply:
         try:
@@ -285,9 +295,8 @@ class Server(FastMCP[Any]):
             return (
                 make_error_reply(error) if self._failed is None else _make_failed_reply(self._failed(error, arguments))
             )
-        for argument in called.about:
-            if isinstance(value := arguments.get(argument), str):
-                error.ids.setdefault(argument, value[:_MOST_NAMED])
+        for argument, value in self._read_subjects(called, arguments).items():
+            error.ids.setdefault(argument, value)
         if called.failed is None:
             return make_error_reply(error)
         return _make_failed_reply(called.failed(error, arguments), structured=called.structured)
