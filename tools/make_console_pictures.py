@@ -21,7 +21,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, Page, sync_playwright
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SIZES: Final = {"desk": (1440, 900), "phone": (390, 844)}
@@ -142,6 +142,11 @@ def prepare(station: Station) -> dict[str, str]:
     universe = station.send("POST", "/api/universes", {"name": "TRAPPIST-1", "from": "trappist-1"})
     heavier = {"type": "updateStar", "id": "trappist-1-h", "payload": {"mass": 1.958e-6}, "reason": "twice as heavy"}
     station.send("POST", f"/api/universes/{universe['id']}/commands", heavier)
+    jobs = f"/api/universes/{universe['id']}/jobs"
+    job = station.send("POST", jobs, {"kind": "nbody", "days": 60})["id"]
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and station.send("GET", f"{jobs}/{job}")["state"] in ("queued", "running"):
+        time.sleep(0.2)
     base = f"/api/searches/{reviewed['session_id']}"
     papers = [paper["id"] for paper in station.send("GET", f"{base}/papers")["papers"]]
     marks = {papers[0]: "include", papers[1]: {"status": "exclude", "reason": "Wrong object"}, papers[3]: "maybe"}
@@ -152,6 +157,7 @@ def prepare(station: Station) -> dict[str, str]:
         "paper": papers[2],
         "planned": planned["session_id"],
         "universe": universe["id"],
+        "job": job,
         "checkpoint": planned["checkpoint_id"],
     }
 
@@ -205,11 +211,26 @@ PAGES: Final = {
     "solar": "/universes/solar-system?t=9817&body=earth",
     "jupiter": "/universes/solar-system?t=9817&follow=jupiter&body=jupiter&log=0",
     "universes": "/universes",
+    "create-universe": "/universes?new=1",
     "universe": "/universes/{universe}?body=trappist-1-h",
+    "universe-answer": "/universes/{universe}?job={job}",
+    "universe-compared": "/universes/{universe}?with=trappist-1",
     "story": "/story",
     "settings": "/settings",
     "connections": "/connections",
 }
+
+IS_DRAWN: Final = "() => document.querySelector('.sky')?.sky?.readStatistics().frames > 0"
+
+
+def take_picture(page: Page, path: Path) -> None:
+    """Take a picture, again if the first attempt fails, as it may where software draws in three dimensions."""
+    try:
+        page.screenshot(path=path)
+    except Error:
+        page.wait_for_timeout(1_000)
+        page.screenshot(path=path)
+
 
 KEYS: Final = {"cite": ("c", ""), "palette": ("Control+k", "trappist")}
 """A key to press on a page, and a text to type afterwards."""
@@ -224,7 +245,8 @@ def main() -> None:
         station = Station(Path(home))
         try:
             values = prepare(station)
-            options = ["--no-sandbox"] if os.getuid() == 0 else []
+            options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+            options += ["--no-sandbox"] if os.getuid() == 0 else []
             browser = playwright.chromium.launch(executable_path=program, args=options)
             for theme in ("light", "dark"):
                 for size, (width, height) in SIZES.items():
@@ -239,13 +261,16 @@ def main() -> None:
                             continue
                         page.goto(station.url + re.sub(r"\{(\w+)\}", lambda found: values[found[1]], path))
                         page.get_by_text("Live").first.wait_for(state="attached")
-                        page.wait_for_timeout(600)
+                        if path.startswith("/universes/"):
+                            page.wait_for_function(IS_DRAWN)
+                        page.get_by_text("Loading", exact=True).first.wait_for(state="hidden")
+                        page.wait_for_timeout(800)
                         if name in KEYS:
                             key, text = KEYS[name]
                             page.keyboard.press(key)
                             page.keyboard.type(text, delay=20)
                             page.wait_for_timeout(800)
-                        page.screenshot(path=folder / f"{name}-{size}-{theme}.png")
+                        take_picture(page, folder / f"{name}-{size}-{theme}.png")
                         print(f"{name}-{size}-{theme}.png")
                     context.close()
             browser.close()
