@@ -1869,7 +1869,7 @@ export interface TextPage {
   nodes: (Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[];
 }
 
-/** A call of a tool, without its arguments. */
+/** A call of a tool, without its arguments. `about` has the ids of universes, `message` the text of its error. */
 export interface ToolCall {
   server: string;
   tool: string;
@@ -1878,6 +1878,8 @@ export interface ToolCall {
   reply_bytes: number;
   error: string | null;
   client: string | null;
+  about: string[];
+  message: string | null;
 }
 
 /** A query in the syntax of one source. */
@@ -2122,6 +2124,22 @@ export interface UniverseHealth {
   listeners: number;
 }
 
+/** The chart of a result as numbers. The footer names the method and the error. */
+export interface UniverseJobChart {
+  title: string;
+  subtitle: string;
+  footer: string;
+  panels: UniverseJobPanel[];
+}
+
+/** A curve or points of a chart; null is a gap. */
+export interface UniverseJobCurve {
+  name: string;
+  isPoints: boolean;
+  x: number[];
+  y: (number | null)[];
+}
+
 /** A job of a universe at a version: its options, its state and, once it has ended, its summary or its error. */
 export interface UniverseJobFacts {
   id: string;
@@ -2143,6 +2161,17 @@ export interface UniverseJobFacts {
 export interface UniverseJobList {
   jobs: UniverseJobFacts[];
   next: string | null;
+}
+
+/** A quantity over time. The title has its unit; `lines` are values that a line marks. */
+export interface UniverseJobPanel {
+  title: string;
+  note: string;
+  xLabel: string;
+  isAngle: boolean;
+  range: [number, number] | null;
+  lines: number[];
+  series: UniverseJobCurve[];
 }
 
 /** The true orbit, with the parent in its focus. A body that has this moves by it and not by the simple rule. */
@@ -2942,6 +2971,12 @@ export interface Operations {
     path: Record<never, never>;
     query: {
       limit?: number;
+      /** Only calls of this tool. */
+      tool?: string | null;
+      /** Only calls about this universe. */
+      about?: string | null;
+      /** Only calls with an error. */
+      failed?: boolean;
     };
     body: undefined;
     reply: CallList;
@@ -4205,6 +4240,19 @@ export interface Operations {
     body: undefined;
     reply: Record<string, unknown>;
   };
+  /** Read the chart of a job as numbers. */
+  "GET /api/universes/{universe_id}/jobs/{job_id}/series": {
+    id: "universe_read_job_series";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+      /** The id of a job. */
+      job_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: UniverseJobChart;
+  };
   /** Read the trajectory of an N-body run. */
   "GET /api/universes/{universe_id}/jobs/{job_id}/trajectory": {
     id: "universe_read_job_trajectory";
@@ -4235,6 +4283,8 @@ export interface Operations {
     query: {
       /** Use the universe as it was at this version. */
       version?: number | null;
+      /** False: habitable zones without the values of bodies. */
+      bodies?: boolean;
     };
     body: undefined;
     reply: unknown;

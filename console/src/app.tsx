@@ -12,6 +12,7 @@ import { keyScopes, useKeys } from "./keys.ts";
 import { connection } from "./live.ts";
 import { SignInPage } from "./pages/sign_in.tsx";
 import { findPage, isInPart, NAVIGATION } from "./pages.tsx";
+import { listPageEntries } from "./palette_entries.ts";
 import { theme } from "./preferences.ts";
 import { navigate, path } from "./router.ts";
 import { session } from "./session.ts";
@@ -99,7 +100,7 @@ function listPaletteEntries(): PaletteEntry[] {
   const start = { group: texts.everywhere, label: texts.startSearch, run: () => navigate("/searches?new=1") };
   const ofPage = commands.filter((one) => one.group === texts.here);
   const general = commands.filter((one) => one.group !== texts.here);
-  return [...ofPage, ...pages, start, ...general, ...themes];
+  return [...listPageEntries(), ...ofPage, ...pages, start, ...general, ...themes];
 }
 
 function TopBar({ onPalette }: { onPalette: () => void }) {

@@ -366,6 +366,11 @@ export const strings = {
     emptyName: "Universe",
     imported: (count: number, skipped: number) =>
       `${plural(count, "universe")} imported${skipped ? `, ${plural(skipped, "row")} skipped` : ""}.`,
+    skipped: (count: number) => `${plural(count, "row")} skipped`,
+    skippedRow: (row: number | null, name: string, reason: string) =>
+      `${[row === null ? "" : `Row ${row}`, name].filter(Boolean).join(", ")}: ${reason}`,
+    moreSkipped: (count: number) => plural(count, "more row"),
+    assumed: "What was assumed",
   },
 
   universe: {
@@ -417,8 +422,9 @@ export const strings = {
     restored: (version: number) => `Version ${version} is restored.`,
     toPresent: "Back to the present",
     branch: (version: number) => `Branch at version ${version}`,
-    earlier: "Show earlier changes",
-    refused: "Commands of agents that were refused, in any universe",
+    earlier: "Earlier changes",
+    later: "Later changes",
+    refused: "Commands of agents that were refused",
     refusedTag: "refused",
     compare: "Compare with",
     noComparison: "no other universe",
@@ -437,6 +443,13 @@ export const strings = {
     below: (minimum: number) => `This must be at least ${minimum}.`,
     above: (maximum: number) => `This must be at most ${maximum}.`,
     other: "The other universe",
+    palette: {
+      group: "This universe",
+      set: (field: string, body: string) => `Set ${field} of ${body} …`,
+      command: (type: string) => `Command ${type} …`,
+      nbody: "Run N-body …",
+      goTo: (body: string) => `Go to ${body}`,
+    },
     jobs: {
       list: "Jobs",
       empty: "Nothing was computed yet.",
@@ -459,6 +472,8 @@ export const strings = {
       removeTitle: "Delete this job?",
       removeText: (kind: string, span: string) => `${kind}, ${span}: the job and its answer are deleted for good.`,
       plot: (kind: string, headline: string) => `Plot: ${kind}. ${headline}`,
+      plots: "Plots",
+      savePlot: "Save the plots as a picture (SVG)",
       trustworthy: "trustworthy",
       notTrustworthy: "not trustworthy",
       error: (degrees: string) => `positions are known to ${degrees} degrees of their orbits`,
@@ -1137,6 +1152,16 @@ export const strings = {
     },
   },
 
+  plot: {
+    curve: "Curve",
+    least: "Least",
+    greatest: "Greatest",
+    none: "none",
+    timeOf: (title: string) => `Time of the values: ${title}`,
+    valueAt: (time: string, axis: string) => `At ${time} ${axis}`,
+    at: (time: string, axis: string, values: string) => `${time} ${axis}: ${values}`,
+  },
+
   sky: {
     loading: "The universe is loading.",
     unreadable: "The orbits of this universe cannot be read.",
@@ -1168,10 +1193,15 @@ export const strings = {
     optionLog: "Logarithmic distances",
     optionReal: "Real sizes",
     optionOrbits: "Orbits",
+    optionTrails: "Trails",
     optionLabels: "Names",
     optionZone: "Habitable zone",
     save: "Save the picture",
     saved: "The picture is in your downloads.",
+    saveModel: "Save a 3D model (glTF)",
+    savedModel: "The model is in your downloads.",
+    scale: (length: string) => `${length} at the middle`,
+    units: (length: string) => `${length} units`,
     timeBar: "Time",
     time: "Time",
     play: "Play",

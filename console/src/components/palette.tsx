@@ -13,6 +13,8 @@ export interface PaletteEntry {
   key?: string;
   /** A quiet line below the label. */
   detail?: string;
+  /** Only offered when something is typed: one of many. */
+  isTyped?: boolean;
   /** The label has the words of a paper. */
   isForeign?: boolean;
   run(): void;
@@ -31,7 +33,8 @@ const SHORTEST = 2;
 /** Return the entries whose label has all words of the query, those that begin with it first. */
 export function filterEntries(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const matching = entries.filter((one) => words.every((word) => one.label.toLowerCase().includes(word)));
+  const offered = words.length ? entries : entries.filter((one) => !one.isTyped);
+  const matching = offered.filter((one) => words.every((word) => one.label.toLowerCase().includes(word)));
   const start = query.trim().toLowerCase();
   const rank = (one: PaletteEntry) => (one.label.toLowerCase().startsWith(start) ? 0 : 1);
   return matching.sort((a, b) => rank(a) - rank(b));

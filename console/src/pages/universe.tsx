@@ -75,6 +75,7 @@ function OtherSky({ universe, state }: { universe: string; state: SkyState }) {
         own.isLog.value = state.isLog.value;
         own.isReal.value = state.isReal.value;
         own.hasOrbits.value = state.hasOrbits.value;
+        own.hasTrails.value = state.hasTrails.value;
         own.hasLabels.value = state.hasLabels.value;
         own.hasZone.value = state.hasZone.value;
         own.selected.value = state.selected.value;

@@ -6,6 +6,7 @@ import { Button, TextField } from "../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../components/dialog.tsx";
 import { PlainPage } from "../components/layout.tsx";
 import { EmptyState, Loaded } from "../components/states.tsx";
+import { SubmitForm, useSubmission } from "../components/submit_form.tsx";
 import { Age } from "../components/time.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
 import { useKeys } from "../keys.ts";
@@ -107,28 +108,16 @@ function Card(props: { universe: UniverseFacts; onRename: () => void; onDelete: 
 
 function RenameDialog({ universe, onClose }: { universe: UniverseFacts; onClose: () => void }) {
   const [name, setName] = useState(universe.name);
+  const submission = useSubmission();
   async function rename(): Promise<void> {
-    try {
-      await api.put("/api/universes/{universe_id}", { path: { universe_id: universe.id }, body: { name } });
-      onClose();
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
+    await api.put("/api/universes/{universe_id}", { path: { universe_id: universe.id }, body: { name } });
+    onClose();
   }
   return (
-    <Dialog
-      title={texts.rename}
-      onClose={onClose}
-      footer={
-        <>
-          <Button kind="primary" onClick={() => void rename()}>
-            {texts.rename}
-          </Button>
-          <Button onClick={onClose}>{strings.actions.cancel}</Button>
-        </>
-      }
-    >
-      <TextField label={texts.name} value={name} onInput={setName} maxLength={200} autoFocus />
+    <Dialog title={texts.rename} onClose={onClose}>
+      <SubmitForm submission={submission} action={texts.rename} onSubmit={rename} onCancel={onClose}>
+        <TextField label={texts.name} value={name} onInput={setName} maxLength={200} autoFocus />
+      </SubmitForm>
     </Dialog>
   );
 }

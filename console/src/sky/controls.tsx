@@ -7,6 +7,7 @@ import { strings } from "../strings.ts";
 import type { Cast } from "./bodies.ts";
 import type { FoundZone } from "./load.ts";
 import type { SkyRunner } from "./runner.ts";
+import { ScaleBar } from "./scale_bar.tsx";
 import type { SkyState } from "./state.ts";
 import { coversTime, type Trajectory } from "./trajectory.ts";
 
@@ -40,15 +41,15 @@ export function Controls({ runner, state, cast, zone }: ControlsProps) {
     else if (state.followed.peek() !== undefined) state.followed.value = undefined;
     else state.selected.value = undefined;
   }
-  async function save(): Promise<void> {
-    const picture = await runner.screenshot();
-    if (!picture) return;
+  async function save(make: () => Promise<Blob | null>, ending: string, done: string): Promise<void> {
+    const file = await make();
+    if (!file) return;
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(picture);
-    link.download = `${cast.name.replace(/[^\p{L}\p{N}-]+/gu, "-") || "universe"}.png`;
+    link.href = URL.createObjectURL(file);
+    link.download = `${cast.name.replace(/[^\p{L}\p{N}-]+/gu, "-") || "universe"}.${ending}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-    showToast(texts.saved);
+    showToast(done);
   }
   useKeys(texts.keyTitle, [
     {
@@ -116,6 +117,13 @@ export function Controls({ runner, state, cast, zone }: ControlsProps) {
             }}
           />
           <Toggle
+            label={texts.optionTrails}
+            isOn={state.hasTrails.value}
+            onChange={(on) => {
+              state.hasTrails.value = on;
+            }}
+          />
+          <Toggle
             label={texts.optionLabels}
             isOn={state.hasLabels.value}
             onChange={(on) => {
@@ -131,7 +139,10 @@ export function Controls({ runner, state, cast, zone }: ControlsProps) {
               }}
             />
           )}
-          <Button onClick={() => void save()}>{texts.save}</Button>
+          <Button onClick={() => void save(() => runner.screenshot(), "png", texts.saved)}>{texts.save}</Button>
+          <Button onClick={() => void save(() => runner.makeModel(), "glb", texts.savedModel)}>
+            {texts.saveModel}
+          </Button>
         </div>
       </details>
     </div>
@@ -152,7 +163,7 @@ export function SkyFacts(props: ControlsProps & { trajectory: Trajectory | undef
       )}
       {trajectory && <PlayedRun trajectory={trajectory} state={state} />}
       <span>{state.isReal.value && !isLog ? texts.realSizes : texts.readableSizes}</span>
-      {isLog && <span>{texts.logRadius}</span>}
+      {isLog ? <span>{texts.logRadius}</span> : <ScaleBar scale={runner.scale} isAstronomical={cast.isAstronomical} />}
       {zone && runner.zoneStrength.value > 0.3 && (
         <span title={zone.note}>{zone.note ? texts.zoneOf(zone.temperature) : texts.zone}</span>
       )}

@@ -1,8 +1,8 @@
 import type { Body, Cast } from "./bodies.ts";
 import { type Lens, pixelsPerUnit, project } from "./camera.ts";
+import { getReadableRadius } from "./geometries.ts";
 import type { Point } from "./motion.ts";
 import { fadeByDistance } from "./orbit_lines.ts";
-import { getReadableRadius } from "./scene.ts";
 import type { Tracker } from "./tracker.ts";
 
 interface Box {

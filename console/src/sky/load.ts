@@ -31,22 +31,22 @@ export interface FoundZone {
   temperature: number;
 }
 
-/** The reply with the zone lists every body: it is not read for a universe of more bodies than this. */
-const MOST_BODIES_WITH_ZONE = 5_000;
-
-/** Read the first habitable zone of a universe, if it has one. */
+/** Read the habitable zone of the followed star, or else the first one of the universe. */
 export async function loadZone(
   universe: string,
   { elements, cast }: SkyData,
+  followed: string | undefined,
   signal: AbortSignal,
 ): Promise<FoundZone | undefined> {
-  if (elements.count > MOST_BODIES_WITH_ZONE || !cast.isAstronomical) return undefined;
+  if (!cast.isAstronomical) return undefined;
   const reply = (await api.get("/api/universes/{universe_id}/physics", {
     path: { universe_id: universe },
-    query: { version: elements.version },
+    query: { version: elements.version, bodies: false },
     signal,
   })) as PhysicsReply;
-  for (const [id, one] of Object.entries(reply.zones ?? {})) {
+  const zones = Object.entries(reply.zones ?? {});
+  zones.sort(([one], [other]) => Number(other === followed) - Number(one === followed));
+  for (const [id, one] of zones) {
     const star = elements.indexOf.get(id);
     const names = ["recentVenus", "runawayGreenhouse", "maximumGreenhouse", "earlyMars"];
     const [a, b, c, d] = names.map((name) => one.limits?.[name]?.au);

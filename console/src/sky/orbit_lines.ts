@@ -109,6 +109,28 @@ export function fillOrbits(attributes: OrbitAttributes, elements: Elements, cast
   for (const one of [P, Q, C, conic]) one.needsUpdate = true;
 }
 
+/** Return points along an orbit, relative to the parent. */
+export function listOrbitPoints({ bodies, P, Q, C, conic }: OrbitAttributes, place: number): Point[] {
+  const body = bodies[place];
+  const isOpen = body?.kind === OPEN;
+  const reach = conic.getZ(place);
+  return Array.from({ length: STEPS + 1 }, (_, step): Point => {
+    const along = (2 * step) / STEPS - 1;
+    let [p, q] = [0, 0];
+    if (isOpen) {
+      const h = along * reach;
+      const size = 1 + (body?.shape ?? 0) * h * h;
+      [p, q] = [(1 - h * h) / size, (2 * h) / size];
+    } else {
+      const angle = along * Math.PI;
+      p = body?.kind === ELLIPSE ? body.shape - 2 * Math.sin(angle / 2) ** 2 : Math.cos(angle);
+      q = Math.sin(angle);
+    }
+    const at = (axis: "getX" | "getY" | "getZ") => C[axis](place) + P[axis](place) * p + Q[axis](place) * q;
+    return [at("getX"), at("getY"), at("getZ")];
+  });
+}
+
 /** Move the orbits to their parents, and fade those that are too small to see. */
 export function moveOrbits(attributes: OrbitAttributes, tracker: Tracker, centre: Readonly<Point>, lens: Lens): void {
   const position: Point = [0, 0, 0];

@@ -10,6 +10,7 @@ import {
   fitDistance,
   type Lens,
   makeLens,
+  pixelsPerUnit,
   project,
   TOP_PITCH,
 } from "./camera.ts";
@@ -17,6 +18,7 @@ import type { Elements } from "./elements.ts";
 import { Labels, type Place } from "./labels.ts";
 import type { SkyData } from "./load.ts";
 import { computePosition, type Point } from "./motion.ts";
+import { chooseScale, type Scale } from "./scale_bar.tsx";
 import { SkyScene, type Zone } from "./scene.ts";
 import { chooseSpeed } from "./speeds.ts";
 import type { SkyState } from "./state.ts";
@@ -40,6 +42,8 @@ export class SkyRunner {
   private zone: Zone | undefined;
   /** How clearly the habitable zone is drawn, from 0 to 1. */
   readonly zoneStrength = signal(0);
+  /** How long a distance is on the screen; undefined if distances are logarithmic. */
+  readonly scale = signal<Scale | undefined>(undefined);
   private focus = -1;
   private reach = { nearest: 1, farthest: 1 };
   private width = 1;
@@ -170,15 +174,25 @@ export class SkyRunner {
     if (!tracker || !lens) return;
     tracker.update(time);
     this.zoneStrength.value = this.computeZoneStrength(lens);
+    this.updateScale(lens);
     const isReal = state.isReal.peek() && !state.isLog.peek();
     this.scene.draw(time, lens, this.focus, {
       isReal,
       hasOrbits: state.hasOrbits.peek(),
+      hasTrails: state.hasTrails.peek(),
+      speed: state.speed.peek() ?? 1,
       zoneStrength: this.zoneStrength.value,
     });
     const selected = state.selected.peek();
     this.labels.place(tracker, this.focus, lens, isReal, state.hasLabels.peek(), selected);
     if (selected !== undefined && !this.labels.places.has(selected)) this.markPoint(selected, time, lens);
+  }
+
+  private updateScale(lens: Lens): void {
+    const next = lens.logStart ? undefined : chooseScale(pixelsPerUnit(lens, lens.distance));
+    const now = this.scale.peek();
+    if (next?.length !== now?.length || Math.abs((next?.pixels ?? 0) - (now?.pixels ?? 0)) > 0.5)
+      this.scale.value = next;
   }
 
   /** Draw the ring about a selected body that has neither a disc nor a name. */
@@ -259,6 +273,17 @@ export class SkyRunner {
   screenshot(): Promise<Blob | null> {
     this.draw(this.state.time.peek() ?? 0);
     return new Promise((resolve) => this.scene.canvas.toBlob(resolve, "image/png"));
+  }
+
+  /** Return the bodies and orbits as a binary glTF model, or null before there are any. */
+  async makeModel(): Promise<Blob | null> {
+    const { elements, cast, tracker, focus } = this;
+    const time = this.state.time.peek();
+    if (!elements || !cast || !tracker || time === undefined) return null;
+    const { makeModel } = await import("./model_export.ts");
+    tracker.update(time);
+    const read = (index: number, out: Point) => tracker.read(index, out);
+    return makeModel({ elements, cast, time, focus, reach: this.reach.farthest, orbits: this.scene.drawnOrbits, read });
   }
 
   /** Return where the picture draws a position relative to the followed body, in pixels; for tests. */

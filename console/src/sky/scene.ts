@@ -1,6 +1,5 @@
 import {
   AddEquation,
-  BufferAttribute,
   BufferGeometry,
   Camera,
   Color,
@@ -9,8 +8,6 @@ import {
   DoubleSide,
   FloatType,
   GLSL3,
-  InstancedBufferAttribute,
-  InstancedBufferGeometry,
   type IUniform,
   Matrix3,
   Mesh,
@@ -29,9 +26,10 @@ import {
   WebGLRenderer,
   WebGLRenderTarget,
 } from "three";
-import type { Body, Cast } from "./bodies.ts";
+import type { Cast } from "./bodies.ts";
 import type { Lens } from "./camera.ts";
 import { type Elements, WORDS } from "./elements.ts";
+import { makeCorners, makeDiscGeometry, makeRingGeometry } from "./geometries.ts";
 import { type Point, toTicks } from "./motion.ts";
 import { fadeByDistance, fillOrbits, makeOrbitGeometry, moveOrbits, type OrbitAttributes } from "./orbit_lines.ts";
 import {
@@ -48,15 +46,17 @@ import {
   POSITION_VERTEX,
   RING_FRAGMENT,
   RING_VERTEX,
+  TRAIL_FRAGMENT,
+  TRAIL_VERTEX,
 } from "./shaders.ts";
 import type { Tracker } from "./tracker.ts";
+import { Trails } from "./trails.ts";
 
 const TEXELS_PER_ROW = 4096; // four for each body
 const KNOWN_PER_ROW = 256;
 const KNOWN = 256;
 const IS_DISC = 512;
 const PICK_SIZE = 9;
-const RING_STEPS = 180;
 const POINT_COLOR = "#b9ad98";
 const ZONE_COLOR = "#5fae94";
 
@@ -64,6 +64,9 @@ const ZONE_COLOR = "#5fae94";
 export interface FrameOptions {
   isReal: boolean;
   hasOrbits: boolean;
+  hasTrails: boolean;
+  /** Units of time that pass in a second. */
+  speed: number;
   /** From 0, not at all, to 1. */
   zoneStrength: number;
 }
@@ -110,6 +113,8 @@ export class SkyScene {
   private readonly orbits = new Mesh(new BufferGeometry(), this.makeMaterial(ORBIT_VERTEX, ORBIT_FRAGMENT));
   private readonly night = new Mesh(makeCorners(), this.makeMaterial(NIGHT_VERTEX, NIGHT_FRAGMENT));
   private readonly zone = new Mesh(new BufferGeometry(), this.makeMaterial(RING_VERTEX, RING_FRAGMENT, ZONE_COLOR));
+  private readonly trails = new Trails(this.makeMaterial(TRAIL_VERTEX, TRAIL_FRAGMENT));
+  private readonly meshes = [this.night, this.zone, this.orbits, this.trails.lines, this.points, this.discs];
   private readonly pickMaterial = this.makeMaterial(POINT_VERTEX, PICK_FRAGMENT);
   private readonly pickTarget = new WebGLRenderTarget(PICK_SIZE, PICK_SIZE, { depthBuffer: false });
   private known = new Float32Array();
@@ -130,7 +135,7 @@ export class SkyScene {
     this.renderer.setClearColor(new Color("#07090c"), 1);
     this.renderer.autoClear = true;
     canvas.addEventListener("webglcontextrestored", onRestored);
-    for (const [order, mesh] of [this.night, this.zone, this.orbits, this.points, this.discs].entries()) {
+    for (const [order, mesh] of this.meshes.entries()) {
       mesh.frustumCulled = false;
       mesh.renderOrder = order;
       this.scene.add(mesh);
@@ -190,6 +195,7 @@ export class SkyScene {
     this.orbits.geometry = geometry;
     this.orbitAttributes = attributes;
     fillOrbits(attributes, elements, cast);
+    this.trails.setBodies(cast.bodies);
   }
 
   /** Use another set of tracked bodies, and mark them in the orbits that the shaders read. */
@@ -240,6 +246,8 @@ export class SkyScene {
     this.set("isReal", options.isReal);
     this.set("width", 1.2 * this.renderer.getPixelRatio());
     this.orbits.visible = options.hasOrbits;
+    this.trails.lines.visible = options.hasTrails;
+    if (options.hasTrails) this.trails.update(this.tracker, focus, time, options.speed);
     this.zone.visible = options.zoneStrength > 0 && this.zoneStar >= 0;
     this.set("strength", options.zoneStrength);
     this.renderer.render(this.scene, this.camera);
@@ -288,6 +296,11 @@ export class SkyScene {
   private readRelative(index: number, centre: Readonly<Point>, out: Vector3): void {
     const point: Point = [0, 0, 0];
     if (this.tracker?.read(index, point)) out.set(point[0] - centre[0], point[1] - centre[1], point[2] - centre[2]);
+  }
+
+  /** Return the shapes of the orbits that are drawn. */
+  get drawnOrbits(): OrbitAttributes | undefined {
+    return this.orbitAttributes;
   }
 
   /** Return the index of the body that is drawn as a point nearest to a place on the screen, or -1. */
@@ -356,7 +369,7 @@ export class SkyScene {
   dispose(): void {
     this.get<DataTexture | null>("elements")?.dispose();
     this.get<DataTexture | null>("known")?.dispose();
-    for (const mesh of [this.night, this.zone, this.orbits, this.points, this.discs]) {
+    for (const mesh of this.meshes) {
       mesh.geometry.dispose();
       mesh.material.dispose();
     }
@@ -364,60 +377,4 @@ export class SkyScene {
     this.pickTarget.dispose();
     this.renderer.dispose();
   }
-}
-
-/** Return the radius in pixels at which a body is easy to see. */
-export function getReadableRadius(body: Body): number {
-  if (body.type === "star") return body.depth === 0 ? 8 : 6;
-  if (body.depth <= 1) return body.type === "planet" || body.hasChildren ? 4.4 : 2.6;
-  return 2.8;
-}
-
-function makeCorners<T extends BufferGeometry>(geometry: T = new BufferGeometry() as T): T {
-  geometry.setAttribute("corner", new BufferAttribute(new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), 2));
-  geometry.setIndex([0, 1, 2, 2, 1, 3]);
-  return geometry;
-}
-
-function makeDiscGeometry(bodies: readonly Body[]): InstancedBufferGeometry {
-  const geometry = makeCorners(new InstancedBufferGeometry());
-  geometry.instanceCount = bodies.length;
-  const body = new Float32Array(bodies.length);
-  const color = new Float32Array(bodies.length * 3);
-  const looks = new Float32Array(bodies.length * 3);
-  const paint = new Color();
-  // The most important bodies are drawn last.
-  for (const [place, one] of bodies.toReversed().entries()) {
-    body[place] = one.index;
-    paint.setStyle(one.color, "srgb-linear").toArray(color, place * 3);
-    looks.set([getReadableRadius(one), one.radius, one.type === "star" ? 1 : 0], place * 3);
-  }
-  geometry.setAttribute("body", new InstancedBufferAttribute(body, 1));
-  geometry.setAttribute("color", new InstancedBufferAttribute(color, 3));
-  geometry.setAttribute("looks", new InstancedBufferAttribute(looks, 3));
-  return geometry;
-}
-
-function makeRingGeometry(limits: readonly number[]): BufferGeometry {
-  const geometry = new BufferGeometry();
-  const opacities = [0, 0.13, 0.13, 0];
-  const ring: number[] = [];
-  const radius: number[] = [];
-  const index: number[] = [];
-  for (let step = 0; step <= RING_STEPS; step += 1) {
-    const angle = (step / RING_STEPS) * 2 * Math.PI;
-    for (const [place, limit] of limits.entries()) {
-      ring.push(Math.cos(angle), Math.sin(angle), opacities[place] ?? 0);
-      radius.push(limit);
-      if (step < RING_STEPS && place < limits.length - 1) {
-        const at = step * limits.length + place;
-        const next = at + limits.length;
-        index.push(at, next, at + 1, at + 1, next, next + 1);
-      }
-    }
-  }
-  geometry.setIndex(index);
-  geometry.setAttribute("ring", new BufferAttribute(new Float32Array(ring), 3));
-  geometry.setAttribute("radius", new BufferAttribute(new Float32Array(radius), 1));
-  return geometry;
 }

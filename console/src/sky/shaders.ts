@@ -289,6 +289,24 @@ void main() {
 }
 `;
 
+/** Where bodies have been, fading with age. */
+export const TRAIL_VERTEX = `${HEADER}
+in vec3 place;
+in float age; // from 0, the oldest, to 1, now
+in vec3 tint;
+out vec4 paint;
+void main() {
+  paint = vec4(tint, 0.9 * age * age);
+  gl_Position = toClip(toEye(place));
+}
+`;
+export const TRAIL_FRAGMENT = `
+precision highp float;
+in vec4 paint;
+out vec4 drawn;
+void main() { drawn = vec4(paint.rgb * paint.a, paint.a); }
+`;
+
 /** A ring in the plane of the orbits, such as the habitable zone. */
 export const RING_VERTEX = `${HEADER}
 uniform vec3 middle;

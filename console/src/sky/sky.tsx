@@ -101,8 +101,15 @@ export function Sky(props: SkyProps) {
       return undefined;
     }
     drawing.setData(loaded);
+    return undefined;
+  }, [data.value, runner.value, cannotDraw.value]);
+
+  const followed = useStar(state, data.value);
+  useEffect(() => {
+    const [loaded, drawing] = [data.value, runner.value];
+    if (!loaded || !drawing) return undefined;
     const stop = new AbortController();
-    loadZone(universe, loaded, stop.signal).then(
+    loadZone(universe, loaded, followed, stop.signal).then(
       (found) => {
         if (stop.signal.aborted) return;
         drawing.setZone(found?.zone);
@@ -111,7 +118,7 @@ export function Sky(props: SkyProps) {
       () => undefined, // the picture is complete without a zone
     );
     return () => stop.abort();
-  }, [data.value, runner.value, cannotDraw.value]);
+  }, [data.value, runner.value, followed]);
 
   const trajectory = props.trajectory?.value;
   useEffect(() => runner.value?.setTrajectory(trajectory), [runner.value, trajectory]);
@@ -156,6 +163,12 @@ export function Sky(props: SkyProps) {
       )}
     </div>
   );
+}
+
+/** Use the id of the followed body if it is a star, which may have a habitable zone of its own. */
+function useStar(state: SkyState, data: SkyData | undefined): string | undefined {
+  const id = state.followed.value;
+  return data?.cast.bodies.find((body) => body.id === id)?.type === "star" ? id : undefined;
 }
 
 /** Read a universe now, whenever it changes, and again after an error. Changes during a request become one further request. */

@@ -16,6 +16,7 @@ export interface SkyState {
   isLog: Signal<boolean | undefined>;
   isReal: Signal<boolean>;
   hasOrbits: Signal<boolean>;
+  hasTrails: Signal<boolean>;
   hasLabels: Signal<boolean>;
   hasZone: Signal<boolean>;
 }
@@ -46,6 +47,7 @@ export function makeSkyState(query: URLSearchParams = new URLSearchParams()): Sk
     isLog: signal(query.has("log") ? query.get("log") === "1" : undefined),
     isReal: signal(query.get("real") === "1"),
     hasOrbits: signal(query.get("orbits") !== "0"),
+    hasTrails: signal(query.get("trails") === "1"),
     hasLabels: signal(query.get("labels") !== "0"),
     hasZone: signal(query.get("zone") !== "0"),
   };
@@ -66,6 +68,7 @@ export function writeSkyState(state: SkyState, query: URLSearchParams): void {
   set("view", camera && [camera.yaw, camera.pitch, camera.distance].map((value) => shorten(value)).join(","));
   set("log", state.isLog.value === undefined ? undefined : state.isLog.value ? "1" : "0");
   set("real", state.isReal.value ? "1" : undefined);
+  set("trails", state.hasTrails.value ? "1" : undefined);
   set("orbits", state.hasOrbits.value ? undefined : "0");
   set("labels", state.hasLabels.value ? undefined : "0");
   set("zone", state.hasZone.value ? undefined : "0");

@@ -95,7 +95,7 @@ function ValueRow(props: { name: string; value: Value; numbers: Map<string, numb
       </button>
       {(tag || value.mark) && (
         <span class="value-mark small">
-          {tag && <Tag tone={tag.tone}>{tag.word}</Tag>}{" "}
+          {tag && !value.mark.startsWith(tag.word) && <Tag tone={tag.tone}>{tag.word}</Tag>}{" "}
           <span class="quiet" dir="auto">
             {value.mark}
           </span>

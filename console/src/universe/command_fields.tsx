@@ -16,6 +16,13 @@ export interface FieldSchema {
   fields?: Record<string, FieldSchema>;
 }
 
+/** A command, as the catalogue describes it. */
+export interface CommandSchema {
+  type: string;
+  description?: string;
+  fields: Record<string, FieldSchema>;
+}
+
 /** A field with its path, such as `payload.kepler.period`. */
 export interface Field {
   path: string;

@@ -1,114 +1,124 @@
-import { useState } from "preact/hooks";
+import type { Signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { type ApiError, toApiError } from "../api_error.ts";
+import type { ApiError } from "../api_error.ts";
 import type { UniverseCommandList } from "../api_types.ts";
-import { Button } from "../components/controls.tsx";
 import { Loaded } from "../components/states.tsx";
+import { SubmitForm, useSubmission } from "../components/submit_form.tsx";
 import { showToast } from "../components/toasts.tsx";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
 import {
   CommandField,
+  type CommandSchema,
   type Field,
-  type FieldSchema,
   findProblems,
   flattenFields,
   makeCommand,
 } from "./command_fields.tsx";
+import type { CommandDraft } from "./panel_state.ts";
 import { formatValue, type Value } from "./values.ts";
 
 const texts = strings.universe;
 
-interface CommandSchema {
-  type: string;
-  description?: string;
-  fields: Record<string, FieldSchema>;
+interface CommandPanelProps {
+  universe: string;
+  body: string | undefined;
+  draft: Signal<CommandDraft>;
+}
+
+/** Use the commands that there are. */
+export function useCommands() {
+  return useResource("commands", (signal) => api.get("/api/commands", { signal }));
+}
+
+/** Return all commands of the catalogue. */
+export function listCommands(list: UniverseCommandList | undefined): CommandSchema[] {
+  return (list?.categories ?? []).flatMap((category) => category.commands as unknown as CommandSchema[]);
 }
 
 /** Send a command: a form made from its schema. The log shows who sent it. */
-export function CommandPanel({ universe, body }: { universe: string; body: string | undefined }) {
-  const commands = useResource("commands", (signal) => api.get("/api/commands", { signal }));
+export function CommandPanel(props: CommandPanelProps) {
+  const commands = useCommands();
+  const [sent, setSent] = useState<{ count: number; warnings: string[] }>({ count: 0, warnings: [] });
   return (
     <section class="panel-section" aria-label={texts.tabs.commands}>
-      <Loaded resource={commands}>{(list) => <CommandForm universe={universe} body={body} list={list} />}</Loaded>
+      {sent.warnings.map((warning) => (
+        <p key={warning} class="note-box small" dir="auto">
+          {warning}
+        </p>
+      ))}
+      <Loaded resource={commands}>
+        {(list) => (
+          <CommandForm
+            key={`${props.draft.value.type} ${sent.count}`}
+            {...props}
+            list={list}
+            onSent={(warnings) => setSent({ count: sent.count + 1, warnings })}
+          />
+        )}
+      </Loaded>
     </section>
   );
 }
 
-function CommandForm(props: { universe: string; body: string | undefined; list: UniverseCommandList }) {
-  const { universe, body, list } = props;
-  const [type, setType] = useState("updateStar");
+function CommandForm(props: CommandPanelProps & { list: UniverseCommandList; onSent: (warnings: string[]) => void }) {
+  const { universe, body, list, draft } = props;
+  const { type, field: first } = draft.value;
+  const inputs = useRef<HTMLDivElement>(null);
   const [values, setValues] = useState<Record<string, string>>({});
-  const [problems, setProblems] = useState<Record<string, string>>({});
-  const [error, setError] = useState<ApiError>();
-  const [warnings, setWarnings] = useState<string[]>([]);
-  const [isBusy, setBusy] = useState(false);
   const now = useResource(
     `values now ${universe} ${body}`,
     async (signal) => (body === undefined ? {} : await loadPresentValues(universe, body, signal)),
     (change) => change.kind === "universe" && change.subject === universe,
   );
-  const commands = list.categories.flatMap((category) => category.commands as unknown as CommandSchema[]);
-  const command = commands.find((one) => one.type === type);
+  const command = listCommands(list).find((one) => one.type === type);
   const fields = command ? flattenFields(command.fields) : [];
-  const given = { ...(fields.some((one) => one.path === "id") && body ? { id: body } : {}), ...values };
+  const given: Record<string, string> = {
+    ...(fields.some((one) => one.path === "id") && body ? { id: body } : {}),
+    ...values,
+  };
+  const submission = useSubmission(findProblems(fields, given));
+  const problems = { ...(submission.error ? readProblems(submission.error) : {}), ...submission.problems };
 
   const shown = fields.filter(isMain);
   const hidden = fields.filter((field) => !isMain(field));
   const renderField = (field: Field) => (
-    <CommandField
-      key={`${type} ${field.path}`}
-      field={field}
-      value={given[field.path as keyof typeof given] ?? ""}
-      now={now.value.value?.[field.path.replace(/^payload\./, "")]}
-      problem={problems[field.path]}
-      onInput={(text) => setValues({ ...values, [field.path]: text })}
-    />
+    <div key={`${type} ${field.path}`} data-field={field.path}>
+      <CommandField
+        field={field}
+        value={given[field.path] ?? ""}
+        now={now.value.value?.[field.path.replace(/^payload\./, "")]}
+        problem={problems[field.path]}
+        onInput={(text) => setValues({ ...values, [field.path]: text })}
+      />
+    </div>
   );
 
+  useEffect(() => {
+    const input = `[data-field="${CSS.escape(first ?? "")}"] :is(input, select)`;
+    if (first) inputs.current?.querySelector<HTMLElement>(input)?.focus();
+  }, [draft.value]);
+
   async function send(): Promise<void> {
-    if (isBusy) return;
-    setError(undefined);
-    setWarnings([]);
-    const found = findProblems(fields, given);
-    setProblems(found);
-    if (Object.keys(found).length) return;
-    setBusy(true);
-    try {
-      const reply = (await api.post("/api/universes/{universe_id}/commands", {
-        path: { universe_id: universe },
-        query: { return: "events" },
-        body: makeCommand(type, fields, given) as never,
-      })) as { version?: number; warnings?: string[] };
-      showToast(texts.sent(type, reply.version ?? 0));
-      setWarnings(reply.warnings ?? []);
-      setValues({});
-    } catch (thrown) {
-      const refused = toApiError(thrown);
-      setError(refused);
-      setProblems(readProblems(refused));
-    }
-    setBusy(false);
+    const reply = (await api.post("/api/universes/{universe_id}/commands", {
+      path: { universe_id: universe },
+      query: { return: "events" },
+      body: makeCommand(type, fields, given) as never,
+    })) as { version?: number; warnings?: string[] };
+    showToast(texts.sent(type, reply.version ?? 0));
+    props.onSent(reply.warnings ?? []);
   }
 
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
+    <SubmitForm submission={submission} action={texts.send} onSubmit={send}>
       <div class="field">
         <label for="command-type">{texts.commandType}</label>
         <select
           id="command-type"
           value={type}
           onChange={(event) => {
-            setType(event.currentTarget.value);
-            setValues({});
-            setProblems({});
-            setError(undefined);
+            draft.value = { type: event.currentTarget.value };
           }}
         >
           {list.categories.map((category) => (
@@ -123,29 +133,16 @@ function CommandForm(props: { universe: string; body: string | undefined; list: 
         </select>
         {command?.description && <p class="hint">{command.description}</p>}
       </div>
-      {error && (
-        <p class="note no" role="alert">
-          <strong>{error.message}</strong> {error.hint}
-        </p>
-      )}
-      {warnings.map((warning) => (
-        <p key={warning} class="note-box small" dir="auto">
-          {warning}
-        </p>
-      ))}
-      <div class="command-fields">
+      <div class="command-fields" ref={inputs}>
         {shown.map(renderField)}
         {hidden.length > 0 && (
-          <details open={hidden.some((field) => problems[field.path])}>
+          <details open={hidden.some((field) => problems[field.path] || field.path === first)}>
             <summary>{texts.moreFields(hidden.length)}</summary>
             <div>{hidden.map(renderField)}</div>
           </details>
         )}
       </div>
-      <Button kind="primary" type="submit" isBusy={isBusy}>
-        {texts.send}
-      </Button>
-    </form>
+    </SubmitForm>
   );
 }
 

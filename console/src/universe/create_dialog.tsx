@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { type ApiError, toApiError } from "../api_error.ts";
 import type { UniverseOriginList } from "../api_types.ts";
-import { Button, Checkbox, Choices, Select, TextField } from "../components/controls.tsx";
+import { Checkbox, Choices, Select, TextField } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorNote, Loaded } from "../components/states.tsx";
-import { showToast } from "../components/toasts.tsx";
+import { Loaded } from "../components/states.tsx";
+import { SubmitForm, useSubmission } from "../components/submit_form.tsx";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate } from "../router.ts";
 import { strings } from "../strings.ts";
+import { type Imported, ImportReport, importFiles, type SkippedRow, SkippedRows } from "./file_import.tsx";
 import { readSetting, type Setting, SettingField } from "./setting_field.tsx";
 
 const texts = strings.universes;
@@ -25,11 +25,6 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-interface Imported {
-  universes?: { id: string; name: string }[];
-  import?: { skippedCount?: number };
-}
-
 function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose: () => void }) {
   const [origin, setOrigin] = useState<Origin>("system");
   const [name, setName] = useState("");
@@ -39,12 +34,11 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
   const [settings, setSettings] = useState<Record<string, string>>({});
   const [files, setFiles] = useState<readonly File[]>([]);
   const [isEach, setEach] = useState(false);
-  const [error, setError] = useState<ApiError>();
-  const [isBusy, setBusy] = useState(false);
+  const [imported, setImported] = useState<Imported>();
+  const submission = useSubmission();
   const schema = (origins.settings.properties ?? {}) as Record<string, Setting>;
 
-  async function create(): Promise<string> {
-    if (origin === "file") return importFiles(files, name, isEach);
+  async function create(origin: Exclude<Origin, "file">): Promise<string> {
     const known = origins.systems.find((one) => one.id === system)?.name ?? system;
     const chosen = { system: known, seed: texts.seedName(seed), empty: texts.emptyName }[origin];
     const from = { system, seed: `seed:${preset}:${seed}`, empty: undefined }[origin];
@@ -60,26 +54,27 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
     return (made as { id: string }).id;
   }
 
+  const open = (id: string) => navigate(formatPath("/universes/{id}", { id }));
   async function submit(): Promise<void> {
-    setBusy(true);
-    setError(undefined);
-    try {
-      const id = await create();
-      if (id) navigate(formatPath("/universes/{id}", { id }));
-      else onClose();
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setBusy(false);
+    if (origin !== "file") {
+      open(await create(origin));
+      return;
     }
+    const made = await importFiles(files, name.trim(), isEach);
+    const [first, ...others] = made.universes;
+    if (first && !others.length && !made.skippedCount && !made.notes.length) open(first.id);
+    else setImported(made);
   }
+  if (imported) return <ImportReport imported={imported} />;
+  const skipped = (submission.error?.facts.skipped ?? []) as SkippedRow[];
 
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
+    <SubmitForm
+      submission={submission}
+      action={texts.createButton}
+      onSubmit={submit}
+      onCancel={onClose}
+      isDisabled={origin === "file" && files.length === 0}
     >
       <Choices label={texts.from} value={origin} choices={ORIGINS} onChange={setOrigin} />
       {origin === "system" && (
@@ -136,46 +131,9 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
         </>
       )}
       <TextField label={texts.name} hint={texts.nameHint} value={name} onInput={setName} maxLength={200} />
-      {error && <ErrorNote error={error} />}
-      <footer class="form-buttons">
-        <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={origin === "file" && files.length === 0}>
-          {texts.createButton}
-        </Button>
-        <Button onClick={onClose}>{strings.actions.cancel}</Button>
-      </footer>
-    </form>
+      {origin === "file" && <SkippedRows rows={skipped} count={skipped.length} />}
+    </SubmitForm>
   );
 }
 
 const NOT_SETTINGS = ["seed", "stylePreset", "topologyPreset"];
-
-/** Send the files; return the id of the first universe. A file of an exported universe is its state. */
-async function importFiles(files: readonly File[], name: string, isEach: boolean): Promise<string> {
-  const content = await Promise.all(files.map((file) => file.text()));
-  const state = readExportedState(content);
-  if (state) {
-    const body = { name: name.trim() || files[0]?.name || texts.emptyName, state: state as never };
-    return ((await api.post("/api/universes", { body })) as { id: string }).id;
-  }
-  const reply = (await api.post("/api/universes/import", {
-    body: {
-      content: content.length === 1 ? (content[0] ?? "") : content,
-      ...(isEach ? { each: true } : {}),
-      ...(name.trim() ? { name: name.trim() } : {}),
-    },
-  })) as Imported;
-  showToast(texts.imported(reply.universes?.length ?? 0, reply.import?.skippedCount ?? 0));
-  return reply.universes?.length === 1 ? (reply.universes[0]?.id ?? "") : "";
-}
-
-function readExportedState(content: readonly string[]): object | undefined {
-  if (content.length !== 1) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(content[0] ?? "");
-    if (typeof parsed !== "object" || parsed === null) return undefined;
-    const state = "state" in parsed ? parsed.state : parsed;
-    return typeof state === "object" && state !== null && "stars" in state ? state : undefined;
-  } catch {
-    return undefined;
-  }
-}

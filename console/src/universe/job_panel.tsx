@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { type ApiError, toApiError } from "../api_error.ts";
+import { toApiError } from "../api_error.ts";
 import type { UniverseJobFacts } from "../api_types.ts";
 import { Button, Checkbox, Select, Tag, TextField, type Tone } from "../components/controls.tsx";
 import { ConfirmDialog } from "../components/dialog.tsx";
-import { EmptyState, ErrorNote, Loaded } from "../components/states.tsx";
+import { EmptyState, Loaded } from "../components/states.tsx";
+import { SubmitForm, useSubmission } from "../components/submit_form.tsx";
 import { When } from "../components/time.tsx";
 import { showError } from "../components/toasts.tsx";
 import { useResource } from "../resource.ts";
@@ -58,47 +59,33 @@ function StartForm(props: { universe: string; version: number | undefined; onSta
   const [kind, setKind] = useState<Kind>("nbody");
   const [days, setDays] = useState("365.25");
   const [hasRelativity, setRelativity] = useState(false);
-  const [error, setError] = useState<ApiError>();
-  const [isBusy, setBusy] = useState(false);
   const problem = Number.isFinite(Number(days)) && days.trim() ? undefined : strings.universe.notNumber;
+  const submission = useSubmission({ days: problem });
   async function start(): Promise<void> {
-    if (problem || isBusy) return;
-    setError(undefined);
-    setBusy(true);
-    try {
-      await api.post("/api/universes/{universe_id}/jobs", {
-        path: { universe_id: props.universe },
-        body: {
-          kind,
-          days: Number(days),
-          ...(kind === "nbody" && hasRelativity ? { relativity: true } : {}),
-          ...(props.version === undefined ? {} : { version: props.version }),
-        } as never,
-      });
-      props.onStarted();
-    } catch (thrown) {
-      setError(toApiError(thrown));
-    }
-    setBusy(false);
+    await api.post("/api/universes/{universe_id}/jobs", {
+      path: { universe_id: props.universe },
+      body: {
+        kind,
+        days: Number(days),
+        ...(kind === "nbody" && hasRelativity ? { relativity: true } : {}),
+        ...(props.version === undefined ? {} : { version: props.version }),
+      } as never,
+    });
+    props.onStarted();
   }
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void start();
-      }}
-    >
+    <SubmitForm submission={submission} action={texts.start} onSubmit={start}>
       <Select label={texts.kind} value={kind} choices={KINDS} onChange={setKind} />
-      <TextField label={texts.days} value={days} onInput={setDays} problem={problem} isMono maxLength={20} />
+      <TextField
+        label={texts.days}
+        value={days}
+        onInput={setDays}
+        problem={submission.problems.days}
+        isMono
+        maxLength={20}
+      />
       {kind === "nbody" && <Checkbox label={texts.relativity} isChecked={hasRelativity} onChange={setRelativity} />}
-      {error && <ErrorNote error={error} />}
-      <div>
-        <Button kind="primary" type="submit" isBusy={isBusy}>
-          {texts.start}
-        </Button>
-      </div>
-    </form>
+    </SubmitForm>
   );
 }
 

@@ -1,9 +1,10 @@
 import { api } from "../api.ts";
-import type { UniverseJobFacts } from "../api_types.ts";
+import type { UniverseJobChart, UniverseJobFacts } from "../api_types.ts";
 import { Tag, type Tone } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Facts, Table } from "../components/layout.tsx";
 import { Loaded } from "../components/states.tsx";
+import { TimePlot } from "../plot/time_plot.tsx";
 import { useResource } from "../resource.ts";
 import { navigate, path as page, query } from "../router.ts";
 import { strings } from "../strings.ts";
@@ -63,6 +64,9 @@ export function JobResult({ job }: { job: UniverseJobFacts }) {
     next.delete("job");
     navigate(`${page.peek()}?${next}`, { replace: true });
   };
+  const chart = useResource(`series ${job.id}`, (signal) =>
+    api.get("/api/universes/{universe_id}/jobs/{job_id}/series", { path, signal }),
+  );
   const plot = `/api/universes/${encodeURIComponent(job.universeId)}/jobs/${encodeURIComponent(job.id)}/plot`;
   return (
     <Dialog
@@ -74,16 +78,36 @@ export function JobResult({ job }: { job: UniverseJobFacts }) {
         <Loaded resource={result}>
           {(found) => (job.kind === "nbody" ? <NbodyVerdict found={found} /> : <MeasuredAnswer found={found} />)}
         </Loaded>
-        <a href={plot} target="_blank" rel="noreferrer">
+        {chart.value.value && <JobPlots job={job.id} chart={chart.value.value} />}
+        {chart.error.value && (
           <img
             class="job-plot"
             src={plot}
             alt={texts.plot(texts.kinds[job.kind], String(job.summary?.headline ?? ""))}
           />
-        </a>
+        )}
+        <p>
+          <a class="button" href={plot} download={`${job.kind}-${job.id}.svg`}>
+            {texts.savePlot}
+          </a>
+        </p>
         {job.kind === "nbody" && result.value.value && <NbodyTables found={result.value.value} />}
       </div>
     </Dialog>
+  );
+}
+
+/** The curves of the answer, and how they were computed, with the error. */
+function JobPlots({ job, chart }: { job: string; chart: UniverseJobChart }) {
+  return (
+    <section class="job-plots" aria-label={texts.plots}>
+      {chart.panels.map((panel) => (
+        <TimePlot key={panel.title} {...panel} curves={panel.series} syncKey={job} />
+      ))}
+      <p class="quiet small" dir="auto">
+        {chart.footer}
+      </p>
+    </section>
   );
 }
 
@@ -92,7 +116,7 @@ function NbodyVerdict({ found }: { found: NbodyResult }) {
   const error = errors.length ? texts.error(Math.max(...errors).toPrecision(2)) : texts.errorUnknown;
   return (
     <>
-      <p>
+      <p class="tags">
         <Tag tone={found.trustworthy ? "yes" : "no"}>
           {found.trustworthy ? texts.trustworthy : texts.notTrustworthy}
         </Tag>{" "}

@@ -1,19 +1,16 @@
 import type { Signal } from "@preact/signals";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
 import { Button, Tag } from "../components/controls.tsx";
 import { Loaded } from "../components/states.tsx";
 import { When } from "../components/time.tsx";
-import { showError, showToast } from "../components/toasts.tsx";
 import { useResource } from "../resource.ts";
-import { formatPath, navigate } from "../router.ts";
 import { strings } from "../strings.ts";
+import { branchAt, restoreVersion, undoLastChange } from "./actions.ts";
 import { ComparePanel } from "./compare_panel.tsx";
 
 const texts = strings.universe;
 const PAGE = 50;
-const MOST_ENTRIES = 1_000; // of one request
 const MOST_REFUSED = 5;
 const SEND_TOOL = "send_universe_command";
 
@@ -35,41 +32,21 @@ interface Entry {
 
 /** The log: every version can be looked at, restored, or the start of a branch. */
 export function LogPanel({ universe, current, version }: LogProps) {
-  const [count, setCount] = useState(PAGE);
+  const [chosenEnd, setChosenEnd] = useState<number>();
   const id = useId();
   const shown = version.value ?? current;
-  const path = { universe_id: universe };
-  const after = Math.max(0, current - count);
+  const end = Math.min(chosenEnd ?? findEnd(shown, current), current);
+  const after = Math.max(0, end - PAGE);
   const subject = `history ${universe}`;
   const history = useResource(
-    `${subject} ${current} ${count}`,
-    (signal) => loadEntries(universe, after, current, signal),
+    `${subject} ${after} ${end}`,
+    (signal) => loadEntries(universe, after, end - after, signal),
     undefined,
     subject,
   );
-  async function change(run: () => Promise<unknown>, done: string): Promise<void> {
-    try {
-      await run();
-      version.value = undefined;
-      showToast(done);
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
-  }
-  const undo = () => change(() => api.post("/api/universes/{universe_id}/undo", { path }), texts.undone);
-  const restore = (to: number) =>
-    change(() => api.post("/api/universes/{universe_id}/restore", { path, body: { version: to } }), texts.restored(to));
-  async function branch(from: number): Promise<void> {
-    try {
-      const made = await api.post("/api/universes/{universe_id}/branch", {
-        path,
-        query: { return: "record" },
-        body: { version: from },
-      });
-      navigate(formatPath("/universes/{id}", { id: (made as unknown as { id: string }).id }));
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
+  useEffect(() => setChosenEnd(undefined), [shown]);
+  async function restore(to: number): Promise<void> {
+    if (await restoreVersion(universe, to)) version.value = undefined;
   }
   return (
     <section class="panel-section" aria-label={texts.tabs.log}>
@@ -90,7 +67,7 @@ export function LogPanel({ universe, current, version }: LogProps) {
       {version.value !== undefined && <p class="note-box small">{texts.past(shown)}</p>}
       <div class="tags">
         {version.value === undefined ? (
-          <Button onClick={() => void undo()} isDisabled={current < 2}>
+          <Button onClick={() => void undoLastChange(universe)} isDisabled={current < 2}>
             {texts.undo}
           </Button>
         ) : (
@@ -106,7 +83,7 @@ export function LogPanel({ universe, current, version }: LogProps) {
             </Button>
           </>
         )}
-        <Button onClick={() => void branch(shown)}>{texts.branch(shown)}</Button>
+        <Button onClick={() => void branchAt(universe, shown)}>{texts.branch(shown)}</Button>
       </div>
       <Loaded resource={history}>
         {(entries) => (
@@ -132,25 +109,29 @@ export function LogPanel({ universe, current, version }: LogProps) {
           </ol>
         )}
       </Loaded>
-      {after > 0 && <Button onClick={() => setCount(count + PAGE)}>{texts.earlier}</Button>}
-      <Refused />
+      <div class="tags">
+        {after > 0 && <Button onClick={() => setChosenEnd(after)}>{texts.earlier}</Button>}
+        {end < current && <Button onClick={() => setChosenEnd(end + PAGE)}>{texts.later}</Button>}
+      </div>
+      <Refused universe={universe} />
       <ComparePanel universe={universe} />
     </section>
   );
 }
 
-/** Return the entries after a version up to another, the last one first. */
-async function loadEntries(universe: string, after: number, to: number, signal: AbortSignal): Promise<Entry[]> {
-  const entries: Entry[] = [];
-  for (let from = after; from < to; from += MOST_ENTRIES) {
-    const reply = await api.get("/api/universes/{universe_id}/history", {
-      path: { universe_id: universe },
-      query: { after: from, limit: Math.min(to - from, MOST_ENTRIES) },
-      signal,
-    });
-    entries.push(...(reply as unknown as { entries: Entry[] }).entries);
-  }
-  return entries.reverse();
+/** Return the last version of the page of the log that has a version: the last page, or one about the version. */
+export function findEnd(shown: number, current: number): number {
+  return shown > current - PAGE ? current : Math.min(current, Math.max(PAGE, shown + PAGE / 2));
+}
+
+/** Return entries after a version, the last one first. */
+async function loadEntries(universe: string, after: number, limit: number, signal: AbortSignal): Promise<Entry[]> {
+  const reply = await api.get("/api/universes/{universe_id}/history", {
+    path: { universe_id: universe },
+    query: { after, limit: Math.max(limit, 1) },
+    signal,
+  });
+  return (reply as unknown as { entries: Entry[] }).entries.reverse();
 }
 
 /** Return what an entry did: its command with the fields it changed, or how the state came about. */
@@ -163,23 +144,24 @@ export function describeEntry(entry: Entry): string {
     .join(" ");
 }
 
-/** The last commands of agents that were refused, in any universe, with the reason. The log has only those that took effect. */
-function Refused() {
+/** The last commands of agents that this universe refused, with the reason. The log has only those that took effect. */
+function Refused({ universe }: { universe: string }) {
+  const query = { tool: SEND_TOOL, about: universe, failed: true, limit: MOST_REFUSED };
   const calls = useResource(
-    "refused commands",
-    (signal) => api.get("/api/calls", { query: { limit: 100 }, signal }),
+    `refused commands ${universe}`,
+    (signal) => api.get("/api/calls", { query, signal }),
     (change) => change.kind === "call" && change.tool === SEND_TOOL,
   );
-  const refused = (calls.value.value?.calls ?? []).filter((call) => call.tool === SEND_TOOL && call.error);
+  const refused = calls.value.value?.calls ?? [];
   if (!refused.length) return null;
   return (
     <div>
       <h3>{texts.refused}</h3>
       <ul class="log-list">
-        {refused.slice(0, MOST_REFUSED).map((call) => (
+        {refused.map((call) => (
           <li key={`${call.at} ${call.error}`}>
             <span dir="auto">
-              <Tag tone="no">{texts.refusedTag}</Tag> {call.error}
+              <Tag tone="no">{texts.refusedTag}</Tag> {call.message ?? call.error}
             </span>
             <span class="quiet small" dir="auto">
               {call.client ?? texts.unknown}, <When at={call.at} />

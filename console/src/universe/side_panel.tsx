@@ -1,10 +1,11 @@
 import type { Signal } from "@preact/signals";
-import { useId, useState } from "preact/hooks";
+import { useId, useMemo } from "preact/hooks";
 import { api } from "../api.ts";
 import { toApiError } from "../api_error.ts";
 import type { UniverseJobFacts } from "../api_types.ts";
 import { Loaded } from "../components/states.tsx";
 import { showError } from "../components/toasts.tsx";
+import { usePaletteEntries } from "../palette_entries.ts";
 import { useResource } from "../resource.ts";
 import { query } from "../router.ts";
 import type { SkyData } from "../sky/load.ts";
@@ -13,13 +14,13 @@ import type { SkyState } from "../sky/state.ts";
 import { loadTrajectory, type Trajectory } from "../sky/trajectory.ts";
 import { strings } from "../strings.ts";
 import { BodyValues } from "./body_values.tsx";
-import { CommandPanel } from "./command_panel.tsx";
+import { makeUniverseEntries } from "./command_entries.ts";
+import { CommandPanel, listCommands, useCommands } from "./command_panel.tsx";
 import { JobPanel } from "./job_panel.tsx";
 import { LogPanel } from "./log_panel.tsx";
+import { makePanelState, TABS, type Tab } from "./panel_state.ts";
 
 const texts = strings.universe;
-const TABS = ["body", "log", "commands", "jobs"] as const;
-type Tab = (typeof TABS)[number];
 
 export interface SidePanelProps {
   universe: string;
@@ -36,7 +37,9 @@ export interface SidePanelProps {
 /** What is beside the sky: the values of the selected body, the log, commands and jobs. */
 export function SidePanel(props: SidePanelProps) {
   const { universe, state, data, version } = props;
-  const [tab, setTab] = useState<Tab>(query.peek().has("job") ? "jobs" : "body");
+  const panel = useMemo(() => makePanelState(query.peek().has("job") ? "jobs" : "body"), []);
+  const tab = panel.tab.value;
+  const commands = useCommands();
   const facts = useResource(
     `universe facts ${universe}`,
     async (signal) => {
@@ -49,12 +52,27 @@ export function SidePanel(props: SidePanelProps) {
   const name = useId();
   const shown = data?.elements.version ?? version.value;
   const run = props.trajectory.value;
+  usePaletteEntries(() =>
+    makeUniverseEntries({
+      universe,
+      version: shown,
+      isPresent: version.peek() === undefined,
+      commands: listCommands(commands.value.peek()),
+      bodies: data?.cast.bodies ?? [],
+      state,
+      panel,
+    }),
+  );
+  function setTab(next: Tab): void {
+    panel.tab.value = next;
+  }
   async function play(job: UniverseJobFacts): Promise<void> {
     try {
       const loaded = await loadTrajectory(universe, job.id);
       version.value = job.version === facts.value.peek()?.version ? undefined : job.version;
       props.trajectory.value = loaded;
       state.time.value = loaded.start;
+      state.hasTrails.value = true;
       state.isPlaying.value = true;
     } catch (thrown) {
       showError(toApiError(thrown));
@@ -92,7 +110,7 @@ export function SidePanel(props: SidePanelProps) {
           </fieldset>
           {tab === "body" && <Selected {...props} version={shown} />}
           {tab === "log" && <LogPanel universe={universe} current={found.version} version={version} />}
-          {tab === "commands" && <CommandPanel universe={universe} body={state.selected.value} />}
+          {tab === "commands" && <CommandPanel universe={universe} body={state.selected.value} draft={panel.draft} />}
           {tab === "jobs" && (
             <JobPanel
               universe={universe}

@@ -93,9 +93,11 @@ def make_visitor(browser: Browser, server: ServerProcess) -> Generator[Callable[
     """Return a function that makes signed-in visitors; the test fails if a page of theirs printed a message."""
     visitors: list[Visitor] = []
 
-    def make(*, name: str = NAME, width: int = 1440, theme: str = "light", signed_in: bool = True) -> Visitor:
+    def make(
+        *, name: str = NAME, width: int = 1440, height: int = 0, theme: str = "light", signed_in: bool = True
+    ) -> Visitor:
         context = browser.new_context(
-            viewport={"width": width, "height": 900 if width > 760 else 844},
+            viewport={"width": width, "height": height or (900 if width > 760 else 844)},
             color_scheme="dark" if theme == "dark" else "light",
             reduced_motion="reduce",
         )

@@ -86,6 +86,12 @@ def universes(server: ServerProcess) -> None:
             client.post("/api/universes/import", json=body).raise_for_status()
 
 
+@pytest.fixture
+def visitor(make_visitor: Callable[..., Visitor]) -> Visitor:
+    """Return a visitor with a small window: software draws the pictures, pixel by pixel."""
+    return make_visitor(width=1000, height=480)
+
+
 def open_sky(visitor: Visitor, path: str) -> Page:
     page = visitor.open_page(path)
     page.wait_for_function("() => document.querySelector('.sky')?.sky?.readStatistics().frames > 0")
@@ -105,7 +111,6 @@ def test_bodies_and_names_are_where_the_api_says(
     visitor: Visitor, server: ServerProcess, universe: str, epoch: float, followed: list[str | None]
 ) -> None:
     page = open_sky(visitor, f"/universes/{universe}?t=0")
-    page.set_viewport_size({"width": 1000, "height": 500})
     with server.make_client() as client:
         for number, year in enumerate(YEARS):
             time = J2000 + (year - 2000) * 365.25 - epoch
