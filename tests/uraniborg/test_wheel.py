@@ -2,7 +2,9 @@
 
 import json
 import subprocess
+import sys
 import tomllib
+import venv
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,41 @@ def test_without_the_extra_the_command_names_it(programs: Path, tmp_path: Path, 
     assert "needs the optional dependencies of the extra 'mcp'" in done.stderr
     assert "uraniborg[mcp]" in done.stderr
     assert not (tmp_path / ".cursor").exists()
+
+
+ISOLATED = ("unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
+"""Runs a program in a network of its own that has this machine and nothing else."""
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(8 * PATIENCE_S)
+def test_the_wheel_in_an_empty_environment_runs_the_whole_story_without_a_network(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    if subprocess.run([*ISOLATED, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("This machine cannot run programs without a network.")
+    (wheel,) = (install_wheel(tmp_path_factory).parents[1] / "dist").glob("*.whl")
+    fresh = tmp_path / "fresh"
+    venv.create(fresh, with_pip=True)
+    python = str(fresh / "bin" / "python")
+    lock = [sys.executable, str(ROOT / "tools" / "install_lock.py"), python, str(ROOT / "requirements" / "core.lock")]
+    installed = subprocess.run(lock, cwd=ROOT, capture_output=True, text=True, check=False)
+    if installed.returncode:
+        pytest.skip(f"The lock cannot be installed here: {installed.stderr[-200:]}")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", str(wheel)], check=True)
+    uraniborg, env = str(fresh / "bin" / "uraniborg"), make_environment(tmp_path)
+
+    def run_isolated(*command: str) -> str:
+        done = subprocess.run(
+            [*ISOLATED, *command], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=900, check=False
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    assert "all 5 Laplace resonances hold" in " ".join(run_isolated(uraniborg, "demo", "--script").split())
+    run_isolated(uraniborg, "export", "-o", "story.zip")
+    for bundle in ("demo-output", "story.zip"):
+        assert " 0 differ," in run_isolated(uraniborg, "verify", bundle)
+    driver = str(Path(__file__).with_name("served_story.py"))
+    run_isolated(python, driver, uraniborg, str(tmp_path / "served"), str(tmp_path / "served.zip"), str(YEARS))
+    assert " 0 differ," in run_isolated(uraniborg, "verify", "served.zip")

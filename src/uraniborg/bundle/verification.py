@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from uraniborg.bundle.checks import Check, check_digests, check_metadata
-from uraniborg.bundle.reader import Bundle
+from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.kernel.errors import InternalError, as_error
 
 Progress = Callable[[str], None]
@@ -23,6 +23,7 @@ def verify_bundle(bundle: Bundle, *, repeat: bool = True, report: Progress = lam
 
 
 def _repeat(bundle: Bundle, report: Progress) -> Iterator[Check]:
+    from uraniborg.bundle.comparison_checks import check_comparison
     from uraniborg.bundle.measurement_checks import check_measurement
     from uraniborg.bundle.run_checks import check_run
     from uraniborg.bundle.search_checks import check_bibliography, check_search
@@ -43,6 +44,9 @@ def _repeat(bundle: Bundle, report: Progress) -> Iterator[Check]:
             report(f"{folder} {done:.0%}")
 
         yield from _guard(folder, lambda item: check_measurement(bundle, item, show), report)
+    for path in bundle.paths:
+        if path.startswith("comparisons/") and path.endswith(".json"):
+            yield from _guard(path, lambda item: check_comparison(bundle, item), report)
 
 
 def _guard(item: str, check: Callable[[str], Iterator[Check]], report: Progress) -> Iterator[Check]:
@@ -53,4 +57,6 @@ def _guard(item: str, check: Callable[[str], Iterator[Check]], report: Progress)
     except Exception as exc:  # an unknown bundle can hold anything; the other checks go on
         error = as_error(exc)
         detail = type(exc).__name__ if isinstance(error, InternalError) else error.message
+        if isinstance(exc, Unreadable):
+            detail = str(exc)
         yield Check(item, "differs", f"cannot be checked: {detail}")

@@ -32,6 +32,7 @@ def _compare_stored_runs(folder: StoryFolder, runs: list[StoredRun], factor: flo
     make_folder(folder.plots)
     write_drawing(draw_comparison(runs, answer.sentence), picture)
     return {
+        "planet": PLANET,
         "factor": factor,
         "verdict": answer.verdict,
         "answer": answer.sentence,

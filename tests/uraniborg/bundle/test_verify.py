@@ -15,6 +15,7 @@ import pytest
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import Demo, make_demo, read_demo, run_uraniborg
 from uraniborg.bundle.checks import Check, list_metadata_problems
+from uraniborg.bundle.comparison_checks import check_comparison
 from uraniborg.bundle.crate import add_frame
 from uraniborg.bundle.pieces import BundleFile, make_json_file, make_text_file
 from uraniborg.bundle.reader import InvalidBundle, open_bundle
@@ -38,6 +39,7 @@ def bundle(demo: Demo, tmp_path: Path) -> Path:
     shutil.copytree(demo.folder / "demo-output", copy)
     for name in ("h-times-2", "h-times-50"):
         shutil.rmtree(copy / "measurements" / name)
+        (copy / "comparisons" / f"{name}.json").unlink()
     return copy
 
 
@@ -133,6 +135,20 @@ def test_changes_of_counts_commands_values_nodes_and_keys_are_found(bundle: Path
         "runs/masses-stopped.json, node b: other outputs: value; value is 1.0, repeated 4.1267943653209906e-06",
     ):
         assert expected in found, found
+
+
+def test_an_answer_that_does_not_follow_from_its_runs_is_found(demo: Demo, tmp_path: Path) -> None:
+    copy, path = tmp_path / "bundle", "comparisons/h-times-50.json"
+    shutil.copytree(demo.folder / "demo-output", copy)
+    with open_bundle(copy) as opened:
+        (right,) = check_comparison(opened, path)
+    assert (right.result, "50 times as heavy" in right.detail) == ("matched", True)
+    change_json(copy, path, lambda found: found.update(factor=2, answer="Yes."))
+    with open_bundle(copy) as opened:
+        (wrong,) = check_comparison(opened, path)
+    assert wrong.result == "differs"
+    assert "the answer is “Yes.”, repeated “It cannot be said" in wrong.detail
+    assert "2 times as heavy" in wrong.detail
 
 
 def test_only_pure_nodes_of_a_bundle_are_run(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """The story and the universes as people use them in a browser, while others work on the same universes."""
 
 import signal
+import time
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -149,6 +151,64 @@ def test_two_browsers_and_two_agents_change_one_universe_and_see_the_same_versio
     expect(other.get_by_text("version 1 of 5", exact=False).first).to_be_visible()
     other.get_by_role("button", name="Branch at version 1").click()
     expect(other.get_by_text("8 bodies, version 1")).to_be_visible()
+
+
+SEND = """async ({ path, command }) => {
+  const headers = { 'X-Uraniborg': '1', 'Content-Type': 'application/json' };
+  const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(command) });
+  return answer.ok;
+}"""
+READ_POSITIONS = """async () => {
+  const { sky } = document.querySelector('.sky');
+  sky.state.time.value = 100;
+  sky.state.followed.value = 'trappist-1';
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  return sky.readPositions();
+}"""
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("seconds", [pytest.param(1, id="1-s"), pytest.param(300, id="300-s", marks=pytest.mark.soak)])
+def test_two_browsers_and_two_agents_write_at_once_and_nothing_is_lost(
+    make_visitor: Callable[..., Visitor], server: ServerProcess, seconds: float
+) -> None:
+    with server.make_client() as client:
+        made = client.post("/api/universes", json={"name": "Busy", "from": "trappist-1"}).json()["id"]
+    pages = [make_visitor(name=name).open_page(f"/universes/{made}") for name in ("Ada", "Grace")]
+    for page in pages:
+        page.wait_for_function("() => document.querySelector('.sky')?.sky?.readStatistics().frames > 0")
+    path, masses = f"/api/universes/{made}/commands", {letter: list[float]() for letter in "efgh"}
+
+    def make_command(letter: str) -> dict[str, object]:
+        masses[letter].append(1e-6 + 1e-9 * len(masses[letter]))
+        return {"type": "updateStar", "id": f"trappist-1-{letter}", "payload": {"mass": masses[letter][-1]}}
+
+    bridge = ("uraniborg", "bridge", f"{server.parts['universe']['url']}/mcp")
+    with Agent(server.env, *bridge) as first, Agent(server.env, *bridge) as second:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end or len(masses["h"]) < 5:
+            calls = [
+                (agent, agent.start("send_universe_command", universeId=made, command=make_command(letter)))
+                for agent, letter in ((first, "g"), (second, "h"))
+            ]
+            for page, letter in zip(pages, "ef", strict=True):
+                assert page.evaluate(SEND, {"path": path, "command": make_command(letter)})
+            for agent, call in calls:
+                assert "version" in agent.finish(call)
+    version = 1 + sum(map(len, masses.values()))
+    for page in pages:
+        expect(page.get_by_text(f"8 bodies, version {version}", exact=True)).to_be_visible()
+    assert pages[0].evaluate(READ_POSITIONS) == pages[1].evaluate(READ_POSITIONS)
+    with server.make_client() as client:
+        entries: list[Any] = []
+        while page_of_log := client.get(
+            f"/api/universes/{made}/history", params={"after": 1 + len(entries), "limit": 1000}
+        ).json()["entries"]:
+            entries += page_of_log
+    assert [entry["version"] for entry in entries] == list(range(2, version + 1))
+    for letter, sent in masses.items():
+        body = f"trappist-1-{letter}"
+        assert [one["command"]["payload"]["mass"] for one in entries if one["command"]["id"] == body] == sent
 
 
 @pytest.mark.soak
