@@ -55,7 +55,7 @@ def run_steps(served: dict[str, Any], years: float) -> None:
             continue
         inputs = {"years": years} if state["next"] == "integrate" else {}
         request(served, f"/api/story/steps/{state['next']}", {"inputs": inputs})
-    raise TimeoutError(state["running"] or state["next"])
+    raise TimeoutError("the story did not end in time")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Runs steps in the data folder of this process and stores what they return; one step at a time, in any process."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from uraniborg.kernel.clock import SystemClock, format_iso
@@ -54,18 +55,32 @@ async def run_step(
                 argument=unknown[0][:80],
             )
         inputs = {one.name: one.read(given, results) for one in step.inputs}
-        write_atomic(folder.running_step_file, step.id)
         os.environ["URANIBORG_USER"] = person
         started = format_iso(SystemClock().now())
-        result = await step.run(StepContext(folder, results, person, door, progress), inputs)
+        with _mark_running(folder, step.id):
+            result = await step.run(StepContext(folder, results, person, door, progress), inputs)
         kept = {one.id: records[one.id] for one in steps[:index]}
         ended = format_iso(SystemClock().now())
         record: Plain = {"by": person, "started_at": started, "ended_at": ended, "inputs": inputs, "result": result}
         folder.write_records({**kept, step.id: record})
         write_view(folder, steps)
     finally:
-        folder.running_step_file.unlink(missing_ok=True)
         lease.release()
+
+
+@contextmanager
+def _mark_running(folder: StoryFolder, step_id: str) -> Generator[None]:
+    """Store which step runs until it ends; the mark stays if the server that follows the step was killed."""
+    write_atomic(folder.running_step_file, step_id)
+    is_abandoned = False
+    try:
+        yield
+    except BrokenPipeError:
+        is_abandoned = True
+        raise
+    finally:
+        if not is_abandoned:
+            folder.running_step_file.unlink(missing_ok=True)
 
 
 def describe_story(folder: StoryFolder) -> None:

@@ -15,10 +15,13 @@ from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.files import Lease
+from uraniborg.story import runner
 from uraniborg.story.errors import StepNotFound, StepNotReady, StepRunning, StoryUnreadable
+from uraniborg.story.folder import Plain
 from uraniborg.story.runner import check_ready, find_step, load_steps
 from uraniborg.story.search_steps import explain_strike, find_redundant_query, propose_mark, read_marks
 from uraniborg.story.service import Story
+from uraniborg.story.steps import Description, Step, StepContext
 
 pytestmark = pytest.mark.timeout(2 * PATIENCE_S)
 
@@ -187,6 +190,25 @@ async def test_a_step_that_is_interrupted_can_be_run_again_and_a_story_that_runs
         assert not copied.folder.state_file.exists()
     finally:
         await copied.aclose()
+
+
+async def test_a_step_whose_server_was_killed_is_shown_as_interrupted(
+    copied: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_and_report(context: StepContext, _inputs: Plain) -> Plain:
+        context.progress(0.5)
+        return {}
+
+    def fail_to_report(_done: float) -> None:
+        raise BrokenPipeError
+
+    step = Step("integrate", "", "you", "", run_and_report, lambda _: "", lambda _: Description(""), can_repeat=True)
+    monkeypatch.setattr(runner, "load_steps", lambda: (step,))
+    monkeypatch.setenv("URANIBORG_USER", "Ada")  # which the runner sets
+    with pytest.raises(BrokenPipeError):
+        await runner.run_step(copied.folder, step.id, {}, person="Ada", door="console", progress=fail_to_report)
+    state = await copied.get_state()
+    assert (state["running"], state["interrupted"]) == (None, "integrate")
 
 
 def test_a_broken_state_file_is_named_with_the_remedy(tmp_path: Path) -> None:
