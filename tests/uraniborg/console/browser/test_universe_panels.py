@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.shared_folders import PATIENCE_S
-from tests.uraniborg.console.browser.agents import Agent
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
 from tests.uraniborg.console.processes import ServerProcess
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3 * PATIENCE_S)]
 expect.set_options(timeout=30_000)
-MINUTES = 5
 READY = "() => document.querySelector('.sky')?.sky?.readStatistics().frames > 0"
 
 
@@ -229,52 +226,3 @@ def test_the_palette_sends_undoes_branches_and_goes_to_bodies(visitor: Visitor, 
     expect(page.locator("#command-type")).to_have_value("tick")
     choose("branch at version 3")
     expect(page.get_by_text("8 bodies, version 1")).to_be_visible()
-
-
-@pytest.mark.timeout(900)
-def test_two_browsers_and_two_agents_work_for_five_minutes_and_nothing_is_lost(
-    make_visitor: Callable[..., Visitor], server: ServerProcess
-) -> None:
-    universe = create(server, "Busy")
-    pages = [
-        open_universe(make_visitor(name=name, width=1000, height=600), universe, "?t=0&log=0")
-        for name in ("Sophie", "Tycho")
-    ]
-    bridge = ("uraniborg", "bridge", f"{server.parts['universe']['url']}/mcp")
-    sent = 0
-    with Agent(server.env, *bridge) as one, Agent(server.env, *bridge) as two:
-        deadline = time.monotonic() + MINUTES * 60
-        while time.monotonic() < deadline:
-            calls = [
-                (agent, agent.start("send_universe_command", universeId=universe, command=make_update(body, sent)))
-                for agent, body in ((one, "trappist-1-g"), (two, "trappist-1-h"))
-            ]
-            for number, page in enumerate(pages):
-                body = f"trappist-1-{'bc'[number]}"
-                path = f"/api/universes/{universe}/commands?return=events"
-                answer = page.request.post(
-                    f"{server.url}{path}", data=make_update(body, sent), headers={"X-Uraniborg": "1"}
-                )
-                assert answer.ok, answer.text()
-            assert all("error" not in agent.finish(call) for agent, call in calls)
-            sent += 4
-    for page in pages:
-        expect(page.get_by_text(f"8 bodies, version {sent + 1}")).to_be_visible()
-        page.wait_for_function(
-            "(last) => document.querySelector('.sky').sky.readStatistics().version === last", arg=sent + 1
-        )
-    places = [page.evaluate("() => document.querySelector('.sky').sky.readPlaces()") for page in pages]
-    assert places[0] == places[1]
-    entries: list[dict[str, Any]] = []
-    with server.make_client() as client:
-        while len(entries) < sent + 1:
-            query = {"after": len(entries), "limit": 1_000}
-            entries += client.get(f"/api/universes/{universe}/history", params=query).json()["entries"]
-    changed = [(one["command"]["id"], one["command"]["payload"]["mass"]) for one in entries[1:]]
-    expected = {(f"trappist-1-{letter}", 1e-7 + number * 1e-12) for number in range(0, sent, 4) for letter in "bcgh"}
-    assert len(changed) == sent
-    assert set(changed) == expected
-
-
-def make_update(body: str, number: int) -> dict[str, Any]:
-    return {"type": "updateStar", "id": body, "payload": {"mass": 1e-7 + number * 1e-12}}
