@@ -3,8 +3,8 @@
 python bench/bench_console_run.py [--quick]
 
 The limit is 200 ms for 95 of 100 nodes. The same is measured while a page shows 200 nodes and while a batch of 1,000
-items runs beside the nodes that are measured. The script of the page takes at most 10 ms for each state of a node that
-it shows, and the page stays below 5,000 elements.
+items runs beside the nodes that are measured. While the run lasts, the script of the page takes at most a quarter of
+the time, and the page stays below 5,000 elements.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 NODES: Final = 100
 LIMIT_MS: Final = 200.0
-SCRIPT_MS: Final = 10.0
+SCRIPT_SHARE: Final = 0.25
 ELEMENTS: Final = 5_000
 WAIT_S: Final = 60.0
 WATCH: Final = """() => {
@@ -58,10 +58,10 @@ def make_step(name: str) -> dict[str, Any]:
 
 
 class Measured(NamedTuple):
-    """How long each step took to appear, the script time for each state shown, and the size of the page."""
+    """How long each step took to appear, the share of the time that scripts took, and the size of the page."""
 
     times_ms: list[float]
-    script_ms: float
+    script_share: float
     elements: int
 
 
@@ -87,9 +87,10 @@ def measure(browser: Browser, server: ConsoleServer, name: str, document: dict[s
         page.evaluate(WATCH)
         session: Any = context.new_cdp_session(page)
         session.send("Performance.enable")
-        before = read_script_ms(session)
+        before, started = read_script_ms(session), time.perf_counter()
         gate.touch()
         assert process.wait(WAIT_S * 4) == 0
+        elapsed_ms = (time.perf_counter() - started) * 1_000
         page.wait_for_timeout(1_000)
         script_ms = read_script_ms(session) - before
         seen: dict[str, float] = page.evaluate("() => window.seen")
@@ -99,7 +100,7 @@ def measure(browser: Browser, server: ConsoleServer, name: str, document: dict[s
     ended = {node["node"]: read_end_ms(node) for node in nodes if node["node"].startswith("step-")}
     assert ended.keys() <= seen.keys(), f"the page missed {sorted(ended.keys() - seen.keys())[:5]}"
     times = [seen[name] - at for name, at in ended.items()]
-    return Measured(times, script_ms / max(1, len(seen)), elements)
+    return Measured(times, script_ms / elapsed_ms, elements)
 
 
 def read_script_ms(session: Any) -> float:
@@ -136,11 +137,11 @@ def main() -> None:
             }
         browser.close()
     print(f"from the end of a node in another process to the page, {steps} nodes each")
-    for title, (times, script_ms, elements) in found.items():
+    for title, (times, share, elements) in found.items():
         p95 = quantiles(times, n=20)[-1]
         print(f"  {title:26s} {median(times):6.0f} ms, p95 {p95:.0f} ms  (limit {LIMIT_MS:.0f} ms)")
-        print(f"  {'':26s} script {script_ms:.1f} ms a state (limit {SCRIPT_MS:.0f} ms), {elements:,} elements")
-        if p95 > LIMIT_MS or script_ms > SCRIPT_MS or elements > ELEMENTS:
+        print(f"  {'':26s} script {share:.1%} of the time (limit {SCRIPT_SHARE:.0%}), {elements:,} elements")
+        if p95 > LIMIT_MS or share > SCRIPT_SHARE or elements > ELEMENTS:
             raise SystemExit(f"{title}: beyond a limit")
 
 
