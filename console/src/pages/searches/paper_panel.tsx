@@ -82,9 +82,12 @@ function Citation({ row, paper }: { row: PaperRow; paper: PaperDetails | undefin
     <p class="citation quiet">
       <span dir="auto">{shown.join(", ")}</span>
       {row.author_count > shown.length && (
-        <button class="link-button" type="button" onClick={() => setWhole(true)}>
-          {texts.moreAuthors(row.author_count - shown.length)}
-        </button>
+        <>
+          {" "}
+          <button class="link-button" type="button" onClick={() => setWhole(true)}>
+            {texts.moreAuthors(row.author_count - shown.length)}
+          </button>
+        </>
       )}
       {shown.length > 0 && ". "}
       {row.venue && <i dir="auto">{row.venue}</i>}

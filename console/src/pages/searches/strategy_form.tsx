@@ -181,7 +181,7 @@ function StrategyDecision({ reply, plan, onDecide, onDecided }: DecisionProps) {
       <Button keyHint="r" onClick={() => setRejecting(true)}>
         {texts.reject}
       </Button>
-      <span class="quiet small">{texts.firstWins}</span>
+      <span class="quiet small wide-only">{texts.firstWins}</span>
     </>
   );
 

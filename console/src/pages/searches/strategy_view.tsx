@@ -191,7 +191,7 @@ function describeLimits({ filters }: SearchStrategy): string {
   const from = filters.year_from ? String(filters.year_from) : "";
   const to = filters.year_to ? String(filters.year_to) : "";
   const years = from && to ? texts.years(from, to) : from ? texts.since(from) : to ? texts.until(to) : texts.anyYear;
-  const most = filters.max_results ? `${texts.maxResults.toLowerCase()}: ${filters.max_results}` : "";
+  const most = filters.max_results ? texts.atMost(filters.max_results) : "";
   return [years, filters.language ?? "", most].filter(Boolean).join(", ");
 }
 

@@ -31,6 +31,12 @@ window.addEventListener('securitypolicyviolation', (event) => {
   console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
 });
 """
+COUNT_SHIFTS = """
+window.shifts = 0;
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifts += one.value;
+}).observe({ type: 'layout-shift', buffered: true });
+"""
 NAME = "Sophie Brahe"
 LOOKS = [
     ("light", 1440),
@@ -103,6 +109,7 @@ def make_visitor(browser: Browser, server: ServerProcess) -> Generator[Callable[
         )
         context.set_default_timeout(30_000)
         context.add_init_script(WATCH_POLICY)
+        context.add_init_script(COUNT_SHIFTS)
         if signed_in:
             headers = {"X-Uraniborg": "1"}
             data = {"token": server.token, "name": name}

@@ -31,12 +31,6 @@ from uraniborg.recordings import QUERY
 
 pytestmark = pytest.mark.timeout(600)
 PATHS = ("/inbox", "/settings", "/connections", "/nothing/here")
-COUNT_SHIFTS = """
-window.shifts = 0;
-new PerformanceObserver((list) => {
-  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifts += one.value;
-}).observe({ type: 'layout-shift', buffered: true });
-"""
 PICTURE_WIDTH = 1000
 MOST_DIFFERENT_PIXELS = 12
 """Of a picture at a quarter of its size: browsers of other versions smooth edges in other ways."""
@@ -119,7 +113,6 @@ def a_question(server: ServerProcess) -> None:
 @pytest.mark.parametrize(("theme", "width"), LOOKS)
 def test_pages_are_accessible_and_still(make_visitor: Callable[..., Visitor], theme: str, width: int) -> None:
     visitor = make_visitor(theme=theme, width=width)
-    visitor.context.add_init_script(COUNT_SHIFTS)
     page = visitor.open_page(PATHS[0])
     for path in PATHS:
         page.goto(f"{visitor.url}{path}")
