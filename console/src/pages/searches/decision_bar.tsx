@@ -67,14 +67,20 @@ export function DecisionBar(props: {
         <Button keyHint="u" onClick={props.onUndo}>
           {texts.undo}
         </Button>
-        {props.url && (
-          <a class="button quiet" href={props.url} target="_blank" rel="noopener noreferrer" aria-keyshortcuts="o">
-            <span>{texts.openPaper}</span>
-            <span class="key-hint" aria-hidden="true">
-              <kbd class="key">O</kbd>
-            </span>
-          </a>
-        )}
+        {/* The link keeps its place while the paper is loaded: the bar must not move. */}
+        <a
+          class="button quiet"
+          style={{ visibility: props.url ? "visible" : "hidden" }}
+          href={props.url ?? "#"}
+          target="_blank"
+          rel="noopener noreferrer"
+          aria-keyshortcuts="o"
+        >
+          <span>{texts.openPaper}</span>
+          <span class="key-hint" aria-hidden="true">
+            <kbd class="key">O</kbd>
+          </span>
+        </a>
         <span class={unsent ? "verdict-count problem small" : "verdict-count quiet small"} role="status">
           {unsent ? texts.unsaved(unsent) : texts.decided(decided, counts.undecided)}
         </span>

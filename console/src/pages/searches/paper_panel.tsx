@@ -78,6 +78,8 @@ function Citation({ row, paper }: { row: PaperRow; paper: PaperDetails | undefin
   const shown = isWhole ? names : names.slice(0, SHOWN_AUTHORS);
   const link = checkLink(paper?.url ?? undefined);
   const pages = paper?.pages ? `, ${paper.pages}` : "";
+  // All names are not known yet: what follows them would move
+  if (!paper) return <p class="citation quiet">{shown.join(", ")}</p>;
   return (
     <p class="citation quiet">
       <span dir="auto">{shown.join(", ")}</span>
@@ -91,7 +93,7 @@ function Citation({ row, paper }: { row: PaperRow; paper: PaperDetails | undefin
       )}
       {shown.length > 0 && ". "}
       {row.venue && <i dir="auto">{row.venue}</i>}
-      {paper?.volume && ` ${paper.volume}`}
+      {paper.volume && ` ${paper.volume}`}
       {pages}
       {row.venue && ", "}
       {row.year}

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { api, formatAddress } from "../../api.ts";
 import { Button, Checkbox, Tag } from "../../components/controls.tsx";
 import { Facts } from "../../components/layout.tsx";
+import { LoadingState } from "../../components/states.tsx";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
 import { FlowDiagram } from "./flow_diagram.tsx";
@@ -20,6 +21,7 @@ export function ReviewContext(props: { store: ReviewStore; onOpen: (overlay: Ove
   );
   const counts = store.counts.value;
   const value = flow.value.value;
+  if (!value && !flow.error.value) return <LoadingState />; // what is below the flow would move when the flow arrives
   return (
     <>
       <section>
