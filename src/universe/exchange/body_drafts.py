@@ -3,7 +3,7 @@
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -42,14 +42,13 @@ class BodyDraft:
     magnification: float = 1.0
 
 
-def make_id(name: str, used: Iterable[str]) -> str:
+def make_id(name: str, used: Container[str]) -> str:
     """Return an id made of the name, with a number if the id is used."""
     folded = unicodedata.normalize("NFKD", name).casefold()
     plain = _NOT_IN_ID.sub("-", "".join(char for char in folded if not unicodedata.combining(char))).strip("-")
     base = made = plain[:_ID_CHARS] or "body"
-    taken = set(used)
     number = 1
-    while made in taken:
+    while made in used:
         number += 1
         made = f"{base}-{number}"
     return made
