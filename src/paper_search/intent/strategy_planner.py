@@ -157,7 +157,8 @@ def _choose_queries(
     elif tried and not feedback.unwanted and not feedback.authors:
         candidates, reason = iter(()), LOOSENED
     else:
-        candidates, reason = composer.compose_first_queries(markers), "follows from the question and the feedback"
+        reason = "follows from the question and the feedback" if tried else "follows from the question"
+        candidates = composer.compose_first_queries(markers)
     if queries := _select_untried(candidates, tried, MAX_QUERIES):
         return queries, reason
     return _select_untried(composer.compose_broader(), tried, MAX_BROADER_QUERIES), LOOSENED

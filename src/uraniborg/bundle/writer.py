@@ -4,9 +4,11 @@ import os
 import shutil
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from uraniborg.bundle.crate import DIGESTS
 from uraniborg.bundle.pieces import BundleFile
 from uraniborg.kernel.errors import Refused
 from uraniborg.kernel.files import (
@@ -42,7 +44,7 @@ def check_target(target: Path, *, replace: bool) -> None:
         return
     if not replace:
         raise AlreadyExists(f"'{display_path(target)}' exists.", hint="Name another one, or add --replace.")
-    is_bundle = target.is_file() if is_zip(target) else (target / "SHA256SUMS").is_file() or not any(target.iterdir())
+    is_bundle = target.is_file() if is_zip(target) else (target / DIGESTS).is_file() or not any(target.iterdir())
     if target.is_symlink() or not is_bundle:
         raise NotABundle(
             f"'{display_path(target)}' is not a bundle and is not replaced.", hint="Name another folder or .zip file."
@@ -69,6 +71,16 @@ def write_bundle(target: Path, files: Sequence[BundleFile], *, replace: bool = F
         ) from exc
     finally:
         _delete(partial)
+
+
+def delete_listed_files(folder: Path) -> None:
+    """Delete the files of a bundle that its list of digests names. Other files of the folder stay."""
+    root = folder.resolve()
+    with suppress(OSError, ValueError):
+        for line in (root / DIGESTS).read_text(encoding="utf-8").splitlines():
+            path = root / line.partition("  ")[2]
+            if path.parent.resolve().is_relative_to(root) and (path.is_symlink() or path.is_file()):
+                path.unlink()
 
 
 def _write_folder(partial: Path, _stem: str, files: Sequence[BundleFile]) -> None:

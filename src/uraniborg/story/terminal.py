@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from uraniborg.bundle.writer import delete_listed_files
 from uraniborg.connect.servers import format_program
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
 from uraniborg.kernel.files import make_folder
@@ -57,6 +58,7 @@ def run_story(
     console = console or Console(quiet=as_json, highlight=False)
     state, query = asyncio.run(_run_and_close(story, console, is_script=is_script or as_json, years=years, ask=ask))
     if state["is_complete"]:
+        delete_listed_files(output)
         shutil.copytree(story.folder.bundle, output, dirs_exist_ok=True)
         _print_end(console, output, query)
     if as_json:

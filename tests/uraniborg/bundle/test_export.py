@@ -15,7 +15,7 @@ from uraniborg.bundle.command import choose_and_export
 from uraniborg.bundle.pieces import Chosen, make_names, make_text_file
 from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.verification import verify_bundle
-from uraniborg.bundle.writer import NotABundle, write_bundle
+from uraniborg.bundle.writer import NotABundle, delete_listed_files, write_bundle
 from uraniborg.kernel.errors import NotFound, UsageError
 from uraniborg.kernel.files import AlreadyExists, Unwritable
 from uraniborg.story.folder import StoryFolder
@@ -118,3 +118,19 @@ def test_a_bundle_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monk
 def test_names_in_a_bundle_are_safe_and_differ() -> None:
     chosen = [Chosen("../a b"), Chosen("A b"), Chosen("a-B"), Chosen("…"), Chosen("x" * 200), Chosen("id", "nice name")]
     assert make_names(chosen) == ["a-b", "A-b-2", "a-B-3", "item", "x" * 80, "nice-name"]
+
+
+def test_only_the_listed_files_of_an_older_bundle_are_deleted(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "bundle", tmp_path / "outside.txt"
+    (folder / "runs").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "linked").symlink_to(tmp_path / "elsewhere")
+    kept = [folder / "mine.txt", outside, tmp_path / "elsewhere" / "theirs.txt"]
+    for path in [folder / "runs" / "old.json", *kept]:
+        path.write_text("text")
+    listed = ["runs/old.json", "runs/gone.json", "../outside.txt", str(outside), "linked/theirs.txt", "", "runs"]
+    (folder / "SHA256SUMS").write_text("".join(f"{'0' * 64}  {path}\n" for path in listed) + "no digest\n")
+    delete_listed_files(folder)
+    assert not (folder / "runs" / "old.json").exists()
+    assert all(path.exists() for path in kept)
+    delete_listed_files(tmp_path / "nowhere")
