@@ -3,7 +3,9 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { Button, IconButton } from "./controls.tsx";
 
-/** A modal dialog. The browser keeps the focus inside and returns it afterwards; Escape closes the dialog. */
+const FIRST_FIELD = "[autofocus], input:checked, input:not([type=radio]), select, textarea";
+
+/** A modal dialog. Its first field has the focus, else the button that closes it. Escape closes it, too. */
 export function Dialog(props: {
   title: string;
   onClose: () => void;
@@ -19,6 +21,7 @@ export function Dialog(props: {
     const dialog = element.current;
     const before = document.activeElement;
     dialog?.showModal();
+    dialog?.querySelector<HTMLElement>(FIRST_FIELD)?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
