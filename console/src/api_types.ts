@@ -1416,6 +1416,7 @@ export interface SessionChange {
   phase?: string | null;
   round?: number | null;
   checkpoint_id?: string | null;
+  checkpoint_kind?: string | null;
 }
 
 /** A setting, its value with secrets masked, and the origin of the value. */

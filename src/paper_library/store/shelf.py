@@ -327,13 +327,14 @@ class Shelf:
         assets = connection.execute("SELECT kind, name, count(*) FROM asset GROUP BY kind, name").fetchall()
         facets = connection.execute("SELECT kind, count(*) FROM facet GROUP BY kind").fetchall()
         years = connection.execute("SELECT min(year), max(year) FROM paper").fetchone()
+        originals = sum(count for kind, _, count in assets if kind == ORIGINAL)
         return {
             "papers": self.manifest.papers,
             "build_id": self.build_id,
             "built_at": self.manifest.built_at,
             "years": {"first": years[0], "last": years[1]},
             "with_source": sum(count for kind, _, count in assets if kind == SOURCE),
-            "with_original": sum(count for kind, _, count in assets if kind == ORIGINAL),
+            **({"with_original": originals} if originals else {}),
             "summaries": {name: count for kind, name, count in assets if kind == SUMMARY},
             "translations": {name: count for kind, name, count in assets if kind == TRANSLATION},
             "values": dict(facets),

@@ -376,9 +376,13 @@ class WorkflowSession:
         """Wake all calls that wait for the session, and announce its phase to other processes."""
         if self._services is not None:
             state = self.get_state()
-            phase = WAITING if state.pending else state.phase
             self._services.feed.publish(
-                "session", self.session_id, phase=phase, round=state.round, checkpoint_id=state.checkpoint_id
+                "session",
+                self.session_id,
+                phase=WAITING if state.pending else state.phase,
+                round=state.round,
+                checkpoint_id=state.checkpoint_id,
+                checkpoint_kind=state.pending.checkpoint.kind.value if state.pending else None,
             )
         self.events += 1
         event, self._next_event = self._next_event, asyncio.Event()

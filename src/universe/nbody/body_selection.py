@@ -77,8 +77,8 @@ def build_chosen_hierarchy(stars: Bodies, chosen: Sequence[str]) -> JacobiHierar
         raise InvalidInput(
             f"Body '{alone[-1][:100]}' cannot be moved by gravity because of 'kepler': it has no orbit, so it would be "
             f"at the position of '{chains[0][-1][:100]}'.",
-            hint="Name bodies of one system only. If it belongs to the same system, set kepler to the elements of its "
-            f"orbit and parentId to '{chains[0][-1][:100]}'.",
+            hint=f"Set kepler to the elements of its orbit and parentId to '{chains[0][-1][:100]}'. If it belongs to "
+            "another system, name bodies of one system only.",
             id=alone[-1],
             argument="kepler",
             allowed="bodies of one system",

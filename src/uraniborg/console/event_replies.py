@@ -37,6 +37,7 @@ class SessionChange(ChangeEvent):
     phase: str | None = None
     round: int | None = None
     checkpoint_id: str | None = None
+    checkpoint_kind: str | None = None
 
 
 class SourceChange(ChangeEvent):

@@ -7,7 +7,7 @@ import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
 import { FlowDiagram } from "./flow_diagram.tsx";
 import type { Overlay } from "./review_dialogs.tsx";
-import type { Counts, ReviewStore } from "./review_store.ts";
+import { type Counts, isReviewChange, type ReviewStore } from "./review_store.ts";
 
 const texts = strings.review;
 
@@ -17,7 +17,8 @@ export function ReviewContext(props: { store: ReviewStore; onOpen: (overlay: Ove
   const flow = useResource(
     `flow ${store.sessionId}`,
     (signal) => api.get("/api/searches/{session_id}/flow", { path: { session_id: store.sessionId }, signal }),
-    (change) => change.subject === store.sessionId && ["papers", "session"].includes(change.kind),
+    (change) =>
+      isReviewChange(change, store.sessionId) || (change.kind === "papers" && change.subject === store.sessionId),
   );
   const counts = store.counts.value;
   const value = flow.value.value;

@@ -108,9 +108,8 @@ export class ReviewStore {
   }
 
   private follow(change: Change): void {
-    if (change.kind === "reset") this.refresh();
+    if (change.kind === "reset" || isReviewChange(change, this.sessionId)) this.refresh();
     if (change.subject !== this.sessionId) return;
-    if (change.kind === "session") this.refresh();
     if (change.kind === "papers" && !(change.reviewer === this.person && this.unsent.isOwnChange())) this.refresh();
   }
 
@@ -190,6 +189,12 @@ export class ReviewStore {
   private showOthers(change: MarkChange): void {
     if (change.some(([id]) => (this.getRow(id)?.others_hidden ?? 0) > 0)) this.refresh();
   }
+}
+
+/** Return true if the session has reached a review or its end. In between it has no papers to list. */
+export function isReviewChange(change: Change, sessionId: string): boolean {
+  if (change.kind !== "session" || change.subject !== sessionId) return false;
+  return change.checkpoint_kind === "result_review" || change.phase === "completed";
 }
 
 function applyMark(row: PaperRow, mark: Mark): PaperRow {
