@@ -18,14 +18,14 @@ from uraniborg.console.web_files import find_web_folder
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
     *(["--no-sandbox"] if hasattr(os, "getuid") and os.getuid() == 0 else []),
 ]
+WITH_WEBGL = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+WITHOUT_WEBGL = ["--disable-gpu"]
 WATCH_POLICY = """
 window.addEventListener('securitypolicyviolation', (event) => {
   console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
@@ -53,14 +53,16 @@ def skip_or_fail(reason: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
+def browser(request: pytest.FixtureRequest) -> Generator[Browser]:
+    """Open Chromium. Only modules with `NEEDS_WEBGL` draw with a graphics card in software, which is slow."""
     program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
     if program is None:
         skip_or_fail("There is no Chromium here: run tools/chromium, or install it.")
     if find_web_folder() is None:
         skip_or_fail("The console is not built: run `make console`.")
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        drawing = WITH_WEBGL if getattr(request.module, "NEEDS_WEBGL", False) else WITHOUT_WEBGL
+        opened = playwright.chromium.launch(executable_path=program, args=[*ARGUMENTS, *drawing])
         yield opened
         opened.close()
 

@@ -15,6 +15,8 @@ from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility
 from tests.uraniborg.console.browser.payloads import PAYLOADS
 from tests.uraniborg.console.processes import ServerProcess, run_server
 
+NEEDS_WEBGL = True
+
 pytestmark = pytest.mark.timeout(3 * PATIENCE_S)
 expect.set_options(timeout=30_000)  # machines that run many tests at once are slow
 LOOKS = (("light", 1440), ("dark", 390))
@@ -174,7 +176,9 @@ def test_two_browsers_and_two_agents_write_at_once_and_nothing_is_lost(
 ) -> None:
     with server.make_client() as client:
         made = client.post("/api/universes", json={"name": "Busy", "from": "trappist-1"}).json()["id"]
-    pages = [make_visitor(name=name).open_page(f"/universes/{made}") for name in ("Ada", "Grace")]
+    pages = [
+        make_visitor(name=name, width=800, height=500).open_page(f"/universes/{made}") for name in ("Ada", "Grace")
+    ]
     for page in pages:
         page.wait_for_function("() => document.querySelector('.sky')?.sky?.readStatistics().frames > 0")
     path, masses = f"/api/universes/{made}/commands", {letter: list[float]() for letter in "efgh"}
