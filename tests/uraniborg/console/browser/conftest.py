@@ -26,6 +26,7 @@ ARGUMENTS = [
 ]
 WITH_WEBGL = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 WITHOUT_WEBGL = ["--disable-gpu"]
+WEBGL_MODULES = ("test_sky", "test_universe_panels", "test_universe_stories")
 WATCH_POLICY = """
 window.addEventListener('securitypolicyviolation', (event) => {
   console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
@@ -54,14 +55,14 @@ def skip_or_fail(reason: str) -> None:
 
 @pytest.fixture(scope="module")
 def browser(request: pytest.FixtureRequest) -> Generator[Browser]:
-    """Open Chromium. Only modules with `NEEDS_WEBGL` draw with a graphics card in software, which is slow."""
+    """Open Chromium. WebGL is drawn in software, which is slow: only the modules that need it get it."""
     program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
     if program is None:
         skip_or_fail("There is no Chromium here: run tools/chromium, or install it.")
     if find_web_folder() is None:
         skip_or_fail("The console is not built: run `make console`.")
     with sync_playwright() as playwright:
-        drawing = WITH_WEBGL if getattr(request.module, "NEEDS_WEBGL", False) else WITHOUT_WEBGL
+        drawing = WITH_WEBGL if request.path.stem in WEBGL_MODULES else WITHOUT_WEBGL
         opened = playwright.chromium.launch(executable_path=program, args=[*ARGUMENTS, *drawing])
         yield opened
         opened.close()

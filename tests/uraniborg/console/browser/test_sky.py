@@ -11,8 +11,6 @@ from playwright.sync_api import Page, expect
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
 from tests.uraniborg.console.processes import ServerProcess
 
-NEEDS_WEBGL = True
-
 pytestmark = pytest.mark.timeout(300)
 J2000 = 2451545.0
 YEARS = (1800, 1899.37, 2026.88, 2100.123, 2200)

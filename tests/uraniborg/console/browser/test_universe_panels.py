@@ -13,8 +13,6 @@ from tests.shared_folders import PATIENCE_S
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
 from tests.uraniborg.console.processes import ServerProcess
 
-NEEDS_WEBGL = True
-
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3 * PATIENCE_S)]
 expect.set_options(timeout=30_000)
 READY = "() => document.querySelector('.sky')?.sky?.readStatistics().frames > 0"

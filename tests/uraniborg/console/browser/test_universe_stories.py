@@ -15,8 +15,6 @@ from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility
 from tests.uraniborg.console.browser.payloads import PAYLOADS
 from tests.uraniborg.console.processes import ServerProcess, run_server
 
-NEEDS_WEBGL = True
-
 pytestmark = pytest.mark.timeout(3 * PATIENCE_S)
 expect.set_options(timeout=30_000)  # machines that run many tests at once are slow
 LOOKS = (("light", 1440), ("dark", 390))
