@@ -52,7 +52,7 @@ async def test_a_decision_continues_a_session_whose_agent_was_killed(server: Ser
         session_id, checkpoint_id = asked["session_id"], asked["checkpoint_id"]
         decided = await api.post(f"/api/inbox/{checkpoint_id}/decide", json={"action": "approve"})
         assert decided.status_code == 200, decided.text
-        await wait_for_event(events, "inbox", state="pending", about=session_id)
+        await wait_for_event(events, "session", subject=session_id, checkpoint_kind="result_review")
         state = (await api.get(f"/api/searches/{session_id}")).json()
         assert state["current_checkpoint_kind"] == "result_review"
 
