@@ -102,7 +102,7 @@ test("a trail is where a body was, seen from the followed one, and starts anew a
   expect(new Set(read().filter((_, at) => at % 3 === 0))).toEqual(new Set([2]));
 });
 
-test("the state of an exported universe is told from a table", () => {
+test("the state of an exported universe is distinguished from a table", () => {
   const state = { stars: {} };
   expect(readExportedState([JSON.stringify({ id: "u", state })])).toEqual(state);
   expect(readExportedState([JSON.stringify(state)])).toEqual(state);

@@ -88,7 +88,7 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Co
             if code := process.wait():
                 raise Unavailable(
                     f"The server of the story has failed; it exited with {code}.",
-                    hint="The steps are stored: uraniborg demo goes on with them.",
+                    hint="The finished steps are stored. Run `uraniborg demo` again to continue.",
                 )
 
 

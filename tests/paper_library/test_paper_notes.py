@@ -1,4 +1,4 @@
-"""Notes and collections beside a shelf: nothing is lost, whoever writes and whatever breaks."""
+"""Notes and collections beside a shelf: nothing is lost when several people write or a write fails."""
 
 import threading
 from pathlib import Path
