@@ -15,6 +15,8 @@ DIGESTS: Final = "SHA256SUMS"
 README: Final = "README.md"
 PROFILE: Final = "https://w3id.org/ro/crate/1.1"
 LICENSE: Final = "No licence is stated. Papers and catalogues that are named keep the licences of their owners."
+_ABOUT_CRATE: Final = "the same list for programs, as RO-Crate"
+_ABOUT_DIGESTS: Final = "the SHA-256 digest of every other file"
 _PROGRAM: Final = "#uraniborg"
 _EXPORT: Final = "#export"
 _TYPES: Final = {
@@ -36,9 +38,9 @@ def add_frame(files: Sequence[BundleFile], *, title: str, date: str, steps: Sequ
     """
     page = make_text_file(README, "this page", _write_readme(files, title, steps))
     every = [page, *files]
-    every.append(make_text_file(CRATE, "the same list for programs, as RO-Crate", _write_metadata(every, title, date)))
+    every.append(make_text_file(CRATE, _ABOUT_CRATE, _write_metadata(every, title, date)))
     digests = "".join(f"{hashlib.sha256(one.content).hexdigest()}  {one.path}\n" for one in every)
-    return [*every, make_text_file(DIGESTS, "the SHA-256 digest of every other file", digests)]
+    return [*every, make_text_file(DIGESTS, _ABOUT_DIGESTS, digests)]
 
 
 def make_entity_id(path: str) -> str:
@@ -55,8 +57,8 @@ def _write_readme(files: Sequence[BundleFile], title: str, steps: Sequence[str])
         "| file | what it is |",
         "|---|---|",
         *(f"| `{one.path}` | {_escape_cell(one.description)} |" for one in files),
-        f"| `{CRATE}` | the same list for programs, as RO-Crate |",
-        f"| `{DIGESTS}` | the SHA-256 digest of every other file |",
+        f"| `{CRATE}` | {_ABOUT_CRATE} |",
+        f"| `{DIGESTS}` | {_ABOUT_DIGESTS} |",
         "",
         "## Check it",
         "",
