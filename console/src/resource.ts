@@ -20,11 +20,11 @@ export interface Resource<T> {
 }
 
 /**
- * Make a resource. `load` reads it; `isAffected` tells which changes of the stream make it out of date. A `reset` of
+ * Make a resource. `load` reads it, or returns undefined if there is nothing to read now; `isAffected` tells which changes of the stream make it out of date. A `reset` of
  * the stream makes every resource out of date. `earlier` is shown until the first answer.
  */
 export function makeResource<T>(
-  load: (abort: AbortSignal) => Promise<T>,
+  load: (abort: AbortSignal) => Promise<T | undefined>,
   isAffected: (change: Change) => boolean = () => false,
   earlier?: T,
 ): Resource<T> {
@@ -43,9 +43,11 @@ export function makeResource<T>(
     try {
       const loaded = await load(aborted);
       if (aborted.aborted) return;
-      value.value = loaded;
-      isEarlier = false;
-      error.value = undefined;
+      if (loaded !== undefined) {
+        value.value = loaded;
+        isEarlier = false;
+        error.value = undefined;
+      }
     } catch (thrown) {
       if (aborted.aborted) return;
       error.value = toApiError(thrown);
@@ -103,7 +105,7 @@ export function makeResource<T>(
  */
 export function useResource<T>(
   key: string,
-  load: (abort: AbortSignal) => Promise<T>,
+  load: (abort: AbortSignal) => Promise<T | undefined>,
   isAffected?: (change: Change) => boolean,
   subject = key,
 ): Resource<T> {

@@ -41,7 +41,7 @@ export function ReviewPage({ params }: { params: Params }) {
     () => rememberPlace(sessionId, `/review${paperId ? `/${paperId}` : ""}${filterText}`),
     [sessionId, paperId, filterText],
   );
-  const reasons = useReasons(sessionId);
+  const reasons = useReasons(store);
   store.expectOwnDecision = useOtherDecider(store.checkpointId.value);
   // Digits choose reasons: no key works before the reasons are there
   if (!store.isLoaded.value || !reasons) return <NotLoaded store={store} current="review" />;
@@ -298,11 +298,14 @@ function Review({
 }
 
 /** Use the reasons for exclusions: common ones, and those used in this review; undefined until they are read. */
-function useReasons(sessionId: string): readonly string[] | undefined {
+function useReasons(store: ReviewStore): readonly string[] | undefined {
   const resource = useResource(
-    `reasons ${sessionId}`,
-    (signal) => api.get("/api/searches/{session_id}/reasons", { path: { session_id: sessionId }, signal }),
-    (change) => change.kind === "papers" && change.subject === sessionId,
+    `reasons ${store.sessionId}`,
+    async (signal) =>
+      store.hasPapers
+        ? api.get("/api/searches/{session_id}/reasons", { path: { session_id: store.sessionId }, signal })
+        : undefined,
+    (change) => change.kind === "papers" && change.subject === store.sessionId,
   );
   const reasons = resource.value.value?.reasons;
   const hasFailed = resource.error.value !== undefined;

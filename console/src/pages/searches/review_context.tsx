@@ -16,7 +16,10 @@ export function ReviewContext(props: { store: ReviewStore; onOpen: (overlay: Ove
   const { store } = props;
   const flow = useResource(
     `flow ${store.sessionId}`,
-    (signal) => api.get("/api/searches/{session_id}/flow", { path: { session_id: store.sessionId }, signal }),
+    async (signal) =>
+      store.hasPapers
+        ? api.get("/api/searches/{session_id}/flow", { path: { session_id: store.sessionId }, signal })
+        : undefined,
     (change) =>
       isReviewChange(change, store.sessionId) || (change.kind === "papers" && change.subject === store.sessionId),
   );

@@ -120,10 +120,18 @@ function AnotherRoundDialog({ store, onClose }: { store: ReviewStore; onClose: (
 async function decide(store: ReviewStore, action: "approve" | "reject", note: string | null = null) {
   await store.unsent.send();
   store.expectOwnDecision();
-  const state = await api.post("/api/searches/{session_id}/decide", {
-    path: { session_id: store.sessionId },
-    body: { action, note, checkpoint_id: store.checkpointId.value, wait_s: 20 },
-  });
+  const had = store.hasPapers;
+  store.hasPapers = false;
+  const state = await api
+    .post("/api/searches/{session_id}/decide", {
+      path: { session_id: store.sessionId },
+      body: { action, note, checkpoint_id: store.checkpointId.value, wait_s: 20 },
+    })
+    .catch((thrown) => {
+      store.hasPapers = had;
+      throw thrown;
+    });
+  store.hasPapers = state.is_complete || state.checkpoint_kind === "result_review";
   const earlier = state.already_decided;
   if (earlier && !earlier.same_as_sent) showToast(earlier.message, "no");
   return state;

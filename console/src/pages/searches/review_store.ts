@@ -30,6 +30,8 @@ export class ReviewStore {
   readonly unsent: UnsentMarks;
   /** Called before this page decides the review. */
   expectOwnDecision: () => void = () => undefined;
+  /** False from the end of a review until the papers of the next one, or the result, can be read. */
+  hasPapers = true;
   private filters: ReviewFilters | undefined;
   private abort = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -103,11 +105,14 @@ export class ReviewStore {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.details.value = new Map();
-      if (this.filters) void this.load(this.filters);
+      if (this.filters && this.hasPapers) void this.load(this.filters);
     }, REFRESH_MS);
   }
 
   private follow(change: Change): void {
+    if (change.kind === "session" && change.subject === this.sessionId) {
+      this.hasPapers = isReviewChange(change, this.sessionId);
+    }
     if (change.kind === "reset" || isReviewChange(change, this.sessionId)) this.refresh();
     if (change.subject !== this.sessionId) return;
     if (change.kind === "papers" && !(change.reviewer === this.person && this.unsent.isOwnChange())) this.refresh();
