@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -73,8 +74,10 @@ class Template:
 
     def __init__(self, main: str, *modules: str) -> None:
         self._control, theirs = socket.socketpair()
-        self._folder = tempfile.TemporaryDirectory()
-        self._address = str(Path(self._folder.name) / "socket")
+        self._temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self._temporary.name)
+        """A folder that exists as long as this process."""
+        self._address = str(self.folder / "socket")
         with theirs, socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self._address)
             listener.listen()
@@ -126,7 +129,7 @@ class Template:
     def _close(self) -> None:
         self._control.close()
         self._process.communicate(timeout=SOON)
-        self._folder.cleanup()
+        self._temporary.cleanup()
 
 
 @functools.cache
@@ -164,13 +167,27 @@ def _be_watched(stdin: int, stdout: int, stderr: int, report: int) -> None:
         for stream in (0, 1, 2, stdin, stdout, stderr):
             os.close(stream)
         os.write(report, f"{child}\n".encode())
+        _wait_for_end(child, report)
         _, status = os.waitpid(child, 0)
-        os.write(report, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+        with suppress(BrokenPipeError):
+            os.write(report, f"{os.waitstatus_to_exitcode(status)}\n".encode())
         os._exit(0)
     for number, stream in enumerate((stdin, stdout, stderr)):
         os.dup2(stream, number)
         os.close(stream)
     os.close(report)
+
+
+def _wait_for_end(child: int, report: int) -> None:
+    """Wait until the child ends. Kill it if nobody can read the report any more: the process it stands for is dead."""
+    if not hasattr(os, "pidfd_open"):
+        return
+    ended = os.pidfd_open(child)
+    ends = select.poll()
+    ends.register(ended, select.POLLIN)
+    ends.register(report, 0)
+    if (ended, select.POLLIN) not in ends.poll():
+        os.kill(child, signal.SIGKILL)
 
 
 def _be_a_template(control: str, listener: str, main: str, *modules: str) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.installed_programs import find_programs
 from tests.shared_folders import PATIENCE_S
 from uraniborg.recordings import RECORDING
 
@@ -41,11 +42,15 @@ def make_pasting_environment(folder: Path, stand_ins: Iterable[str] = ()) -> dic
     return {
         **kept,
         "HOME": str(folder),
-        "PATH": os.pathsep.join([str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join(
+            [str(programs), str(find_programs()), str(Path(sys.executable).parent), os.environ["PATH"]]
+        ),
         "TERM": "xterm",
         "NO_COLOR": "1",
         "COLUMNS": "120",
         "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING),
+        "URANIBORG_CONSOLE__PORT": "0",
+        "URANIBORG_CONSOLE__SEARCH_PORT": "0",
         "URANIBORG_LIBRARY__PORT": "0",
         "URANIBORG_UNIVERSE__PORT": "0",
     }

@@ -16,6 +16,7 @@ import pytest
 from paper_library.config import LibraryConfig
 from paper_search.config import AppConfig
 from pflow.config import Settings
+from tests.installed_programs import find_programs
 from tests.requirements import requirement
 from universe.config import UniverseConfig
 from uraniborg.kernel.deciders import DeciderSettings
@@ -74,7 +75,9 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PFLOW_HOME", str(tmp_path / ".pflow"))
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(RECORDING))
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv(
+        "PATH", os.pathsep.join([str(find_programs()), str(Path(sys.executable).parent), os.environ["PATH"]])
+    )
     return tmp_path
 
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from pydantic import AnyUrl, SecretStr
 
+from tests.installed_programs import find_program
 from tests.uraniborg.kernel.mcp import sample_server as sample
 from uraniborg.kernel.mcp import make_stateful_app, make_stateless_app
 from uraniborg.kernel.mcp.testing import (
@@ -26,7 +27,6 @@ from uraniborg.kernel.mcp.testing import (
 )
 
 Surface = Callable[[], Awaitable[Any]]
-HOUSE = str(Path(sys.executable).with_name("uraniborg"))
 
 
 async def failing_tool(client: ClientSession, name: str = "lose", /, **arguments: Any) -> Any:
@@ -69,7 +69,7 @@ async def mcp_over_stdio() -> Any:
 
 async def paper_search_server() -> Any:
     home = {"URANIBORG_HOME": os.environ["URANIBORG_HOME"]}
-    async with connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], home) as client:
+    async with connect_stdio_client(find_program("python"), ["-m", "paper_search.mcp_server"], home) as client:
         return await failing_tool(client, "get_session", session_id="7f3a")
 
 
@@ -134,12 +134,14 @@ def refused_by_http(method: str, status: int, *, content: bytes = b"", **headers
     return refused
 
 
-def command(*args: str) -> Surface:
+def command(program: str, *args: str) -> Surface:
     """Return a surface for a command that fails with --json."""
 
     async def failed() -> Any:
         pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(*args, stdout=pipe, stderr=asyncio.subprocess.DEVNULL)
+        process = await asyncio.create_subprocess_exec(
+            find_program(program), *args, stdout=pipe, stderr=asyncio.subprocess.DEVNULL
+        )
         stdout, _ = await process.communicate()
         assert process.returncode
         return json.loads(stdout)
@@ -178,7 +180,7 @@ def workflow_tool(tool: str, /, **arguments: Any) -> Surface:
 
     async def ask() -> Any:
         home = {name: os.environ[name] for name in ("PFLOW_HOME", "URANIBORG_HOME")}
-        async with connect_stdio_client(sys.executable, ["-m", "pflow", "mcp", "serve"], home) as client:
+        async with connect_stdio_client(find_program("python"), ["-m", "pflow", "mcp", "serve"], home) as client:
             return _error_of_a_run(await failing_tool(client, tool, **arguments))
 
     return ask
@@ -186,7 +188,7 @@ def workflow_tool(tool: str, /, **arguments: Any) -> Surface:
 
 def workflow_run(*args: str) -> Surface:
     async def failed() -> Any:
-        return _error_of_a_run(await command(sys.executable, "-m", "pflow", "run", *args, "--json")())
+        return _error_of_a_run(await command("pflow", "run", *args, "--json")())
 
     return failed
 
@@ -203,10 +205,10 @@ SURFACES: dict[str, Surface] = {
     "workflows, tool, run": workflow_tool("execute", name="nothing"),
     "workflows, run": workflow_run("nothing"),
     "workflows, run, usage": workflow_run("nothing", "--no-such-option"),
-    "workflows, command": command(sys.executable, "-m", "pflow", "describe", "nothing", "--json"),
-    "workflows, no such run": command(sys.executable, "-m", "pflow", "show", "run_7f3a", "--json"),
-    "workflows, no such server": command(sys.executable, "-m", "pflow", "mcp", "remove", "nothing", "--json"),
-    "workflows, command, usage": command(sys.executable, "-m", "pflow", "dance", "--json"),
+    "workflows, command": command("pflow", "describe", "nothing", "--json"),
+    "workflows, no such run": command("pflow", "show", "run_7f3a", "--json"),
+    "workflows, no such server": command("pflow", "mcp", "remove", "nothing", "--json"),
+    "workflows, command, usage": command("pflow", "dance", "--json"),
     "universe, tool": universe_tool,
     "universe, no such universe": universe_request("GET", "/universes/none", 404),
     "universe, no such universe to listen to": universe_request("GET", "/universes/none/events", 404),
@@ -231,8 +233,8 @@ SURFACES: dict[str, Surface] = {
     "universe, origin": universe_request("GET", "/universes", 403, headers={"Origin": "http://evil.example"}),
     "universe, no such address": universe_request("GET", "/nowhere", 404),
     "universe, method": universe_request("PATCH", "/universes/u", 405),
-    "universe, command": command(sys.executable, "-m", "universe", "show", "nothing", "--json"),
-    "universe, command, usage": command(sys.executable, "-m", "universe", "warp", "--json"),
+    "universe, command": command("universe", "show", "nothing", "--json"),
+    "universe, command, usage": command("universe", "warp", "--json"),
     "MCP in memory": mcp_in_memory,
     "library, tool": library_tool,
     "library, resource": library_resource,
@@ -240,7 +242,7 @@ SURFACES: dict[str, Surface] = {
     "library, refused argument over REST": library_address("/api/v1/search?limit=0", 422),
     "library, no such address": library_address("/nowhere", 404),
     "library, no such address below REST": library_address("/api/v1/nowhere", 404),
-    "library, command": command(sys.executable, "-m", "paper_library", "stats", "nowhere", "--json"),
+    "library, command": command("paper-library", "stats", "nowhere", "--json"),
     "MCP, refused argument": mcp_refused_argument,
     "MCP, unknown tool": mcp_unknown_tool,
     "MCP, breakdown": mcp_breakdown,
@@ -253,13 +255,13 @@ SURFACES: dict[str, Surface] = {
     "HTTP, version": refused_by_http("POST", 400, mcp_protocol_version="0"),
     "HTTP, session": refused_by_http("GET", 404, mcp_session_id="gone", accept="text/event-stream"),
     "HTTP, body": refused_by_http("POST", 400, content=b"{", content_type="application/json"),
-    "search command": command(sys.executable, "-m", "paper_search", "--json", "--domain", "alchemy", "moons"),
-    "search command, usage": command(sys.executable, "-m", "paper_search", "--json", "--no-such-option"),
+    "search command": command("python", "-m", "paper_search", "--json", "--domain", "alchemy", "moons"),
+    "search command, usage": command("python", "-m", "paper_search", "--json", "--no-such-option"),
     "paper search server": paper_search_server,
-    "inbox command": command(HOUSE, "inbox", "7f3a", "--json"),
-    "decide command": command(HOUSE, "decide", "7f3a", "approve", "--json"),
-    "house command": command(HOUSE, "demo", "--json", "--output", os.devnull),
-    "house command, usage": command(HOUSE, "dance", "--json"),
+    "inbox command": command("uraniborg", "inbox", "7f3a", "--json"),
+    "decide command": command("uraniborg", "decide", "7f3a", "approve", "--json"),
+    "house command": command("uraniborg", "demo", "--json", "--output", os.devnull),
+    "house command, usage": command("uraniborg", "dance", "--json"),
 }
 
 

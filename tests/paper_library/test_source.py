@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from paper_library.source import source
 from paper_search.sources.registry import KNOWN
+from tests.installed_programs import find_program
 from tests.paper_library.operations.shelves import build_titled_shelf, flip_bit
 from uraniborg.kernel.errors import UraniborgError
 
@@ -33,7 +33,7 @@ def search_installed_sources(folder: Path, shelf: Path | None, *arguments: str) 
     if shelf is not None:
         env["URANIBORG_LIBRARY__SHELF"] = str(shelf)
     return subprocess.run(
-        [sys.executable, "-m", "paper_search", *arguments, "comets"],
+        [find_program("python"), "-m", "paper_search", *arguments, "comets"],
         capture_output=True,
         text=True,
         timeout=50,

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from paper_search.models import PaperCollection
-from tests.forked_processes import template
-from tests.paper_search.sessions.processes import LOADED
+from tests.installed_programs import Program
 from tests.requirements import requirement
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -46,8 +45,7 @@ def command(tmp_path: Path) -> Command:
     """Return a function that runs the command in a process that has already loaded it."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        loaded = template("paper_search.__main__:main", "paper_search.cli", *LOADED)
-        return loaded.run(*arguments, env=environment(tmp_path), cwd=tmp_path)
+        return Program("python").run("-m", "paper_search", *arguments, env=environment(tmp_path), cwd=tmp_path)
 
     return run
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forked_processes import template
-from tests.paper_search.sessions.processes import LOADED
+from tests.installed_programs import Program
 from uraniborg.recordings import QUERY, RECORDING
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -29,8 +28,7 @@ def environment(folder: Path) -> dict[str, str]:
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        loaded = template("paper_search.command:main", "paper_search.cli", *LOADED)
-        return loaded.run(*arguments, env=environment(tmp_path), cwd=tmp_path)
+        return Program("paper-search").run(*arguments, env=environment(tmp_path), cwd=tmp_path)
 
     return run
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Generator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +17,7 @@ from paper_library.build.builder import build_shelf
 from pflow.config import Settings
 from pflow.engine.results import RunResult
 from pflow.service import Service
+from tests.installed_programs import find_program
 from tests.requirements import requirement
 from universe.claims import check_claim
 from universe.orbits.units import EARTH_MASS
@@ -196,7 +196,7 @@ def test_publish_waits_for_a_person_and_writes_once_they_agree_at_a_terminal(ser
     assert (checkpoint["completed_nodes"], checkpoint["failed_node"]) == (["count"], "ask")
     assert not (folder / "published.txt").exists()
 
-    house = [sys.executable, "-m", "uraniborg", "decide", get_waiting_question(), "approve", "--json"]
+    house = [find_program("uraniborg"), "decide", get_waiting_question(), "approve", "--json"]
     subprocess.run(house, capture_output=True, timeout=50, check=True)
     result = run_example(service, "publish", text="seven small planets")
     assert require_success(result)["outcome"] == str(folder / "published.txt")
@@ -297,7 +297,7 @@ def test_claim_makes_one_universe_however_often_it_is_resumed(service: Service, 
     for mass in (42, 0.62):
         assert not run_example(service, "claim", **REPLAYED, mass=mass).success
     universe = require_success(run_example(service, "claim", **REPLAYED, mass=0.692))["universe"]
-    listed = [sys.executable, "-m", "universe", "list", "--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
+    listed = [find_program("universe"), "list", "--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
     report = json.loads(subprocess.run(listed, capture_output=True, text=True, timeout=50, check=True).stdout)
     assert [one["id"] for one in report["universes"]] == [universe]
 
@@ -306,7 +306,7 @@ def test_the_value_that_claim_set_is_traced_to_its_row_and_checked_against_the_s
     service: Service, folder: Path
 ) -> None:
     universe = require_success(run_example(service, "claim", **REPLAYED))["universe"]
-    cite = [sys.executable, "-m", "universe", "cite", universe, "--body", "trappist-1-e", "--field", "mass"]
+    cite = [find_program("universe"), "cite", universe, "--body", "trappist-1-e", "--field", "mass"]
     more = ["--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
 
     def cited(shelf: str) -> subprocess.CompletedProcess[str]:

@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.installed_programs import find_program
 from tests.shared_folders import PATIENCE_S
 
 YEARS: Final = 0.3
@@ -38,7 +38,7 @@ def make_environment(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 def run_uraniborg(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run the program without a terminal."""
     return subprocess.run(
-        [Path(sys.executable).with_name("uraniborg"), *arguments],
+        [find_program("uraniborg"), *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -21,7 +21,7 @@ import httpx
 import pytest
 from rich.console import Console
 
-from tests.forked_processes import template
+from tests.installed_programs import Program
 from tests.pasted_blocks import make_pasting_environment, paste
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, make_environment, read_demo
@@ -35,8 +35,7 @@ takes_long = pytest.mark.timeout(2 * PATIENCE_S)
 
 def run_loaded(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process that is forked after it has imported the command."""
-    loaded = template("uraniborg.cli:main", "rich.table", "structlog")
-    return loaded.run(*arguments, env=make_environment(folder, more), cwd=folder, within_s=PATIENCE_S)
+    return Program("uraniborg").run(*arguments, env=make_environment(folder, more), cwd=folder, within_s=PATIENCE_S)
 
 
 @pytest.fixture

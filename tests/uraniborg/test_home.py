@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from pflow.config import read_config
+from tests.installed_programs import find_program, find_programs
 from uraniborg.recordings import QUERY, RECORDING
 
 WORKFLOW: dict[str, Any] = {
@@ -62,7 +62,7 @@ class Place:
         return [path for folder in outside for path in folder.rglob("*") if path.name != "workflow.json"]
 
     def run(self, module: str, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", module, *arguments]
+        command = [find_program("python"), "-m", module, *arguments]
         env = {**self.env, **env}
         return subprocess.run(command, env=env, cwd=self.work, capture_output=True, text=True, check=False, timeout=120)
 
@@ -74,7 +74,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
         folder.mkdir()
     (tmp_path / "work" / "workflow.json").write_text(json.dumps(WORKFLOW))
     env = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{find_programs()}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folders[0]),
         "TMPDIR": str(folders[2]),
         "URANIBORG_HOME": str(tmp_path / "home"),
@@ -144,7 +144,7 @@ def call(process: "subprocess.Popen[bytes]", tool: str, **arguments: Any) -> dic
 @contextmanager
 def serve(place: Place, *arguments: str, **env: str) -> "Generator[subprocess.Popen[bytes]]":
     with subprocess.Popen(
-        [sys.executable, "-m", *arguments],
+        [find_program("python"), "-m", *arguments],
         env={**place.env, **env},
         cwd=place.work,
         stdin=subprocess.PIPE,

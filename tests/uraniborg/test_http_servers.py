@@ -6,7 +6,6 @@ import resource
 import selectors
 import socket
 import subprocess
-import sys
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, Final
 import pytest
 
 from paper_library.sample_shelf_builder import sample_shelf
+from tests.installed_programs import find_program
 from tests.requirements import requirement
 from tests.shared_folders import make_once
 from tests.uraniborg.kernel.raw_http import SOON, Answer, ask, connected, one_answer, request, rest_of
@@ -52,7 +52,7 @@ def started(folder: Path, part: str, *arguments: str, **paths: str) -> Generator
     environment = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
     name = "UNIVERSE" if part == "universe" else "LIBRARY"
     environment |= {"URANIBORG_HOME": str(folder), f"URANIBORG_{name}__TOKEN": TOKEN}
-    command = [sys.executable, "-m", part, "serve", *arguments, "--allow-origin", APP, "--port", "0", "--json"]
+    command = [find_program("python"), "-m", part, "serve", *arguments, "--allow-origin", APP, "--port", "0", "--json"]
     with (folder / "stderr").open("w") as stderr:
         child = subprocess.Popen(
             ["/bin/sh", "-c", f'ulimit -n {FILES}; exec "$@"', "sh", *command],

@@ -16,7 +16,7 @@ from paper_search.sessions import SessionManager
 from paper_search.sessions.store import SessionFiles
 from pflow.config import Settings
 from pflow.service import Service
-from tests.forked_processes import template
+from tests.installed_programs import Program
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -32,8 +32,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def uraniborg(home: Path) -> Command:
     def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        loaded = template("uraniborg.cli:main", "uraniborg.inbox_commands", "paper_search.sessions", "rich.table")
-        return loaded.run(*arguments, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}, cwd=home, given=given)
+        return Program("uraniborg").run(
+            *arguments, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}, cwd=home, given=given
+        )
 
     return run
 

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from paper_library.library import Library
 from paper_search.citation_keys import add_citation_keys
 from paper_search.export import export_bibtex, export_json
 from paper_search.models import Author, Paper
+from tests.installed_programs import find_program
 from tests.paper_search.export.samples import collection
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -72,7 +72,7 @@ def test_the_keys_of_a_recorded_search_are_those_of_its_bibtex(tmp_path: Path) -
     env = {**os.environ, "URANIBORG_HOME": str(tmp_path / "home")}
     message = {
         name: subprocess.run(
-            [sys.executable, "-m", "paper_search", name, "--quiet", "--replay", str(RECORDING), QUERY],
+            [find_program("python"), "-m", "paper_search", name, "--quiet", "--replay", str(RECORDING), QUERY],
             capture_output=True,
             text=True,
             timeout=50,

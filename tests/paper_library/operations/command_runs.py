@@ -17,21 +17,10 @@ import httpx
 import pytest
 
 from paper_library.cli import run_command
-from tests.forked_processes import Forked, template
+from tests.forked_processes import Forked
+from tests.installed_programs import Program
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-library"))
-PRELOADED_MODULES: Final = (
-    *("paper_library.cli", "paper_library.serve_command", "paper_library.app", "paper_library.text.default_summary"),
-    *(
-        "paper_library.text.excerpts",
-        "paper_library.store.live_shelf",
-        "uraniborg.kernel.http_app",
-        "uvicorn.loops.uvloop",
-    ),
-    *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
-    *("anyio._backends._asyncio", "Stemmer", "rich.logging", "structlog"),
-)
-"""The modules that a server imports."""
 TIMEOUT_S: Final = 25.0
 """The timeout in seconds of everything that a test waits for."""
 
@@ -140,8 +129,7 @@ def start_server(
         if from_the_start:
             child = subprocess.Popen([COMMAND, *options], stdout=subprocess.PIPE, stderr=stderr, cwd=folder, env=given)
         else:
-            loaded = template("paper_library.__main__:main", *PRELOADED_MODULES)
-            child = loaded.start(*options, env=given, cwd=folder, stderr=stderr.fileno())
+            child = Program("paper-library").start(*options, env=given, cwd=folder, stderr=stderr.fileno())
     with child:
         try:
             reply = json.loads(_read_first_line(child, errors))

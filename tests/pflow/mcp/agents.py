@@ -10,39 +10,12 @@ from typing import Any
 
 from mcp.types import CallToolResult
 
-from tests.forked_processes import Template, template
+from tests.installed_programs import Program
 from uraniborg.kernel.mcp.testing import ClientSession, OnDialog, connect_stdio_client, get_text
 
 COMMAND = str(Path(sys.executable).with_name("pflow"))
 SERVE = ("mcp", "serve")
 PATIENCE_S = 40
-LOADED = (
-    *(
-        "pflow.service",
-        "pflow.engine.engine",
-        "pflow.engine.runlog",
-        "pflow.engine.resume.resume_point",
-        "pflow.engine.spool",
-    ),
-    *(
-        "pflow.cli.main",
-        "pflow.cli.run_command",
-        "pflow.mcp_server",
-        "pflow.component_search",
-        "pflow.replies",
-        "pflow.progress_notifications",
-    ),
-    *("pflow.nodes.echo", "pflow.nodes.shell", "pflow.nodes.python", "pflow.nodes.approval"),
-    *("pflow.registry.discovery", "pflow.registry.function_loader", "pflow.registry.search_ranking"),
-    *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp", "anyio._backends._asyncio"),
-    *("Stemmer", "platformdirs.unix", "rapidfuzz.process", "rapidfuzz.fuzz", "rich.logging", "structlog"),
-)
-"""The modules that the server or a run imports."""
-
-
-def load_command() -> Template:
-    """Return the command of the server, forked after its imports."""
-    return template("pflow.__main__:main", *LOADED)
 
 
 def make_environment(home: Path, **more: str) -> dict[str, str]:
@@ -73,7 +46,7 @@ async def agent(
 
     The server begins where it has loaded what it needs, or `from_the_start` as it is installed.
     """
-    command, *arguments = [COMMAND, *SERVE] if from_the_start else load_command().command(*SERVE)
+    command, *arguments = [COMMAND, *SERVE] if from_the_start else Program("pflow").command(*SERVE)
     log = get_stderr_file(home)
     with log.open("a", encoding="utf-8") as stderr:
         before = log.stat().st_size

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from tests.forked_processes import Forked
-from tests.pflow.mcp.agents import PATIENCE_S, SERVE, load_command, make_environment, make_working_folder
+from tests.installed_programs import Program
+from tests.pflow.mcp.agents import PATIENCE_S, SERVE, make_environment, make_working_folder
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED
 
 
@@ -75,6 +76,6 @@ def raw_server(home: Path, *, command: Sequence[str] = (), **env: str) -> Genera
 
 def _start_server(home: Path, command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes] | Forked:
     if not command:
-        return load_command().start(*SERVE, env=env, cwd=make_working_folder(home))
+        return Program("pflow").start(*SERVE, env=env, cwd=make_working_folder(home))
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=make_working_folder(home), env=env)

@@ -15,14 +15,9 @@ from typing import Final
 
 import httpx
 
-from tests.forked_processes import Forked, template
+from tests.forked_processes import Forked
+from tests.installed_programs import Program
 
-LOADED: Final = (
-    *("universe.cli", "universe.app", "universe.store.sqlite", "uraniborg.kernel.http_app", "uvicorn.loops.uvloop"),
-    *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
-    *("anyio._backends._asyncio", "rich.logging", "structlog", "platformdirs.unix", "encodings.idna"),
-)
-"""The modules that a server imports."""
 SOON: Final = 25.0
 """The timeout in seconds of everything that a test waits for."""
 
@@ -76,8 +71,7 @@ def run_server_process(file: Path, *, from_the_start: bool = False, **settings: 
             command = [sys.executable, "-m", "universe", *arguments]
             child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, cwd=file.parent, env=environment)
         else:
-            loaded = template("universe.__main__:main", *LOADED)
-            child = loaded.start(*arguments, env=environment, cwd=file.parent, stderr=stderr.fileno())
+            child = Program("universe").start(*arguments, env=environment, cwd=file.parent, stderr=stderr.fileno())
     with child:
         try:
             assert child.stdout is not None

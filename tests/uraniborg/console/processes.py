@@ -10,18 +10,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
+from tests.forked_processes import Forked
+from tests.installed_programs import Program
 from tests.uraniborg.console.reply_schemas import ReplySchemas
+
+SERVE: Final = ("serve", "--port", "0", "--json")
 
 
 @dataclass
 class ServerProcess:
     """A running server, its addresses and the environment of processes that share its data."""
 
-    process: "subprocess.Popen[str]"
+    process: "Forked | subprocess.Popen[bytes]"
     url: str
     token: str
     parts: dict[str, dict[str, Any]]
@@ -68,27 +72,38 @@ def make_environment(home: Path, **settings: str) -> dict[str, str]:
 def run_server(home: Path, **settings: str) -> Generator[ServerProcess]:
     """Run `uraniborg serve` until the block ends."""
     env = make_environment(home, **settings)
-    process = start_process(env)
-    assert process.stdout is not None
+    with Program("uraniborg").start(*SERVE, env=env, cwd=home) as process:
+        yield from _serve(process, env)
+
+
+@contextmanager
+def run_installed_server(home: Path) -> Generator[ServerProcess]:
+    """Run such a server as it is installed, for tests that look at the processes that it starts."""
+    env = make_environment(home)
+    with start_process(env) as process:
+        yield from _serve(process, env)
+
+
+def _serve(process: "Forked | subprocess.Popen[bytes]", env: dict[str, str]) -> Generator[ServerProcess]:
+    assert process.stdout
+    assert process.stderr
     try:
         line = process.stdout.readline()
-        assert line, process.communicate()
+        assert line, process.stderr.read()
         started = json.loads(line)
         parts = {part["name"]: part for part in started["parts"]}
         yield ServerProcess(process, started["url"], started["token"], parts, env, started["console"])
     finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        process.send_signal(signal.SIGINT)
+        process.stderr.read()  # until the server and its processes have ended
 
 
-def start_process(env: dict[str, str]) -> "subprocess.Popen[str]":
-    """Start `uraniborg serve --json` on a free port."""
+def start_process(env: dict[str, str]) -> "subprocess.Popen[bytes]":
+    """Start `uraniborg serve --json` on a free port, as it is installed."""
     return subprocess.Popen(
-        [sys.executable, "-m", "uraniborg", "serve", "--port", "0", "--json"],
+        [sys.executable, "-m", "uraniborg", *SERVE],
         env=env,
         cwd=env["HOME"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )

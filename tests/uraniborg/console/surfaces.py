@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any, Final, cast
 
 import httpx
 
-from tests.forked_processes import template
+from tests.installed_programs import Program, find_program
 from tests.uraniborg.console.processes import ServerProcess
 from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
@@ -52,10 +51,8 @@ class Surfaces:
 
     async def run(self, *arguments: str) -> Any:
         """Return the JSON that the command `uraniborg` prints."""
-        loaded = template("uraniborg.cli:main", "uraniborg.inbox_commands", "paper_search.sessions", "pflow.service")
-        done = await asyncio.to_thread(
-            loaded.run, *arguments, "--json", env=self.server.env, cwd=Path(self.server.env["HOME"])
-        )
+        home = Path(self.server.env["HOME"])
+        done = await asyncio.to_thread(Program("uraniborg").run, *arguments, "--json", env=self.server.env, cwd=home)
         assert done.stdout, done.stderr
         return json.loads(done.stdout)
 
@@ -104,8 +101,8 @@ async def open_surfaces(server: ServerProcess) -> AsyncGenerator[Surfaces]:
     environment = {**server.env, "URANIBORG_PAPER_SEARCH__REPLAY_DIR": ""}
     async with (
         server.make_async_client() as api,
-        connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=environment) as search,
-        connect_stdio_client(sys.executable, ["-m", "pflow", "mcp", "serve"], env=environment) as flow,
+        connect_stdio_client(find_program("python"), ["-m", "paper_search.mcp_server"], env=environment) as search,
+        connect_stdio_client(find_program("python"), ["-m", "pflow", "mcp", "serve"], env=environment) as flow,
         connect_http_client(server.parts["paper-library"]["mcp"]) as library,
         connect_http_client(server.parts["universe"]["mcp"]) as universe,
     ):

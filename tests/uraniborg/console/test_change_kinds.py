@@ -5,7 +5,6 @@ The table names every kind. A kind without a row fails the test.
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
-from tests.forked_processes import template
+from tests.installed_programs import Program, find_program
 from tests.uraniborg.console.processes import ServerProcess, run_server
 from tests.uraniborg.console.streams import open_stream
 from uraniborg.console.event_replies import AnyChange
@@ -39,9 +38,8 @@ class Station:
 
     async def run(self, *arguments: str) -> None:
         """Run the command `uraniborg` in another process."""
-        loaded = template("uraniborg.cli:main", "pflow.service", "paper_library", "universe")
         home = Path(self.server.env["HOME"])
-        done = await asyncio.to_thread(loaded.run, *arguments, env=self.server.env, cwd=home)
+        done = await asyncio.to_thread(Program("uraniborg").run, *arguments, env=self.server.env, cwd=home)
         assert done.returncode == 0, done.stderr
 
     async def start_review(self) -> str:
@@ -156,7 +154,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]
 async def open_station(server: ServerProcess) -> AsyncGenerator[Station]:
     async with (
         server.make_async_client() as api,
-        connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=server.env) as agent,
+        connect_stdio_client(find_program("python"), ["-m", "paper_search.mcp_server"], env=server.env) as agent,
         open_stream(server) as events,
     ):
         station = Station(server, api, agent)

@@ -6,14 +6,14 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
+from tests.installed_programs import find_program
 from tests.paper_search.sessions.processes import serving
-from tests.uraniborg.console.processes import ServerProcess, run_server
+from tests.uraniborg.console.processes import ServerProcess, run_installed_server, run_server
 from tests.uraniborg.console.streams import open_stream, wait_for_event
 from uraniborg.recordings import QUERY
 
@@ -33,7 +33,7 @@ def find_children(process_id: int) -> list[int]:
 
 
 def run_uraniborg(env: dict[str, str], *arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "uraniborg", *arguments]
+    command = [find_program("uraniborg"), *arguments]
     return subprocess.run(command, env=env, cwd=env["HOME"], capture_output=True, text=True, check=False)
 
 
@@ -155,7 +155,7 @@ def limit_file_size(server: ServerProcess, size: int) -> None:
 
 async def test_a_full_disk_is_reported_and_nothing_is_lost_or_half_written(tmp_path: Path) -> None:
     document = {"document": {"nodes": [{"id": "say", "type": "echo", "params": {"message": "Hello"}}]}}
-    with run_server(tmp_path) as server:
+    with run_installed_server(tmp_path) as server:
         async with server.make_async_client() as api, open_stream(server) as events:
             session_id = (await api.post("/api/searches", json={"query": QUERY})).json()["session_id"]
             await api.put("/api/drafts/before", json=document)

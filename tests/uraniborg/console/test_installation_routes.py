@@ -3,7 +3,6 @@
 import json
 import stat
 import subprocess
-import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.installed_programs import find_program
 from tests.uraniborg.console.processes import ServerProcess, run_server
 from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client
 
@@ -56,9 +56,9 @@ def test_connections_list_addresses_clients_and_sources_without_keys(
 
 async def test_calls_of_every_process_are_recorded_without_arguments(server: ServerProcess) -> None:
     secret = "my secret topic"
-    async with connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=server.env) as agent:
+    async with connect_stdio_client(find_program("python"), ["-m", "paper_search.mcp_server"], env=server.env) as agent:
         await agent.call_tool("get_session", {"session_id": secret})
-    async with connect_stdio_client(sys.executable, ["-m", "pflow", "mcp", "serve"], env=server.env) as agent:
+    async with connect_stdio_client(find_program("python"), ["-m", "pflow", "mcp", "serve"], env=server.env) as agent:
         await agent.call_tool("list_library", {})
     async with connect_http_client(server.parts["paper-library"]["mcp"]) as agent:
         await agent.call_tool("list_top_facets", {"category": "author"})
@@ -105,7 +105,7 @@ def test_settings_are_those_of_the_command_line(server: ServerProcess, client: h
     changeable = {row["setting"] for row in rows if row.pop("changeable")}
     assert changeable == {"uraniborg.user", "decisions.require_person", "paper_search.offline", "library.shelf"}
     printed = subprocess.run(
-        [sys.executable, "-m", "uraniborg", "settings", "--all", "--json"],
+        [find_program("uraniborg"), "settings", "--all", "--json"],
         env=server.env,
         cwd=server.env["HOME"],
         capture_output=True,

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager
@@ -11,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.installed_programs import find_program
 from tests.uraniborg.console.processes import ServerProcess, run_server
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
@@ -326,7 +326,7 @@ async def read_build(lines: AsyncIterator[str]) -> dict[str, Any]:
 async def test_the_papers_of_an_agents_session_are_read_without_taking_it_over(
     server: ServerProcess, api: httpx.AsyncClient
 ) -> None:
-    async with connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=server.env) as agent:
+    async with connect_stdio_client(find_program("python"), ["-m", "paper_search.mcp_server"], env=server.env) as agent:
         asked = get_json(await agent.call_tool("search_papers", {"query": QUERY}))
         session_id = asked["session_id"]
         decided = await api.post(

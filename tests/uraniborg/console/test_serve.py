@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.installed_programs import find_program
 from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server, start_process
 from tests.uraniborg.console.streams import open_stream, wait_for_event
 from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client, get_json
@@ -66,7 +67,7 @@ async def test_a_decision_in_the_console_continues_the_session_of_an_agent(
     server: ServerProcess, api: httpx.AsyncClient
 ) -> None:
     async with (
-        connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=server.env) as agent,
+        connect_stdio_client(find_program("python"), ["-m", "paper_search.mcp_server"], env=server.env) as agent,
         open_stream(server) as events,
     ):
         asked = get_json(await agent.call_tool("search_papers", {"query": QUERY}))
@@ -277,4 +278,4 @@ def test_ctrl_c_ends_the_server_cleanly(tmp_path: Path) -> None:
     assert process.stdout.readline()
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (0, "")
+    assert (process.returncode, errors) == (0, b"")

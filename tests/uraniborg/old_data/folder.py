@@ -10,18 +10,8 @@ from typing import Any
 from tests.fixtures import observatory
 from tests.fixtures.data import unpack
 from tests.fixtures.workflow_data import FOLDER
-from tests.forked_processes import template
-from tests.paper_library.operations import command_runs as library_commands
+from tests.installed_programs import Program
 from tests.paper_search.sessions.processes import Server, serving
-from tests.pflow.mcp import agents as workflow_agents
-from tests.universe.rest import processes as universe_processes
-
-_COMMANDS = {
-    "pflow": ("pflow.__main__:main", *workflow_agents.LOADED),
-    "universe": ("universe.__main__:main", *universe_processes.LOADED),
-    "uraniborg": ("uraniborg.cli:main", "uraniborg.inbox_commands", "paper_search.sessions", "rich.table"),
-    "paper-library": ("paper_library.__main__:main", *library_commands.PRELOADED_MODULES),
-}
 
 
 class OldData:
@@ -61,6 +51,6 @@ class OldData:
             "URANIBORG_PFLOW__PASS_ENV": '["EFFECTS", "OPEN"]',  # as the version that wrote the data passed everything
             **env,
         }
-        done = template(*_COMMANDS[command]).run(*arguments, "--json", env=given, cwd=FOLDER)
+        done = Program(command).run(*arguments, "--json", env=given, cwd=FOLDER)
         assert done.returncode == code, done.stdout + done.stderr
         return json.loads(done.stdout)

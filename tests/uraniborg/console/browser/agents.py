@@ -1,7 +1,6 @@
 """An agent in a process of its own beside a browser, and searches stored before a server starts."""
 
 import asyncio
-import sys
 import threading
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
@@ -12,6 +11,7 @@ from typing import Any
 from paper_search.config import AppConfig
 from paper_search.models import RawPaper
 from paper_search.testing import FakeSource
+from tests.installed_programs import find_program
 from tests.paper_search.sessions.helpers import DataFolder, open_review
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.inbox import Inbox
@@ -61,7 +61,7 @@ class Agent:
         return get_json(calling.result(_WAIT_S))
 
     async def _connect(self) -> None:
-        async with connect_stdio_client(sys.executable, ["-m", *self._command], env=self._env) as client:
+        async with connect_stdio_client(find_program("python"), ["-m", *self._command], env=self._env) as client:
             self._client = client
             self._opened.set()
             await self._stopping.wait()

@@ -1,7 +1,6 @@
 """The inbox: questions of every part arrive, are decided here or elsewhere, and stay in the history."""
 
 import subprocess
-import sys
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -9,6 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.installed_programs import find_program
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
 from tests.uraniborg.console.processes import ServerProcess
 from uraniborg.recordings import QUERY
@@ -33,7 +33,7 @@ def read_question(client: httpx.Client, entry_id: str) -> dict[str, Any]:
 
 
 def decide_in_terminal(server: ServerProcess, entry_id: str, action: str) -> None:
-    command = [sys.executable, "-m", "uraniborg", "decide", entry_id, action]
+    command = [find_program("uraniborg"), "decide", entry_id, action]
     subprocess.run(command, env=server.env, cwd=server.env["HOME"], check=True, timeout=60, capture_output=True)
 
 
