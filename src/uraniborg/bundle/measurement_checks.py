@@ -1,4 +1,4 @@
-"""The checks of measurements: computed again from the stored universe, and compared within the stored error."""
+"""The checks of measurements: computed again from the stored universe, and compared within the error of both runs."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -18,6 +18,8 @@ MOST_SECONDS: Final = 600.0
 """The time that one measurement may take."""
 _ROUNDING: Final = 1e-12
 """The relative difference that another machine makes in one number."""
+_ERROR_RATIO: Final = 10.0
+"""An error is right if the repeated run has one that is at most so many times larger or smaller."""
 _CHANGE: Final = 1e-6
 """The relative difference of transit times and velocities that is a change; their error is larger."""
 
@@ -53,12 +55,15 @@ def _read_options(job: Plain) -> JobOptions:
 
 
 def _compare_runs(folder: str, stored: Plain, computed: Plain) -> Iterator[Check]:
-    """Compare two N-body runs: the starts exactly, the ends within the stored error, and the verdicts."""
+    """Compare two N-body runs: the starts exactly, the ends within their error, the errors and the verdicts."""
     path = f"{folder}/result.json"
     differences = [
         *_compare_bodies("start", stored, computed, exactly=True),
         *_compare_bodies("end", stored, computed, exactly=False),
+        *_compare_errors(stored["error"], computed["error"]),
     ]
+    if stored["trustworthy"] is not computed["trustworthy"]:
+        differences.append(f"trustworthy is {stored['trustworthy']}, repeated {computed['trustworthy']}"[:80])
     if stored["verdict"] != computed["verdict"]:
         differences.append(f"the verdict is “{str(stored['verdict'])[:80]}…”, repeated “{computed['verdict'][:80]}…”")
     for one, other in zip(stored["resonances"], computed["resonances"], strict=True):
@@ -67,12 +72,12 @@ def _compare_runs(folder: str, stored: Plain, computed: Plain) -> Iterator[Check
     yield from (Check(path, "differs", difference) for difference in differences)
     if not differences:
         worst = max((_measure_distance(stored["end"], computed["end"], key) for key in computed["end"]), default=0.0)
-        limit = max((one["au"] or 0.0 for one in stored["error"].values()), default=0.0)
+        limit = max((one["au"] or 0.0 for one in computed["error"].values()), default=0.0)
         yield Check(
             path,
             "matched",
             f"{plural(len(computed['end']), 'body', 'bodies')}, integrated again for {computed['days']:g} days, end "
-            f"within {worst:.1g} AU of the stored positions; the stored error is {limit:.1g} AU",
+            f"within {worst:.1g} AU of the stored positions; the error is {limit:.1g} AU, as the repeated run confirms",
         )
 
 
@@ -87,7 +92,7 @@ def _compare_bodies(moment: str, stored: Plain, computed: Plain, *, exactly: boo
                 yield f"{moment}: {key} has merged into another body in one of the runs only"
             continue
         change = abs(one["mass"] - other["mass"])
-        if change > _ROUNDING * abs(other["mass"]):
+        if not change <= _ROUNDING * abs(other["mass"]):
             percent = 100 * (one["mass"] - other["mass"]) / other["mass"] if other["mass"] else math.inf
             yield (
                 f"{moment}: the mass of {key} differs by {percent:+.3g} % ({one['mass']:.6g} instead of "
@@ -96,9 +101,30 @@ def _compare_bodies(moment: str, stored: Plain, computed: Plain, *, exactly: boo
         distance = _measure_distance(stored[moment], computed[moment], key)
         allowed = _ROUNDING * max(1e-6, math.hypot(*other["position"]))
         if not exactly:
-            allowed += stored["error"][key]["au"] or 0.0
+            allowed += min(stored["error"][key]["au"] or 0.0, _ERROR_RATIO * (computed["error"][key]["au"] or 0.0))
         if not distance <= allowed:
             yield f"{moment}: the position of {key} differs by {distance:.3g} AU; the error is {allowed:.1g} AU"
+
+
+def _compare_errors(stored: Plain, computed: Plain) -> Iterator[str]:
+    """Yield a line for each body whose stored error is not about that of the repeated run."""
+    for key, other in computed.items():
+        for unit, repeated in other.items():
+            stated: float | None = stored[key][unit]
+            if stated is None or repeated is None:
+                is_right = stated is repeated
+            else:
+                is_right = repeated / _ERROR_RATIO <= stated <= repeated * _ERROR_RATIO
+            if not is_right:
+                yield (
+                    f"the error of {key} is stated as {_format_error(stated, unit)}; the repeated run has "
+                    f"{_format_error(repeated, unit)}"
+                )
+                break
+
+
+def _format_error(error: float | None, unit: str) -> str:
+    return "unknown" if error is None else f"{error:.1g} {'AU' if unit == 'au' else unit}"
 
 
 def _measure_distance(stored: Plain, computed: Plain, key: str) -> float:

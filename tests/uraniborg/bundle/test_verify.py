@@ -108,6 +108,24 @@ def test_a_changed_mass_or_position_of_a_result_is_named_with_the_difference(bun
     )
 
 
+def test_an_error_that_the_repeated_run_does_not_have_hides_no_changed_position(bundle: Path) -> None:
+    path = "measurements/h-times-1/result.json"
+
+    def change(run: Any) -> None:
+        run["end"]["trappist-1-b"]["position"][0] += 1e-6
+        run["error"]["trappist-1-b"]["au"] = 0.01
+        run["error"]["trappist-1-c"] = {"au": None, "degrees": None}
+        run["error"]["trappist-1-d"]["degrees"] *= 1.5  # as another machine might have
+        run["trustworthy"] = False
+
+    change_json(bundle, path, change)
+    moved, larger, unknown, untrusted = list_differences(bundle)
+    assert moved.startswith(f"{path}: end: the position of trappist-1-b differs by 1e-06 AU; the error is")
+    assert larger.startswith(f"{path}: the error of trappist-1-b is stated as 0.01 AU; the repeated run has ")
+    assert unknown.startswith(f"{path}: the error of trappist-1-c is stated as unknown; the repeated run has ")
+    assert untrusted == f"{path}: trustworthy is False, repeated True"
+
+
 def test_changes_of_counts_commands_values_nodes_and_keys_are_found(bundle: Path) -> None:
     shutil.rmtree(bundle / "measurements")
     search, universe = "searches/trappist-1", "universes/trappist-1"
@@ -148,7 +166,7 @@ def test_an_answer_that_does_not_follow_from_its_runs_is_found(demo: Demo, tmp_p
         (wrong,) = check_comparison(opened, path)
     assert wrong.result == "differs"
     assert "the answer is “Yes.”, repeated “It cannot be said" in wrong.detail
-    assert "2 times as heavy" in wrong.detail
+    assert "twice as heavy" in wrong.detail
 
 
 def test_only_pure_nodes_of_a_bundle_are_run(tmp_path: Path) -> None:
