@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pflow.config import load_settings
 from pflow.service import Service
@@ -23,6 +23,8 @@ from uraniborg.kernel.person import get_user_name
 from uraniborg.story.folder import find_story_home
 from uraniborg.story.service import Story
 
+_STORY_IDLE_S: Final = 120.0
+"""A person who reads a step and runs the next one within this time does not wait for a new process."""
 _log = get_logger(__name__)
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
         broadcast=broadcast,
         sign_ins=await asyncio.to_thread(SignIns),
         runs=RunWorkers(inbox),
-        story=StoryRunner(Story(find_story_home(), keeps_process=False)),
+        story=StoryRunner(Story(find_story_home(), idle_s=_STORY_IDLE_S)),
         owner=get_user_name(),
     )
     broadcast.add_listener(services.resume_decided)

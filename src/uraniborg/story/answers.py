@@ -8,6 +8,9 @@ from universe.nbody.text_formats import join_words
 from universe.orbits.units import YEAR_IN_DAYS
 from uraniborg.kernel.text import plural
 
+FIRST_FACTOR: Final = 2.0
+"""How many times as heavy the planet of the question is, unless a person chooses another factor."""
+_MULTIPLES: Final = {0.5: "half", 1.0: "just", 2.0: "twice"}
 _WIDER: Final = 1.0
 """The smallest change of a swing that is mentioned, in degrees."""
 Verdict = Literal["yes", "no", "undecided"]
@@ -19,6 +22,16 @@ class Answer:
 
     verdict: Verdict
     sentence: str
+
+
+def format_question(factor: float) -> str:
+    """Return the question of the story for planet h with so many times its mass."""
+    return f"Is TRAPPIST-1's chain stable if planet h is {format_multiple(factor)} as heavy?"
+
+
+def format_multiple(factor: float) -> str:
+    """Return the words before "as heavy" or "as much": `half`, `just`, `twice`, or a number such as `50 times`."""
+    return _MULTIPLES.get(factor, f"{factor:g} times")
 
 
 def answer_question(
@@ -36,31 +49,36 @@ def answer_question(
     librates in the second, and no body collides or leaves.
     """
     span = f"these {format_span(second['days'])}"
-    heavier = f"with {planet} {factor:g} times as heavy"
+    shared = f"these {format_span(min(first['days'], second['days']))}"
+    condition = f"with {planet} {format_multiple(factor)} as heavy"
     if not (first["trustworthy"] and second["trustworthy"]):
-        return Answer("undecided", f"Nothing can be said {heavier}: {comparison['verdict']}")
+        return Answer("undecided", f"Nothing can be said {condition}: {comparison['verdict']}")
     if lost := _describe_lost_bodies(second, names):
-        return Answer("no", f"No: {heavier}, {lost} within {span}.")
-    rows = [row for row in comparison["resonances"] if row["kind"] == "laplace"]
-    broken = [row for row in rows if row["behaviour"][1] == "circulates" and row["behaviour"][0] != "circulates"]
-    unclear = [row for row in rows if "unclear" in row["behaviour"] and row not in broken]
+        return Answer("no", f"No: {condition}, {lost} within {span}.")
+    laplace = [row for row in comparison["resonances"] if row["kind"] == "laplace"]
+    rows = [row for row in laplace if row["behaviour"][0] in ("librates", "unclear")]
+    unclear = [row for row in rows if "unclear" in row["behaviour"]]
     held = [row for row in rows if row["behaviour"] == ["librates", "librates"]]
+    broken = [row for row in rows if row not in unclear and row not in held]
+    if not rows:
+        return Answer(
+            "undecided",
+            f"There is no chain to compare {condition}: no Laplace resonance holds over {shared} with its own mass.",
+        )
     if broken:
         return Answer(
             "no",
-            f"No: {heavier}, {len(broken)} of {len(rows)} Laplace resonances {_agree(broken, 'breaks', 'break')} "
+            f"No: {condition}, {len(broken)} of {len(rows)} Laplace resonances {_agree(broken, 'breaks', 'break')} "
             f"within {span} ({_list_rows(broken, names)}); {_describe_rest(held, unclear, names)}.",
         )
-    if unclear or not rows:
+    if unclear:
         return Answer(
             "undecided",
-            f"It cannot be said after {span}: {heavier}, {len(held)} of {len(rows)} Laplace resonances hold and "
+            f"It cannot be said after {shared}: {condition}, {len(held)} of {len(rows)} Laplace resonances hold and "
             f"{len(unclear)} {_agree(unclear, 'is', 'are')} unclear; {_describe_swings(held, names)}.",
         )
-    return Answer(
-        "yes",
-        f"Yes, over {span}: {heavier}, all {len(rows)} Laplace resonances hold; {_describe_swings(held, names)}.",
-    )
+    all_hold = "the only Laplace resonance holds" if len(rows) == 1 else f"all {len(rows)} Laplace resonances hold"
+    return Answer("yes", f"Yes, over {shared}: {condition}, {all_hold}; {_describe_swings(held, names)}.")
 
 
 def format_span(days: float) -> str:
@@ -71,7 +89,10 @@ def format_span(days: float) -> str:
 def _describe_lost_bodies(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
     collided = [join_words([names[body] for body in one["bodies"]]) for one in run["collisions"]]
     left = [names[one["id"]] for one in run["ejections"]]
-    facts = [*(f"{pair} collide" for pair in collided), *([f"{join_words(left)} leave"] if left else [])]
+    facts = [
+        *(f"{pair} collide" for pair in collided),
+        *([f"{join_words(left)} {_agree(left, 'leaves', 'leave')}"] if left else []),
+    ]
     return join_words(facts) if facts else ""
 
 

@@ -9,10 +9,10 @@ from uraniborg.bundle.export import collect_files
 from uraniborg.bundle.pieces import BundleFile
 from uraniborg.bundle.writer import write_bundle
 from uraniborg.kernel.text import plural
+from uraniborg.story.answers import format_question
 from uraniborg.story.bundle_files import make_story_piece, select_work
 from uraniborg.story.folder import SHELF, Plain, StoryFolder
 from uraniborg.story.steps import Description, Results, Step, StepContext
-from uraniborg.story.view import QUESTION
 
 
 async def run_export(context: StepContext, _inputs: Plain) -> Plain:
@@ -21,7 +21,7 @@ async def run_export(context: StepContext, _inputs: Plain) -> Plain:
     steps = await asyncio.to_thread(_list_done_steps, folder)
     files = await collect_files(
         select_work(results),
-        title=QUESTION,
+        title=format_question(results["branch"]["factor"]),
         folder=folder.own,
         text_of=make_paper_text_reader(folder.shelf),
         more=await make_story_piece(results, steps),

@@ -1,18 +1,18 @@
 """The answers of the story as a page, and the sentences of its methods that no part can write."""
 
+from uraniborg.story.answers import format_multiple, format_question
 from uraniborg.story.shelf_steps import cite_shortly
 from uraniborg.story.steps import Results
 from uraniborg.story.universe_steps import format_mass_line
-from uraniborg.story.view import QUESTION
 
 
 def write_answers(results: Results) -> str:
     """Return the page as Markdown."""
     lines = [
-        f"# {QUESTION}",
+        f"# {format_question(results['branch']['factor'])}",
         "",
         *(
-            f"- **{found['factor']:g} times the mass**: {found['answer']}"
+            f"- **Planet h {format_multiple(found['factor'])} as heavy**: {found['answer']}"
             for found in (results["compare"], results["break"])
         ),
         "",

@@ -1,4 +1,4 @@
-"""The steps of the N-body runs: two universes are integrated side by side, compared, and a third one breaks."""
+"""The steps of the N-body runs: two universes are integrated and compared, then a third with another mass."""
 
 import asyncio
 from typing import Final
@@ -8,11 +8,17 @@ from universe.nbody.text_formats import format_two_digits
 from universe.universe_files import write_drawing
 from uraniborg.kernel.files import make_folder, write_atomic
 from uraniborg.kernel.text import plural
-from uraniborg.story.answers import answer_question, format_span
+from uraniborg.story.answers import answer_question, format_multiple, format_span
 from uraniborg.story.folder import Plain, StoryFolder
 from uraniborg.story.nbody_runs import LAPLACE, StoredRun, draw_comparison, integrate_universes, read_runs
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
-from uraniborg.story.universe_steps import LEAST_FACTOR, MOST_FACTOR, PLANET, make_heavier_branch
+from uraniborg.story.universe_steps import (
+    LEAST_FACTOR,
+    MOST_FACTOR,
+    PLANET,
+    branch_with_other_mass,
+    format_branch_title,
+)
 
 
 async def compare_runs(folder: StoryFolder, first: Plain, second: Plain, factor: float) -> Plain:
@@ -59,9 +65,11 @@ async def run_integrate(context: StepContext, inputs: Plain) -> Plain:
     universes = [(built["universe_id"], built["version"]), (branch["universe_id"], branch["version"])]
     runs = await integrate_universes(universes, inputs["years"], context.person, context.progress)
     make_folder(context.folder.plots)
+    days: list[float] = []
     for run, stored in zip(runs, await read_runs(runs), strict=True):
         await asyncio.to_thread(write_atomic, context.folder.plots / f"{run['job_id']}.svg", stored.plot)
-    return {"years": inputs["years"], "runs": runs}
+        days.append(stored.reply["days"])
+    return {"years": inputs["years"], "days": days, "runs": runs}
 
 
 def preview_integrate(results: Results) -> str:
@@ -76,7 +84,7 @@ def describe_integrate(results: Results) -> Description:
     done = results["integrate"]
     reused = sum(run["is_reused"] for run in done["runs"])
     return Description(
-        f"{plural(len(done['runs']), 'universe')} moved for {plural(done['years'], 'year')}"
+        f"{plural(len(done['runs']), 'universe')} moved for {_list_spans(done['days'])}"
         f"{f', {reused} of them as stored before' if reused else ''}.",
         [(run["name"], f"version {run['version']}, {run['job_id']}") for run in done["runs"]],
         [f"plots/{run['job_id']}.svg" for run in done["runs"]],
@@ -95,21 +103,26 @@ def preview_compare(results: Results) -> str:
     return f"The runs of {names} are stored; their Laplace angles decide the answer."
 
 
-def describe_comparison(found: Plain) -> Description:
+def describe_comparison(found: Plain, title: str = "") -> Description:
     """Return the answer, the swing of each angle in both runs, and the errors."""
     errors = " and ".join(f"{error:.1g}" for error in found["errors_degrees"])
-    spans = " and ".join(dict.fromkeys(format_span(days) for days in found["days"]))
     return Description(
         found["answer"],
         [
             *(("-".join(row["names"]), _describe_resonance(row)) for row in found["resonances"]),
             ("error", f"positions are known to {errors} degrees of their orbits"),
-            ("holds for", f"{spans}; {found['comparison'].rpartition('. ')[2]}"),
+            ("holds for", f"{_list_spans(found['days'])}; {found['comparison'].rpartition('. ')[2]}"),
             ("left out", " ".join(found["left_out"])),
         ],
         [found["picture"]],
         [(run["name"], f"/universes/{run['universe_id']}?job={run['job_id']}") for run in found["runs"]],
+        title,
     )
+
+
+def _list_spans(days: list[float]) -> str:
+    """Return the spans of runs in words; runs that moved as long as each other have one."""
+    return " and ".join(dict.fromkeys(map(format_span, days)))
 
 
 def _describe_resonance(row: Plain) -> str:
@@ -122,9 +135,9 @@ def _describe_resonance(row: Plain) -> str:
 
 
 async def run_break(context: StepContext, inputs: Plain) -> Plain:
-    """Make the planet much heavier on another branch, integrate it, and compare it with the first universe."""
+    """Set a third mass of the planet on another branch, integrate it, and compare it with the first universe."""
     earlier: str | None = context.results.get("break", {}).get("branch", {}).get("universe_id")
-    branch = await make_heavier_branch(context, inputs["factor"], earlier)
+    branch = await branch_with_other_mass(context, inputs["factor"], earlier)
     integrated, universes = context.results["integrate"], [(branch["universe_id"], branch["version"])]
     (run,) = await integrate_universes(universes, integrated["years"], context.person, context.progress)
     compared = await compare_runs(context.folder, integrated["runs"][0], run, inputs["factor"])
@@ -134,7 +147,8 @@ async def run_break(context: StepContext, inputs: Plain) -> Plain:
 def preview_break(results: Results) -> str:
     found = results["compare"]
     return (
-        f"The answer for {found['factor']:g} times the mass was “{found['verdict']}”; how does it change with the mass?"
+        f"With planet h {format_multiple(found['factor'])} as heavy, the answer was “{found['verdict']}”; how does it "
+        "change with the mass?"
     )
 
 
@@ -144,12 +158,13 @@ INTEGRATE: Final = Step(
     can_repeat=True,
 )  # fmt: skip
 COMPARE: Final = Step(
-    "compare", "The comparison answers", "computer", "Compare",
+    "compare", "Both runs are compared", "computer", "Compare",
     run_compare, preview_compare, lambda results: describe_comparison(results["compare"]), can_repeat=True,
 )  # fmt: skip
 BREAK: Final = Step(
-    "break", "Planet h becomes much heavier", "you", "Try it",
-    run_break, preview_break, lambda results: describe_comparison(results["break"]),
+    "break", "You try another mass", "you", "Try it",
+    run_break, preview_break,
+    lambda results: describe_comparison(results["break"], format_branch_title(results["break"]["factor"])),
     (Input("factor", "number", "How many times as heavy planet h becomes.", lambda _results: 50.0,
            LEAST_FACTOR, MOST_FACTOR),),
     can_repeat=True,

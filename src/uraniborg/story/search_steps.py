@@ -61,11 +61,11 @@ def preview_ask(_results: Results) -> str:
 
 def describe_ask(results: Results) -> Description:
     found = results["ask"]
-    count, sources = len(found["queries"]), len(found["sources"])
+    count, sources, searched = len(found["queries"]), len(found["sources"]), len(found["searched"])
     return Description(
         f"The agent {found['agent']} wants to send {plural(count, 'query', 'queries')} to {plural(sources, 'source')}; "
-        f"its question is {found['state']} in the inbox, and {len(found['searched']) or 'no'} "
-        f"{'source' if len(found['searched']) < 2 else 'sources'} has been searched.",
+        f"its question is {found['state']} in the inbox, and "
+        f"{plural(searched, 'source has', 'sources have') if searched else 'no source has'} been searched.",
         [
             *((f"query {number}", text) for number, text in enumerate(found["queries"], 1)),
             ("sources", ", ".join(found["sources"])),
@@ -304,7 +304,7 @@ def describe_review(results: Results) -> Description:
 STEPS: Final = (
     Step("ask", "An agent asks", "agent", "Let the agent ask", run_ask, preview_ask, describe_ask),
     Step(
-        "approve", "You strike a query and approve", "you", "Strike and approve",
+        "approve", "You decide on the queries", "you", "Strike and approve",
         run_approve, preview_approve, describe_approve,
         (Input("strike", "integer", "The number of the query to strike, counted from 1.",
                lambda results: find_redundant_query(results["ask"]["keywords"]), 1, 20),),

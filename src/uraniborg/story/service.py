@@ -32,10 +32,12 @@ StepState = Literal["running", "done", "failed", "deleted"]
 class Story:
     """The story in one data folder. A step runs in a process of its own; its result is stored before the next one."""
 
-    def __init__(self, home: Path, *, keeps_process: bool = True) -> None:
-        """Keep the process between steps until `aclose`, which makes them start faster, or end it after each step."""
+    def __init__(self, home: Path, *, idle_s: float | None = None) -> None:
+        """Keep the process between steps, which then start faster: until it was idle for so long, or else `aclose`."""
         self.folder = StoryFolder(home)
-        self._keeps_process = keeps_process
+        self._idle_s = idle_s
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._ending: asyncio.Task[None] | None = None
         self._process: Process | None = None
         self._lock = asyncio.Lock()
         self._running: str | None = None
@@ -115,7 +117,10 @@ class Story:
 
     async def aclose(self) -> None:
         """End the process that runs the steps; one that runs a step now is killed."""
+        self._stop_idle_timer()
         await self._end_process(is_killed=self._running is not None)
+        if self._ending is not None:
+            await self._ending
         for feed in self._feeds:
             await asyncio.to_thread(feed.close)
 
@@ -163,6 +168,7 @@ class Story:
     async def _send_and_wait(self, request: Plain, progress: Progress | None) -> None:
         """Send a request to the process and wait for its end; end the process if that fails."""
         async with self._lock:
+            self._stop_idle_timer()
             is_killed = True
             try:
                 await self._exchange(await self._start_process(), request, progress)
@@ -171,8 +177,22 @@ class Story:
                 is_killed = False
                 raise
             finally:
-                if is_killed or not self._keeps_process:
-                    await self._end_process(is_killed=is_killed)
+                if is_killed:
+                    await self._end_process(is_killed=True)
+                elif self._idle_s is not None:
+                    loop = asyncio.get_running_loop()
+                    self._idle_timer = loop.call_later(self._idle_s, self._start_ending)
+
+    def _start_ending(self) -> None:
+        self._ending = asyncio.create_task(self._end_idle_process())
+
+    async def _end_idle_process(self) -> None:
+        async with self._lock:
+            await self._end_process(is_killed=False)
+
+    def _stop_idle_timer(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
 
     async def _exchange(self, process: Process, request: Plain, progress: Progress | None) -> None:
         assert process.stdin is not None

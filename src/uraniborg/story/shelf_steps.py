@@ -188,8 +188,8 @@ def preview_give(results: Results) -> str:
     point: Plain | None = results["read"]["run"]["checkpoint"]
     missing = point["failed_node"] if point else "no node"
     return (
-        f"The workflow waits at {missing}: the shipped system {star['name']} gives its mass as {star['mass']:g} solar "
-        f"masses and cites {cite_shortly(source)}."
+        f"The workflow waits at {missing}: the shipped system gives the mass of the star {star['name']} as "
+        f"{star['mass']:g} solar masses and cites {cite_shortly(source)}."
     )
 
 
@@ -234,9 +234,12 @@ def to_earth_masses(mass: float) -> float:
 
 STEPS: Final = (
     Step("shelve", "Kept papers go to a shelf", "you", "Build the shelf", run_shelve, preview_shelve, describe_shelve),
-    Step("read", "A workflow reads the masses", "workflow", "Run the workflow", run_read, preview_read, describe_read),
     Step(
-        "give", "You give the missing mass", "you", "Give it and resume", run_give, preview_give, describe_give,
+        "read", "A workflow looks for the masses", "workflow", "Run the workflow",
+        run_read, preview_read, describe_read,
+    ),
+    Step(
+        "give", "You give the mass of the star", "you", "Give it and resume", run_give, preview_give, describe_give,
         (Input("mass", "number", "The mass of the star in solar masses.",
                lambda _results: find_shipped_star()["mass"], 1e-6, 1e3),),
     ),

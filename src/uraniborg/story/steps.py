@@ -69,6 +69,8 @@ class Description:
     """Paths of pictures, relative to the story's own files."""
     links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Pages of the console with what the step made: a label and an address."""
+    title: str = ""
+    """The title of the step once it has run, if it depends on the inputs."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class Step:
 
     id: str
     title: str
+    """The title before the step has run: true for all inputs."""
     who: Literal["agent", "you", "workflow", "computer"]
     action: str
     """The label of the button that runs the step."""

@@ -1,4 +1,4 @@
-"""The steps of the universe: the system with sourced masses, a branch with a heavier planet, and earlier versions."""
+"""The steps of the universe: the system with sourced masses, a branch with another mass, and earlier versions."""
 
 import asyncio
 from typing import Final
@@ -11,6 +11,7 @@ from universe.service.universes import UniverseService
 from uraniborg.bundle.universe_pieces import open_universes
 from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.text import plural
+from uraniborg.story.answers import FIRST_FACTOR, format_multiple
 from uraniborg.story.folder import Plain, StoryFolder
 from uraniborg.story.shelf_steps import SYSTEM, name_body, to_earth_masses
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
@@ -123,7 +124,7 @@ def format_mass_line(mass: Plain) -> str:
     return f"{amount}, {origin}"
 
 
-async def make_heavier_branch(context: StepContext, factor: float, replaced: str | None) -> Plain:
+async def branch_with_other_mass(context: StepContext, factor: float, replaced: str | None) -> Plain:
     """Branch the universe, multiply the mass of the planet, and return the branch."""
     built = context.results["build"]
     async with open_universes() as service:
@@ -153,9 +154,9 @@ async def make_heavier_branch(context: StepContext, factor: float, replaced: str
 
 
 async def run_branch(context: StepContext, inputs: Plain) -> Plain:
-    """Make the planet heavier on a branch."""
+    """Set another mass of the planet on a branch."""
     earlier: str | None = context.results.get("branch", {}).get("universe_id")
-    return await make_heavier_branch(context, inputs["factor"], earlier)
+    return await branch_with_other_mass(context, inputs["factor"], earlier)
 
 
 def preview_branch(results: Results) -> str:
@@ -168,11 +169,17 @@ def describe_branch(results: Results) -> Description:
     mass = branch["after"]
     return Description(
         f"On a branch of version {branch['from']['version']}, {mass['name']} now has {mass['earth_masses']:.4g} "
-        f"instead of {branch['before']:.4g} Earth masses, {branch['factor']:g} times as much; the universe itself is "
-        f"still at version {branch['from']['version_after']}.",
+        f"instead of {branch['before']:.4g} Earth masses, {format_multiple(branch['factor'])} as much; the universe "
+        f"itself is still at version {branch['from']['version_after']}.",
         [("the new mass", format_mass_line(mass)), ("branch", branch["universe_id"])],
         links=[("the branch", f"/universes/{branch['universe_id']}")],
+        title=format_branch_title(branch["factor"]),
     )
+
+
+def format_branch_title(factor: float) -> str:
+    """Return the title of a step that has multiplied the mass of the planet."""
+    return f"Planet h {'stays' if factor == 1 else 'becomes'} {format_multiple(factor)} as heavy"
 
 
 async def run_scrub(context: StepContext, _inputs: Plain) -> Plain:
@@ -211,8 +218,8 @@ def describe_scrub(results: Results) -> Description:
 
 BUILD: Final = Step("build", "Commands build the system", "you", "Build it", run_build, preview_build, describe_build)
 BRANCH: Final = Step(
-    "branch", "Planet h becomes heavier", "you", "Branch", run_branch, preview_branch, describe_branch,
-    (Input("factor", "number", "How many times as heavy planet h becomes.", lambda _results: 2.0,
+    "branch", "Planet h gets another mass", "you", "Branch", run_branch, preview_branch, describe_branch,
+    (Input("factor", "number", "How many times as heavy planet h becomes.", lambda _results: FIRST_FACTOR,
            LEAST_FACTOR, MOST_FACTOR),),
     can_repeat=True,
 )  # fmt: skip

@@ -1,12 +1,11 @@
 """The view of the story: its steps with their statuses and sentences, computed after each step and stored."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
+from uraniborg.story.answers import FIRST_FACTOR, format_question
 from uraniborg.story.folder import Plain, StoryFolder
 from uraniborg.story.steps import Results, Step
-
-QUESTION: Final = "Is TRAPPIST-1's chain stable if planet h is twice as heavy?"
 
 
 def write_view(folder: StoryFolder, steps: tuple[Step, ...]) -> None:
@@ -15,7 +14,8 @@ def write_view(folder: StoryFolder, steps: tuple[Step, ...]) -> None:
     results = {key: record["result"] for key, record in records.items()}
     following = next((step.id for step in steps if step.id not in records), None)
     described = [_describe_step(step, results, records.get(step.id), following) for step in steps]
-    folder.write_view({"question": QUESTION, "steps": described})
+    factor: float = results["branch"]["factor"] if "branch" in results else FIRST_FACTOR
+    folder.write_view({"question": format_question(factor), "steps": described})
 
 
 def _describe_step(step: Step, results: Results, record: Plain | None, following: str | None) -> Plain:
@@ -25,6 +25,7 @@ def _describe_step(step: Step, results: Results, record: Plain | None, following
         shown = step.describe(results)
         return {
             **common,
+            "title": shown.title or step.title,
             "status": "done",
             "can_run": step.can_repeat,
             "sentence": shown.sentence,

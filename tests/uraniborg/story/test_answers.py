@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from universe.nbody.analysis import compare_run_analyses
-from uraniborg.story.answers import Answer, answer_question, format_span
+from uraniborg.story.answers import Answer, answer_question, format_question, format_span
 
 RUNS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("ten_years.json").read_text(encoding="utf-8"))
 NAMES: Final = {f"trappist-1-{letter}": letter for letter in "bcdefgh"}
@@ -25,7 +25,7 @@ def answer(first: dict[str, Any], second: dict[str, Any], factor: float) -> Answ
 def test_twice_the_mass_keeps_all_five_resonances_and_the_swing_that_changes_most_is_named() -> None:
     assert answer(RUNS["1"], RUNS["2"], 2.0) == Answer(
         "yes",
-        "Yes, over these 10 years: with TRAPPIST-1 h 2 times as heavy, all 5 Laplace resonances hold; 2 swing wider "
+        "Yes, over these 10 years: with TRAPPIST-1 h twice as heavy, all 5 Laplace resonances hold; 2 swing wider "
         "and 1 swings less wide, most of all c-d-e: 30.8 instead of 22.5 degrees to either side.",
     )
 
@@ -46,6 +46,32 @@ def test_an_angle_that_is_unclear_leaves_the_question_undecided() -> None:
     assert "4 of 5 Laplace resonances hold and 1 is unclear" in found.sentence
 
 
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [(0.5, "half as heavy"), (1.0, "just as heavy"), (2.0, "twice as heavy"), (50.0, "50 times as heavy")],
+)
+def test_the_words_follow_from_the_factor_and_the_span(factor: float, words: str) -> None:
+    assert format_question(factor) == f"Is TRAPPIST-1's chain stable if planet h is {words}?"
+    first, second = ({**RUNS[run], "days": 730.5} for run in ("1", "2"))
+    assert f"Yes, over these 2 years: with TRAPPIST-1 h {words}, all 5" in answer(first, second, factor).sentence
+
+
+def test_an_angle_that_is_no_longer_near_its_resonance_is_broken() -> None:
+    second = {**RUNS["2"], "resonances": RUNS["2"]["resonances"][:4]}
+    found = answer(RUNS["1"], second, 2.0)
+    assert (found.verdict, "1 of 5 Laplace resonances breaks" in found.sentence) == ("no", True)
+
+
+def test_only_angles_that_librate_in_the_first_run_are_a_chain() -> None:
+    first = copy.deepcopy(RUNS["1"])
+    for one in first["resonances"]:
+        one["behaviour"] = "circulates"
+    found = answer(first, RUNS["2"], 2.0)
+    assert (found.verdict, "There is no chain to compare" in found.sentence) == ("undecided", True)
+    first["resonances"][0]["behaviour"] = "librates"
+    assert "the only Laplace resonance holds" in answer(first, RUNS["2"], 2.0).sentence
+
+
 def test_equal_runs_have_no_swing_that_changes() -> None:
     assert "no swing changes by 1 degree or more" in answer(RUNS["1"], RUNS["1"], 1.0).sentence
 
@@ -58,11 +84,9 @@ def test_a_run_that_is_not_trustworthy_decides_nothing() -> None:
 
 def test_a_collision_or_a_planet_that_leaves_is_a_no() -> None:
     collided = {**RUNS["2"], "collisions": [{"bodies": ["trappist-1-g", "trappist-1-h"]}]}
-    assert answer(RUNS["1"], collided, 2.0).sentence.startswith(
-        "No: with TRAPPIST-1 h 2 times as heavy, g and h collide"
-    )
+    assert answer(RUNS["1"], collided, 2.0).sentence.startswith("No: with TRAPPIST-1 h twice as heavy, g and h collide")
     left = {**RUNS["2"], "ejections": [{"id": "trappist-1-h"}]}
-    assert "h leave within these 10 years" in answer(RUNS["1"], left, 2.0).sentence
+    assert "h leaves within these 10 years" in answer(RUNS["1"], left, 2.0).sentence
 
 
 @pytest.mark.parametrize(("days", "text"), [(3652.5, "10 years"), (365.25, "1 year"), (109.575, "0.3 years")])

@@ -4,7 +4,9 @@ import asyncio
 import csv
 import hashlib
 import json
+import os
 import shutil
+import time
 import zipfile
 from pathlib import Path
 from typing import Any, Final
@@ -109,9 +111,21 @@ def test_the_comparison_has_five_laplace_angles_of_both_runs_and_their_errors(st
             assert all(0 <= degrees <= 360 for degrees in angle["degrees"])
 
 
-async def test_a_step_that_cannot_run_says_why_and_another_factor_changes_the_words(copied: Story) -> None:
+async def list_words(story: Story) -> tuple[str, str]:
+    """Return the words for the mass and the span that the question, the titles and the sentences have in common."""
+    state = await story.get_state()
+    steps = {step["id"]: step for step in state["steps"]}
+    mass = steps["branch"]["title"].removeprefix("Planet h becomes ")
+    span = steps["integrate"]["sentence"].partition(" moved for ")[2].split(",")[0].removesuffix(".")
+    assert f"planet h is {mass}?" in state["question"]
+    assert f"with TRAPPIST-1 h {mass}," in steps["compare"]["sentence"]
+    assert f"these {span}" in steps["compare"]["sentence"]
+    return mass, span
+
+
+async def test_a_step_that_cannot_run_says_why_and_other_inputs_change_the_words(copied: Story) -> None:
     stored = copied.folder.state_file.read_bytes()
-    before = (await copied.get_step("compare"))["sentence"]
+    assert await list_words(copied) == ("twice as heavy", f"{YEARS:g} years")
     with pytest.raises(StepNotFound):
         await copied.run_step("dance")
     try:
@@ -125,13 +139,16 @@ async def test_a_step_that_cannot_run_says_why_and_another_factor_changes_the_wo
             await copied.run_step("branch", {"speed": 2})
         assert copied.folder.state_file.read_bytes() == stored
 
-        branch = await copied.run_step("branch", {"factor": 50}, person="Bo")
-        integrated = await copied.run_step("integrate", {"years": YEARS}, person="Bo")
-        compared = await copied.run_step("compare", person="Bo")
-        assert "16.3 instead of 0.326 Earth masses, 50 times as much" in branch["sentence"]
-        assert [run["is_reused"] for run in integrated["result"]["runs"]] == [True, False]
-        assert "2 times as heavy" in before
-        assert "50 times as heavy" in compared["sentence"]
+        for factor, words, mass, is_reused in (
+            (50, "50 times", "16.3", [False, False]),
+            (0.5, "half", "0.163", [True, False]),
+        ):
+            branch = await copied.run_step("branch", {"factor": factor}, person="Bo")
+            assert f"{mass} instead of 0.326 Earth masses, {words} as much" in branch["sentence"]
+            integrated = await copied.run_step("integrate", {"years": 0.1}, person="Bo")
+            assert [run["is_reused"] for run in integrated["result"]["runs"]] == is_reused
+            await copied.run_step("compare", person="Bo")
+            assert await list_words(copied) == (f"{words} as heavy", "0.1 years")
         state = await copied.get_state()
         assert (state["next"], state["is_complete"]) == ("break", False)
 
@@ -209,6 +226,25 @@ async def test_a_step_whose_server_was_killed_is_shown_as_interrupted(
         await runner.run_step(copied.folder, step.id, {}, person="Ada", door="console", progress=fail_to_report)
     state = await copied.get_state()
     assert (state["running"], state["interrupted"]) == (None, "integrate")
+
+
+async def test_the_process_of_the_steps_ends_when_it_is_idle_and_another_one_takes_its_place(tmp_path: Path) -> None:
+    story = Story(tmp_path, idle_s=0.0)
+    try:
+        for _ in range(2):
+            assert len(await story.list_steps()) == 13
+            async with asyncio.timeout(PATIENCE_S):
+                while list_workers():
+                    await asyncio.to_thread(time.sleep, 0.01)
+            story.folder.view_file.unlink()
+    finally:
+        await story.aclose()
+
+
+def list_workers() -> list[str]:
+    """Return the ids of the processes that run steps for this one."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [one for one in children if b"uraniborg.story.worker" in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
 def test_a_broken_state_file_is_named_with_the_remedy(tmp_path: Path) -> None:
