@@ -5,6 +5,7 @@ python tools/make_console_pictures.py [FOLDER] [PATH ...]
 Look at the pictures after a change of a page. `docs/` uses some of them.
 
 Starts `uraniborg serve` in a temporary home with an offline trial search, and needs Chromium and a built console.
+For pictures of the story its steps are run, with N-body runs for ten years, which takes minutes.
 The default folder is docs/images/console. PATH restricts the pictures to these pages, such as /inbox.
 """
 
@@ -89,6 +90,7 @@ class Station:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        (home / "uraniborg" / "data" / "story").mkdir(parents=True)  # the pages show the data of the story
         env = {
             **os.environ,
             "HOME": str(home),
@@ -162,6 +164,19 @@ def prepare(station: Station) -> dict[str, str]:
     }
 
 
+def run_story(station: Station) -> None:
+    """Run the steps of the story until it has answered for two masses."""
+    deadline = time.monotonic() + 600
+    while time.monotonic() < deadline:
+        state = station.send("GET", "/api/story")
+        if state["error"] or state["next"] == "scrub":
+            return
+        if state["running"]:
+            time.sleep(1)
+        else:
+            station.send("POST", f"/api/story/steps/{state['next']}", {})
+
+
 def run_digest(station: Station) -> dict[str, str]:
     """Save a workflow, let one run fail and another wait, write a draft with mistakes; return the ids of the runs."""
     station.send("PUT", "/api/drafts/digest", {"document": DIGEST})
@@ -216,6 +231,7 @@ PAGES: Final = {
     "universe-answer": "/universes/{universe}?job={job}",
     "universe-compared": "/universes/{universe}?with=trappist-1",
     "story": "/story",
+    "story-answer": "/story/break",
     "settings": "/settings",
     "connections": "/connections",
 }
@@ -245,6 +261,8 @@ def main() -> None:
         station = Station(Path(home))
         try:
             values = prepare(station)
+            if not wanted or any(PAGES["story-answer"].startswith(one) for one in wanted):
+                run_story(station)
             options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
             options += ["--no-sandbox"] if os.getuid() == 0 else []
             browser = playwright.chromium.launch(executable_path=program, args=options)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, BrowserType, ConsoleMessage, Page, sync_playwright
 
 from tests.uraniborg.console.processes import ServerProcess, run_server
 from uraniborg.console.web_files import find_web_folder
@@ -56,16 +56,27 @@ def skip_or_fail(reason: str) -> None:
 @pytest.fixture(scope="module")
 def browser(request: pytest.FixtureRequest) -> Generator[Browser]:
     """Open Chromium. WebGL is drawn in software, which is slow: only the modules that need it get it."""
-    program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
-    if program is None:
-        skip_or_fail("There is no Chromium here: run tools/chromium, or install it.")
     if find_web_folder() is None:
         skip_or_fail("The console is not built: run `make console`.")
     with sync_playwright() as playwright:
-        drawing = WITH_WEBGL if request.path.stem in WEBGL_MODULES else WITHOUT_WEBGL
-        opened = playwright.chromium.launch(executable_path=program, args=[*ARGUMENTS, *drawing])
+        opened = launch(playwright.chromium, WITH_WEBGL if request.path.stem in WEBGL_MODULES else WITHOUT_WEBGL)
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="module")
+def plain_browser(browser: Browser) -> Generator[Browser]:
+    """Open Chromium without WebGL, for the tests of a module with WebGL that need none."""
+    opened = launch(browser.browser_type, WITHOUT_WEBGL)
+    yield opened
+    opened.close()
+
+
+def launch(chromium: BrowserType, drawing: list[str]) -> Browser:
+    program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+    if program is None:
+        skip_or_fail("There is no Chromium here: run tools/chromium, or install it.")
+    return chromium.launch(executable_path=program, args=[*ARGUMENTS, *drawing])
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +114,15 @@ def make_visitor(browser: Browser, server: ServerProcess) -> Generator[Callable[
     visitors: list[Visitor] = []
 
     def make(
-        *, name: str = NAME, width: int = 1440, height: int = 0, theme: str = "light", signed_in: bool = True
+        *,
+        name: str = NAME,
+        width: int = 1440,
+        height: int = 0,
+        theme: str = "light",
+        signed_in: bool = True,
+        using: Browser = browser,
     ) -> Visitor:
-        context = browser.new_context(
+        context = using.new_context(
             viewport={"width": width, "height": height or (900 if width > 760 else 844)},
             color_scheme="dark" if theme == "dark" else "light",
             reduced_motion="reduce",
