@@ -478,6 +478,11 @@ export const strings = {
       notTrustworthy: "not trustworthy",
       error: (degrees: string) => `positions are known to ${degrees} degrees of their orbits`,
       errorUnknown: "error unknown",
+      errorKinds: {
+        arithmetic: "Error of the arithmetic",
+        start: "Error of the start",
+        physics: "Physics that is left out",
+      } as Record<string, string>,
       degrees: (text: string) => `${text}°`,
       resonances: "Resonances",
       resonanceColumns: ["Bodies", "Resonance", "Its angle", "Centre", "Swing"],

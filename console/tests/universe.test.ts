@@ -5,6 +5,7 @@ import { chooseScale, formatLength } from "../src/sky/scale_bar.tsx";
 import { makeUniverseEntries, type PaletteContext } from "../src/universe/command_entries.ts";
 import { type CommandSchema, findProblems, flattenFields, makeCommand } from "../src/universe/command_fields.tsx";
 import { listDifferences } from "../src/universe/compare_panel.tsx";
+import { splitSentences } from "../src/universe/job_result.tsx";
 import { describeEntry, findEnd } from "../src/universe/log_panel.tsx";
 import { makePanelState } from "../src/universe/panel_state.ts";
 import { readSetting } from "../src/universe/setting_field.tsx";
@@ -186,4 +187,11 @@ test("the scale bar is a round length that fits, in units that suit it", () => {
   expect(formatLength(0.05, true)).toBe("0.05 AU");
   expect(formatLength(0.0002, true)).toBe("30,000 km");
   expect(formatLength(20, false)).toBe("20 units");
+});
+
+test("a verdict is split into its sentences, and numbers and names stay whole", () => {
+  expect(splitSentences("")).toEqual([]);
+  expect(
+    splitSentences("No two bodies collided. The largest is 0.01, of TRAPPIST-1 h. This holds (Gladman 1993)."),
+  ).toEqual(["No two bodies collided.", "The largest is 0.01, of TRAPPIST-1 h.", "This holds (Gladman 1993)."]);
 });

@@ -42,6 +42,11 @@ function UniverseView({ id }: { id: string }) {
           sky.value = handle;
         }}
       />
+      {other && (
+        <span class="first-sky-name" dir="auto">
+          {data.value?.cast.name}
+        </span>
+      )}
       {other && <OtherSky key={other} universe={other} state={state} />}
       <aside class="universe-panel" aria-label={strings.sky.panel}>
         <SidePanel

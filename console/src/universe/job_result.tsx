@@ -114,6 +114,7 @@ function JobPlots({ job, chart }: { job: string; chart: UniverseJobChart }) {
 function NbodyVerdict({ found }: { found: NbodyResult }) {
   const errors = Object.values(found.error ?? {}).flatMap((one) => one.degrees ?? []);
   const error = errors.length ? texts.error(Math.max(...errors).toPrecision(2)) : texts.errorUnknown;
+  const [outcome, ...more] = splitSentences(found.verdict ?? "");
   return (
     <>
       <p class="tags">
@@ -122,9 +123,29 @@ function NbodyVerdict({ found }: { found: NbodyResult }) {
         </Tag>{" "}
         <span class="mono small">{error}</span>
       </p>
-      <p dir="auto">{found.verdict}</p>
+      <p class="job-outcome" dir="auto">
+        {outcome}
+      </p>
+      {more.length > 0 && <Sentences sentences={more} />}
     </>
   );
+}
+
+function Sentences({ sentences }: { sentences: string[] }) {
+  return (
+    <ul class="job-sentences">
+      {sentences.map((sentence) => (
+        <li key={sentence} dir="auto">
+          {sentence}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Return the sentences of a text. A name with a full stop may be split, too; nothing is lost. */
+export function splitSentences(text: string): string[] {
+  return text.split(/(?<=[.!?])\s+(?=\p{Lu})/u).filter(Boolean);
 }
 
 function NbodyTables({ found }: { found: NbodyResult }) {
@@ -158,13 +179,12 @@ function NbodyTables({ found }: { found: NbodyResult }) {
           pair.closest ? texts.closest(pair.closest.au.toPrecision(4), pair.closest.hillRadii.toFixed(1)) : "",
         ])}
       />
-      <ul class="quiet small">
-        {Object.values(found.errors ?? {})
-          .flat()
-          .map((sentence) => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-      </ul>
+      {Object.entries(found.errors ?? {}).map(([kind, sentences]) => (
+        <section key={kind}>
+          <h3>{texts.errorKinds[kind] ?? kind}</h3>
+          <Sentences sentences={sentences.flatMap(splitSentences)} />
+        </section>
+      ))}
     </>
   );
 }

@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.shared_folders import PATIENCE_S
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
@@ -52,6 +53,9 @@ def test_the_answer_of_an_nbody_run_has_plots_for_eyes_keys_and_screen_readers(
     page = open_universe(make_visitor(theme=theme), create(server, "Plots"))
     answer = run_job(page, "nbody", "30")
     expect(answer.get_by_text("error at most").first).to_be_visible()
+    expect(answer.locator(".job-outcome")).to_have_text(re.compile("^During the .* none left.$"))
+    for sentence in ("Laplace angle", "closest approach", "says nothing about longer times", "arithmetic is good to"):
+        expect(answer.get_by_role("listitem").filter(has_text=sentence).first).to_be_visible()
     for title in ("eccentricity", "Laplace angles of three bodies", "relative change of energy"):
         expect(answer.get_by_role("table", name=title)).to_be_visible()
     expect(answer.locator(".u-over")).to_have_count(answer.locator(".time-plot").count())
@@ -127,6 +131,12 @@ def test_files_are_imported_and_problems_are_shown(visitor: Visitor, tmp_path: P
     expect(page.get_by_text("2 bodies, version 1")).to_be_visible()
 
 
+def read_box(page: Page, selector: str) -> FloatRect:
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None
+    return box
+
+
 def test_two_universes_are_seen_side_by_side_from_the_same_side(visitor: Visitor, server: ServerProcess) -> None:
     other = create(server, "The other one")
     page = open_universe(visitor, create(server, "The first one"))
@@ -145,6 +155,11 @@ def test_two_universes_are_seen_side_by_side_from_the_same_side(visitor: Visitor
         command = {"type": "updateStar", "id": "trappist-1-h", "payload": {"mass": 2e-6}}
         client.post(f"/api/universes/{other}/commands", json=command).raise_for_status()
     expect(page.get_by_text("trappist-1-h mass")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".first-sky-name")).to_have_text("The first one")
+    order = [read_box(page, one) for one in (".sky", ".other-sky", ".time-bar", ".sky-facts", ".universe-panel")]
+    for upper, lower in pairwise(order):
+        assert upper["y"] + upper["height"] <= lower["y"] + 1, "nothing lies over a sky"
 
 
 def test_a_sky_that_could_not_be_read_is_read_again(visitor: Visitor, server: ServerProcess) -> None:
