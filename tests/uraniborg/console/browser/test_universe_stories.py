@@ -62,6 +62,7 @@ def test_a_person_clicks_through_the_story_and_other_words_follow_from_other_cho
     expect(page.get_by_role("heading", name="Is TRAPPIST-1's chain stable")).to_be_visible()
     assert "its question is pending in the inbox" in run_step(page, STEPS[0])
     expect(watcher.get_by_text("its question is pending in the inbox")).to_be_visible()
+    watcher.close()
     page.get_by_role("link", name="the question").click()
     expect(page.get_by_role("heading", name="TRAPPIST-1 planet masses")).to_be_visible()
     page.go_back()
@@ -88,13 +89,13 @@ def test_a_person_clicks_through_the_story_and_other_words_follow_from_other_cho
     go_on(page)
     expect(page.get_by_role("heading", name="if planet h is twice as heavy?")).to_be_visible()
     assert "twice as much" in run_step(page, STEPS[7], "Planet h becomes twice as heavy")
+    visitor.expected = ("404", "422")  # the page may draw the branch while the second run replaces it
     page.get_by_text("50 times", exact=True).click()
     page.get_by_role("button", name="Run it again").click()
     expect(page.get_by_text("50 times as much")).to_be_visible()
     expect(page.get_by_role("heading", name="Planet h becomes 50 times as heavy")).to_be_visible()
     expect(page.get_by_role("heading", name="if planet h is 50 times as heavy?")).to_be_visible()
     page.get_by_role("textbox", name="Times as heavy").fill("-1")
-    visitor.expected = ("422",)
     page.get_by_role("button", name="Run it again").click()
     expect(page.get_by_text("factor must be a number from 0.01 to 1000")).to_be_visible()
 
@@ -175,7 +176,7 @@ READ_POSITIONS = """async () => {
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("seconds", "pause_s"),
-    [pytest.param(30, 1.5, id="30-s"), pytest.param(300, 0, id="300-s", marks=pytest.mark.soak)],
+    [pytest.param(30, 2.0, id="30-s"), pytest.param(300, 0, id="300-s", marks=pytest.mark.soak)],
 )
 def test_two_browsers_and_two_agents_write_at_once_and_nothing_is_lost(
     make_visitor: Callable[..., Visitor], server: ServerProcess, seconds: float, pause_s: float
