@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.installed_programs import find_program
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 # Timings never decide a test: a busy machine must not turn a property red.
@@ -53,6 +55,12 @@ def no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patched.delenv("SSL_CERT_FILE", raising=False)
         patched.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("certificates")))
         yield
+
+
+@pytest.fixture
+def forked_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let services of this process fork their worker processes, which they start with `python -m MODULE`."""
+    monkeypatch.setattr(sys, "executable", find_program("python"))
 
 
 @pytest.fixture

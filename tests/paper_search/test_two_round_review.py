@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -17,7 +16,8 @@ from pydantic import AnyUrl
 
 from tests.fixtures import observatory
 from tests.fixtures.observatory import TITLES
-from tests.paper_search.sessions.processes import COMMAND, environment, eventually
+from tests.installed_programs import find_program
+from tests.paper_search.sessions.processes import environment, eventually
 from tests.paper_search.tool_client import call_tool, export_papers
 from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client
 
@@ -44,7 +44,7 @@ class Review:
     @asynccontextmanager
     async def client(self) -> AsyncGenerator[ClientSession]:
         """Yield the official client of a new server."""
-        start = ["-c", 'echo $$ > "$0" && exec "$1"', str(self.pid), COMMAND]
+        start = ["-c", 'echo $$ > "$0" && exec "$1"', str(self.pid), find_program("paper-search-mcp")]
         with (self.folder / "stderr").open("a") as stderr:
             async with connect_stdio_client("/bin/sh", start, self.env, cwd=str(self.folder), stderr=stderr) as client:
                 yield client
@@ -54,7 +54,7 @@ class Review:
 
     def command(self, name: str, *arguments: str) -> str:
         """Run a command that must succeed; return its output."""
-        command = [str(Path(sys.executable).with_name(name)), *arguments]
+        command = [find_program(name), *arguments]
         done = subprocess.run(command, env=self.env, cwd=self.folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -78,7 +78,6 @@ def count_by_content(papers: list[RawPaper]) -> Counter[str]:
     return Counter(paper.model_dump_json() for paper in papers)
 
 
-@settings(max_examples=300)
 @given(st.lists(records, max_size=10).flatmap(lambda found: st.tuples(st.just(found), st.permutations(found))))
 def test_any_order_gives_the_same_set(orders: tuple[list[RawPaper], list[RawPaper]]) -> None:
     one, other = deduplicate(orders[0]), deduplicate(orders[1])
@@ -86,7 +85,6 @@ def test_any_order_gives_the_same_set(orders: tuple[list[RawPaper], list[RawPape
     assert one.merged == other.merged
 
 
-@settings(max_examples=300)
 @given(st.lists(records, max_size=10))
 def test_deduplicating_again_changes_nothing(found: list[RawPaper]) -> None:
     once = merge_duplicates(found)
@@ -95,7 +93,6 @@ def test_deduplicating_again_changes_nothing(found: list[RawPaper]) -> None:
     assert again.merged == {}
 
 
-@settings(max_examples=200)
 @given(st.lists(records, max_size=10))
 def test_ids_are_unique_and_every_record_is_accounted_for(found: list[RawPaper]) -> None:
     merged = deduplicate(found)
@@ -109,7 +106,6 @@ def test_ids_are_unique_and_every_record_is_accounted_for(found: list[RawPaper])
     assert given_records <= {(record.source, record.record_id) for paper in merged.papers for record in paper.records}
 
 
-@settings(max_examples=200)
 @given(st.lists(records, max_size=10))
 def test_no_paper_is_made_of_two_journal_dois(found: list[RawPaper]) -> None:
     traced = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.errors import NonRetryableError, RetryableError
@@ -167,7 +167,6 @@ def check_growth(earlier: PaperCollection, later: PaperCollection) -> None:
     assert {paper.id for paper in earlier.papers} <= present | refused
 
 
-@settings(max_examples=100)
 @given(
     rounds=st.lists(st.fixed_dictionaries(dict.fromkeys(NAMES, answers | failures)), min_size=ROUNDS, max_size=ROUNDS),
     data=st.data(),

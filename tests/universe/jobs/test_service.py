@@ -28,6 +28,8 @@ SOON_S: Final = 40
 SHORT: Final = {"kind": "nbody", "days": 3, "bodies": ["trappist-1", "trappist-1-b", "trappist-1-c"]}
 LONG: Final = {"kind": "nbody", "days": 36_525}
 
+pytestmark = pytest.mark.usefixtures("forked_workers")
+
 
 @pytest.fixture
 async def universes(tmp_path: Path) -> AsyncIterator[UniverseService]:

@@ -20,7 +20,7 @@ from uraniborg.kernel.errors import NotFound, UsageError
 from uraniborg.kernel.files import AlreadyExists, Unwritable
 from uraniborg.story.folder import StoryFolder
 
-pytestmark = pytest.mark.timeout(2 * PATIENCE_S)
+pytestmark = [pytest.mark.timeout(2 * PATIENCE_S), pytest.mark.usefixtures("forked_workers")]
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from uraniborg.story.search_steps import explain_strike, find_redundant_query, p
 from uraniborg.story.service import Story
 from uraniborg.story.steps import Description, Step, StepContext
 
-pytestmark = pytest.mark.timeout(2 * PATIENCE_S)
+pytestmark = [pytest.mark.timeout(2 * PATIENCE_S), pytest.mark.usefixtures("forked_workers")]
 
 PLANETS: Final = "bcdefgh"
 

@@ -21,7 +21,7 @@ from pflow.engine.results import RunResult
 from tests.pflow.engine.counting_home import Home, chain, node
 from tests.requirements import requirement
 
-EXAMPLES = 60
+EXAMPLES = 40
 # A chain takes too long for hypothesis to try hundreds of smaller ones.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 _PLACES = re.compile(r"\[\d+\]")
