@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,7 @@ def run(script: str, *arguments: str, home: Path) -> subprocess.CompletedProcess
     )
 
 
+@cache
 def _find_node() -> str:
     """Return a Node that is new enough: the one installed beside the tools, or that of the system."""
     for candidate in (str(MODULES / ".bin" / "node"), shutil.which("node")):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -47,9 +48,10 @@ def read_outcomes(results: Path) -> dict[str, Outcome]:
     return outcomes
 
 
-def list_scenarios(suite: str, folder: Path) -> dict[str, set[str]]:
+@cache
+def list_scenarios(suite: str) -> dict[str, set[str]]:
     """Return the scenarios of the suite, each with the versions of the protocol to which it applies."""
-    printed = run(suite, "list", "--server", home=folder).stdout
+    printed = run(suite, "list", "--server", home=MODULES).stdout
     return {scenario: set(versions.split(",")) for scenario, versions in _LISTED.findall(printed)}
 
 

@@ -15,7 +15,10 @@ def every_text_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paper_search.relevance.candidate_terms.extract_terms", functools.cache(extract_terms))
 
 
-@pytest.mark.parametrize(("name", "every"), [("cranfield", 3), ("cacm", 1), ("scifact", 3)])
+LARGE = pytest.param("scifact", 3, marks=pytest.mark.soak)
+
+
+@pytest.mark.parametrize(("name", "every"), [("cranfield", 3), ("cacm", 1), LARGE])
 async def test_reranking_does_not_lower_ndcg(shared_data: Path, name: str, every: int) -> None:
     before, after = await rerank(Collection.read(shared_data / "ir" / name), every)
     assert after >= before > 0.3

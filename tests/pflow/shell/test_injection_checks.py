@@ -63,7 +63,7 @@ HOSTILE = [
 ]
 LONG = "x" * 90_000
 """A regular expression of this length would take a minute, so that only commands that print it are given it."""
-SLOW = ("python3", "perl", "node", "jq", "git", "ssh", "vim")
+SLOW = ("python3", "perl", "node", "jq", "yq", "git", "ssh", "vim")
 """Programs that take long to start: each shell gives them only some of the values."""
 FILES = {
     "file": "a:b c\nd:e f\n",

@@ -319,13 +319,13 @@ async def test_where_all_sessions_are_in_use_a_newcomer_waits_for_one_to_end() -
 
 
 @requirement("UN-19", "UN-21", "UN-24")
-async def test_a_thousand_sessions_left_open_exclude_no_new_client() -> None:
-    async with run_server() as server:
+async def test_hundreds_of_sessions_left_open_exclude_no_new_client() -> None:
+    async with run_server(max_sessions=200) as server:
         await server.make("u", add_star("sun"))
         wire = Wire(server.http)
         async with open_command_stream(server.http, "u") as listener:
-            ids = [(await wire.post(initialize())).headers[SESSION] for _ in range(1_050)]
-            assert len(set(ids)) == 1_050
+            ids = [(await wire.post(initialize())).headers[SESSION] for _ in range(250)]
+            assert len(set(ids)) == 250
             async with agent(server.mcp) as client:
                 assert (await read_state(client, "u"))["stars"].keys() == {"sun"}
                 await server.send("u", TICK)

@@ -33,15 +33,15 @@ async def test_a_newcomer_takes_the_place_of_the_session_unused_for_longest() ->
         assert [await alive(client, each) for each in (first, second, third, fourth)] == [True, False, True, True]
 
 
-async def test_hundreds_of_unclosed_sessions_do_not_prevent_new_ones() -> None:
+async def test_many_unclosed_sessions_do_not_prevent_new_ones() -> None:
     before = leftovers()
-    async with client_of(make_stateful_app(sample_server(), max_sessions=100)) as client:
+    async with client_of(make_stateful_app(sample_server(), max_sessions=40)) as client:
         mine = await client.begin()
         async with client.stream(mine):
-            begun = [(await client.post(INITIALIZE)).headers[SESSION] for _ in range(300)]
-            assert len(set(begun)) == 300
+            begun = [(await client.post(INITIALIZE)).headers[SESSION] for _ in range(120)]
+            assert len(set(begun)) == 120
             assert await alive(client, mine)
-            assert [await alive(client, each) for each in (begun[0], begun[200], begun[201], begun[-1])] == [
+            assert [await alive(client, each) for each in (begun[0], begun[80], begun[81], begun[-1])] == [
                 False,
                 False,
                 True,
