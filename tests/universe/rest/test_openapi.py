@@ -184,7 +184,7 @@ REQUESTS = [
 @pytest.mark.parametrize(("path", "method", "mode"), REQUESTS)
 def test_every_response_is_one_of_those_documented(api: Any, path: str, method: str, mode: GenerationMode) -> None:
     @settings(
-        max_examples=12,
+        max_examples=8,
         phases=[Phase.generate],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
         deadline=None,

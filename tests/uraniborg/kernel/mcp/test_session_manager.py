@@ -33,6 +33,7 @@ async def test_a_newcomer_takes_the_place_of_the_session_unused_for_longest() ->
         assert [await alive(client, each) for each in (first, second, third, fourth)] == [True, False, True, True]
 
 
+@pytest.mark.usefixtures("few_objects")
 async def test_many_unclosed_sessions_do_not_prevent_new_ones() -> None:
     before = leftovers()
     async with client_of(make_stateful_app(sample_server(), max_sessions=40)) as client:
@@ -76,6 +77,7 @@ async def test_a_message_that_starts_no_session_ends_no_session() -> None:
         assert await alive(client, session)
 
 
+@pytest.mark.usefixtures("few_objects")
 async def test_an_initialize_that_is_refused_begins_nothing() -> None:
     before = leftovers()
     async with client_of(make_stateful_app(sample_server())) as client:
@@ -95,6 +97,7 @@ async def test_a_transport_that_breaks_down_on_a_request_of_no_session_lets_go_o
     assert (answer.status, answer.error["code"]) == (500, "internal_error")
 
 
+@pytest.mark.usefixtures("few_objects")
 async def test_a_malformed_initialize_is_answered_and_begins_nothing() -> None:
     before = leftovers()
     async with client_of(make_stateful_app(sample_server())) as client:
@@ -215,6 +218,7 @@ async def test_a_client_that_leaves_in_the_midst_of_its_request_is_not_answered(
 
 
 @pytest.mark.parametrize("ending", ["DELETE", "disuse", "a newcomer", "the end of the app"])
+@pytest.mark.usefixtures("few_objects")
 async def test_an_ended_session_leaves_nothing_behind(ending: str) -> None:
     before = leftovers()
     server, subscribed = subscribable_server()
@@ -236,6 +240,7 @@ async def test_an_ended_session_leaves_nothing_behind(ending: str) -> None:
     assert leftovers() - before == Counter()
 
 
+@pytest.mark.usefixtures("few_objects")
 async def test_nothing_grows_over_five_hundred_sessions() -> None:
     before = leftovers()
     server, subscribed = subscribable_server()

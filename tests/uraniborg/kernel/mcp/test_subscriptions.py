@@ -206,6 +206,7 @@ async def test_all_subscribed_sessions_are_notified() -> None:
     assert received == [TITLE, TITLE, FIRST]
 
 
+@pytest.mark.usefixtures("few_objects")
 async def test_a_client_that_leaves_leaves_nothing_behind() -> None:
     server, subscribed = subscribable_server()
     tasks_before, before = asyncio.all_tasks(), subscribers()
