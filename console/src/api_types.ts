@@ -2829,6 +2829,16 @@ export interface ValueDifference {
   second?: unknown;
 }
 
+/** The file of a workflow was written or deleted. `subject` is the name of the workflow. */
+export interface WorkflowChange {
+  /** The id of the thing that changed. */
+  subject: string;
+  at: string;
+  kind: "workflow";
+  source?: "library" | "draft" | null;
+  deleted?: boolean | null;
+}
+
 /** A workflow: its inputs, outputs, nodes, edges, statistics and problems. */
 export interface WorkflowDescription {
   name: string;

@@ -1,11 +1,13 @@
 """Notes and collections of people: an append-only file beside a shelf, which is read-only and replaced as a whole.
 
 Each line is the note of a paper at one time, as JSON; the last line of a paper counts. Builds leave the file alone, and
-papers keep their ids through builds, so notes stay with their papers.
+papers keep their ids through builds, so notes stay with their papers. If a build merges two papers, their notes are
+read as one, and the next change stores them as one.
 """
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -47,11 +49,15 @@ class PaperNote(NamedTuple):
 
 
 class PaperNotes:
-    """The notes on the papers of one shelf. All methods block; any number of processes may use them at once."""
+    """The notes on the papers of one shelf. All methods block; any number of processes may use them at once.
 
-    def __init__(self, shelf: Path) -> None:
+    `find_current_id` returns the present id of the paper that had an id when its note was written.
+    """
+
+    def __init__(self, shelf: Path, find_current_id: Callable[[str], str] = str) -> None:
         self._shelf = shelf.resolve()
         self._path = self._shelf.with_name(f"{self._shelf.name}{_SUFFIX}")
+        self._find_current_id = find_current_id
 
     def read_note(self, paper_id: str) -> PaperNote:
         """Return the note of a paper; an empty one if there is none."""
@@ -59,16 +65,25 @@ class PaperNotes:
 
     def read_all(self) -> dict[str, PaperNote]:
         """Return the notes by paper, the last one first. A line that cannot be read is left out."""
+        notes: dict[str, PaperNote] = {}
+        for stored in self._read_stored_notes():
+            paper_id = self._find_current_id(stored.paper_id)
+            note = stored._replace(paper_id=paper_id)
+            notes[paper_id] = _join_notes(earlier, note) if (earlier := notes.pop(paper_id, None)) else note
+        return {note.paper_id: note for note in reversed(notes.values())}
+
+    def _read_stored_notes(self) -> list[PaperNote]:
+        """Return the notes with the ids that they were written for, the last one last."""
         try:
             lines = self._path.read_bytes().split(_LINE_END)
         except OSError:
-            return {}
+            return []
         notes: dict[str, PaperNote] = {}
         for line in lines:
             if note := _parse_line(line):
                 notes.pop(note.paper_id, None)
                 notes[note.paper_id] = note
-        return {note.paper_id: note for note in reversed(notes.values()) if note.text or note.collections}
+        return [note for note in notes.values() if note.text or note.collections]
 
     def write_note(
         self, paper_id: str, text: str, collections: list[str], *, by: str, revision: str | None = None
@@ -82,19 +97,25 @@ class PaperNotes:
             known = self.read_note(paper_id)
             if revision is not None and revision != known.revision:
                 raise NoteChanged(known.by)
-            self._append(orjson.dumps(note._asdict()) + _LINE_END)
+            emptied = [PaperNote(one, by=by, at=note.at) for one in self._list_earlier_ids(paper_id)]
+            self._append(b"".join(orjson.dumps(one._asdict()) + _LINE_END for one in (note, *emptied)))
         ChangeFeed().publish(CHANGE_KIND, paper_id, shelf=str(self._shelf), by=by)
         return note
 
-    def _append(self, line: bytes) -> None:
+    def _list_earlier_ids(self, paper_id: str) -> list[str]:
+        """Return the other ids with notes on this paper: ids of papers that were merged into it."""
+        ids = [note.paper_id for note in self._read_stored_notes()]
+        return [one for one in ids if one != paper_id and self._find_current_id(one) == paper_id]
+
+    def _append(self, lines: bytes) -> None:
         try:
             descriptor = open_private(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
                 size = os.fstat(descriptor).st_size
                 if size and os.pread(descriptor, 1, size - 1) != _LINE_END:  # a write that was cut off
-                    line = _LINE_END + line
-                while line:
-                    line = line[os.write(descriptor, line) :]
+                    lines = _LINE_END + lines
+                while lines:
+                    lines = lines[os.write(descriptor, lines) :]
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -109,6 +130,11 @@ def count_collections(notes: dict[str, PaperNote]) -> dict[str, int]:
         for name in note.collections:
             counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items(), key=lambda item: fold_text(item[0])))
+
+
+def _join_notes(earlier: PaperNote, later: PaperNote) -> PaperNote:
+    text = "\n\n".join(one.text for one in (earlier, later) if one.text)
+    return later._replace(text=text, collections=tuple(dict.fromkeys((*earlier.collections, *later.collections))))
 
 
 def _parse_line(line: bytes) -> PaperNote | None:

@@ -35,6 +35,28 @@ def test_a_note_stays_with_its_paper_when_the_shelf_is_built_again(shelf: Path, 
     renewed.close()
 
 
+def test_notes_on_two_papers_that_a_build_merged_are_one_note(shelf: Path, tmp_path: Path) -> None:
+    other = "@article{trout, title={Trout}, year={2019}, doi={10.1000/abc}}\n"
+    write_file(tmp_path / "in", "refs.bib", BIB + other)
+    build_shelf([tmp_path / "in"], shelf)
+    library = Library.open(shelf)
+    first, second = (library.metadata(key)["paper_id"] for key in ("fish2019", "trout"))
+    PaperNotes(shelf).write_note(first, "Deep.", ["to read"], by="Sophie")
+    PaperNotes(shelf).write_note(second, "Cold.", ["to read", "Moons"], by="Tycho")
+    write_file(tmp_path / "in", "refs.bib", BIB + other.replace("10.1000/abc", "10.1000/xyz"))
+    build_shelf([tmp_path / "in"], shelf)
+    renewed = Library.open(shelf)
+    kept = renewed.metadata(first)["paper_id"]
+    assert renewed.metadata(second)["paper_id"] == kept
+    notes = PaperNotes(shelf, lambda paper: renewed.metadata(paper)["paper_id"])
+    joined = notes.read_note(kept)
+    assert (joined.text, joined.collections, joined.by) == ("Deep.\n\nCold.", ("to read", "Moons"), "Tycho")
+    notes.write_note(kept, "Deep and cold.", [], by="Sophie", revision=joined.revision)
+    assert [note.text for note in notes.read_all().values()] == ["Deep and cold."]
+    library.close()
+    renewed.close()
+
+
 def test_a_note_that_somebody_else_has_changed_is_not_overwritten(shelf: Path) -> None:
     notes = PaperNotes(shelf)
     empty = notes.read_note("p1")

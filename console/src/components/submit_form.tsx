@@ -20,8 +20,14 @@ export interface Submission<Kind extends string> {
   setError(error: ApiError | undefined): void;
 }
 
-/** Use the state of a form: one request at a time, its error, and the problems of the fields. */
-export function useSubmission<Kind extends string = "submit">(problems: Problems = {}): Submission<Kind> {
+/**
+ * Use the state of a form: one request at a time, its error, and the problems of the fields. With `onError`, errors are
+ * passed to it and are not part of the state.
+ */
+export function useSubmission<Kind extends string = "submit">(
+  problems: Problems = {},
+  onError?: (error: ApiError) => void,
+): Submission<Kind> {
   const [busy, setBusy] = useState<Kind>();
   const [error, setError] = useState<ApiError>();
   const [hasTried, setTried] = useState(false);
@@ -37,7 +43,7 @@ export function useSubmission<Kind extends string = "submit">(problems: Problems
       await work();
       return true;
     } catch (thrown) {
-      setError(toApiError(thrown));
+      (onError ?? setError)(toApiError(thrown));
       return false;
     } finally {
       isSending.current = false;

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
 import { Button, ButtonLink, Tag, TextField } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Detail } from "../components/layout.tsx";
 import { EmptyState, ErrorNote, LoadingState } from "../components/states.tsx";
+import { useSubmission } from "../components/submit_form.tsx";
 import { Age, When } from "../components/time.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
 import { useDraft } from "../draft.ts";
@@ -97,29 +97,25 @@ interface BarProps {
 
 /** The buttons that decide a question; the form of a strategy has its own. */
 export function DecisionBar({ question, onDecided, set, reload }: BarProps) {
-  const [isBusy, setBusy] = useState(false);
+  const { busy, send } = useSubmission<"approve" | "reject">({}, (error) => {
+    showError(error);
+    reload();
+  });
   const [isRejecting, setRejecting] = useState(false);
   const hint = useDraft(`reject ${question.id}`);
   const isSearch = question.kind !== "approval";
   const reviewPath = formatPath("/searches/{id}/review", { id: question.subject });
   const canReview = question.kind === "result_review" && hasPage(reviewPath);
 
-  async function decide(action: "approve" | "reject", note?: string): Promise<void> {
-    if (isBusy) return;
-    setBusy(true);
-    try {
+  const decide = (action: "approve" | "reject", note?: string) =>
+    send(action, async () => {
       const body = note ? { action, note } : { action };
       set(await api.post("/api/inbox/{entry_id}/decide", { path: { entry_id: question.id }, body }));
       hint.clear();
       setRejecting(false);
       showToast(texts.decidedHere(texts.actions[action] ?? action));
       onDecided();
-    } catch (thrown) {
-      showError(toApiError(thrown));
-      reload();
-    }
-    setBusy(false);
-  }
+    });
 
   useKeys(texts.title, [
     { keys: "a", label: strings.decision.approve, run: () => void decide("approve") },
@@ -134,10 +130,15 @@ export function DecisionBar({ question, onDecided, set, reload }: BarProps) {
           {texts.openReview}
         </ButtonLink>
       )}
-      <Button kind={canReview ? "plain" : "primary"} keyHint="a" isBusy={isBusy} onClick={() => void decide("approve")}>
+      <Button
+        kind={canReview ? "plain" : "primary"}
+        keyHint="a"
+        isBusy={busy === "approve"}
+        onClick={() => void decide("approve")}
+      >
         {question.kind === "result_review" ? texts.keepAll : strings.decision.approve}
       </Button>
-      <Button keyHint="r" isDisabled={isBusy} onClick={() => setRejecting(true)}>
+      <Button keyHint="r" isDisabled={busy !== undefined} onClick={() => setRejecting(true)}>
         {isSearch ? texts.rejectWithHint : strings.decision.reject}
       </Button>
       <span class="quiet small wide-only">{texts.firstWins}</span>
@@ -147,7 +148,11 @@ export function DecisionBar({ question, onDecided, set, reload }: BarProps) {
           onClose={() => setRejecting(false)}
           footer={
             <>
-              <Button kind="danger" isBusy={isBusy} onClick={() => void decide("reject", hint.text.value.trim())}>
+              <Button
+                kind="danger"
+                isBusy={busy === "reject"}
+                onClick={() => void decide("reject", hint.text.value.trim())}
+              >
                 {strings.decision.reject}
               </Button>
               <Button onClick={() => setRejecting(false)}>{strings.actions.cancel}</Button>

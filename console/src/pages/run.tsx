@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
 import type { RunSummary } from "../api_types.ts";
 import { Button, ButtonLink, Tag } from "../components/controls.tsx";
 import { Card, Detail, Panes } from "../components/layout.tsx";
 import { ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
+import { useSubmission } from "../components/submit_form.tsx";
 import { Age } from "../components/time.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
 import { DecisionBar } from "../inbox/question_pane.tsx";
@@ -247,7 +247,10 @@ interface ActionProps {
 }
 
 function Actions({ run, onAgain, onCompare, onResumed }: ActionProps) {
-  const [isBusy, setBusy] = useState(false);
+  const { busy, send } = useSubmission<"cancel" | "resume">({}, (error) => {
+    showError(error);
+    if (error.facts.missing) onAgain(); // secrets are not stored: the form asks for them
+  });
   const isRunning = run.status === "running";
   const canResume = !isRunning && run.status !== "success";
   const edit = `${formatPath("/workflows/{name}/edit", { name: run.workflow })}?${new URLSearchParams({
@@ -255,25 +258,13 @@ function Actions({ run, onAgain, onCompare, onResumed }: ActionProps) {
     ...(canResume ? { run: run.id } : {}),
   }).toString()}`;
 
-  async function change(work: () => Promise<void>): Promise<void> {
-    if (isBusy) return;
-    setBusy(true);
-    try {
-      await work();
-    } catch (thrown) {
-      const error = toApiError(thrown);
-      showError(error);
-      if (error.facts.missing) onAgain(); // secrets are not stored: the form asks for them
-    }
-    setBusy(false);
-  }
   const cancel = () =>
-    change(async () => {
+    send("cancel", async () => {
       await api.post("/api/runs/{run_id}/cancel", { path: { run_id: run.id } });
       showToast(texts.cancelling);
     });
   const resume = () =>
-    change(async () => {
+    send("resume", async () => {
       const started = await api.post("/api/runs/{run_id}/resume", { path: { run_id: run.id }, body: {} });
       const refusal = readRefusal(started);
       if (refusal) throw refusal;
@@ -288,7 +279,7 @@ function Actions({ run, onAgain, onCompare, onResumed }: ActionProps) {
   if (isRunning) {
     return (
       <>
-        <Button kind="danger" keyHint="c" isBusy={isBusy} onClick={() => void cancel()}>
+        <Button kind="danger" keyHint="c" isBusy={busy === "cancel"} onClick={() => void cancel()}>
           {texts.cancel}
         </Button>
         <span class="quiet small wide-only">{texts.cancelHint}</span>
@@ -298,7 +289,7 @@ function Actions({ run, onAgain, onCompare, onResumed }: ActionProps) {
   return (
     <>
       {canResume && (
-        <Button kind="primary" keyHint="r" isBusy={isBusy} onClick={() => void resume()}>
+        <Button kind="primary" keyHint="r" isBusy={busy === "resume"} onClick={() => void resume()}>
           {texts.resume}
         </Button>
       )}

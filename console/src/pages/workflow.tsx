@@ -10,6 +10,7 @@ import { showToast } from "../components/toasts.tsx";
 import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, type Params } from "../router.ts";
+import type { Change } from "../server_events.ts";
 import { strings } from "../strings.ts";
 import { GraphView } from "./run/graph_view.tsx";
 import { formatDuration } from "./run/run_words.ts";
@@ -22,13 +23,18 @@ import { WorkflowViews } from "./workflows/workflow_views.tsx";
 const texts = strings.workflows;
 const SHOWN_RUNS = 8;
 
+/** Return whether the text of a workflow has changed. */
+function isFileChange(change: Change, name: string): boolean {
+  return change.kind === "workflow" && change.subject === name;
+}
+
 /** A workflow: its form, its graph, its runs. */
 export function WorkflowPage({ params }: { params: Params }) {
   const name = params.name ?? "";
   const workflow = useResource(
     `workflow ${name}`,
     (signal) => api.get("/api/workflows/{name}", { path: { name }, signal }),
-    (change) => change.kind === "run" && change.workflow === name,
+    (change) => (change.kind === "run" && change.workflow === name) || isFileChange(change, name),
   );
   return (
     <div class="search-page">
@@ -102,8 +108,10 @@ function Workflow({ workflow, reload }: { workflow: WorkflowDescription; reload:
 }
 
 function GraphCard({ name }: { name: string }) {
-  const graph = useResource(`graph ${name}`, (signal) =>
-    api.get("/api/workflows/{name}/graph", { path: { name }, signal }),
+  const graph = useResource(
+    `graph ${name}`,
+    (signal) => api.get("/api/workflows/{name}/graph", { path: { name }, signal }),
+    (change) => isFileChange(change, name),
   );
   return (
     <Card title={strings.run.graph}>

@@ -1,11 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { type ApiError, toApiError } from "../api_error.ts";
+import { toApiError } from "../api_error.ts";
 import type { Diagnostic, WorkflowText } from "../api_types.ts";
 import { Button, ButtonLink, Tag } from "../components/controls.tsx";
 import { Panes } from "../components/layout.tsx";
 import { ErrorNote, Loaded } from "../components/states.tsx";
+import { useSubmission } from "../components/submit_form.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
 import { readDraftRevision, useDraft } from "../draft.ts";
 import { useKeys } from "../keys.ts";
@@ -47,51 +48,34 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const draft = useDraft(draftKey, known.text, base);
   const text = draft.text;
   const area = useRef<HTMLTextAreaElement>(null);
-  const [busy, setBusy] = useState<"save" | "resume">();
-  const [error, setError] = useState<ApiError>();
+  const { busy, error, send } = useSubmission<"save" | "resume" | "read">();
   const { findings, isChecking } = useFindings(text.value);
   const hasChanged = text.value !== known.text;
   const errors = findings.filter((one) => one.severity === "error").length;
   const runId = query.value.get("run");
 
-  async function save(): Promise<boolean> {
+  async function save(): Promise<void> {
     const sent = text.value;
-    if (busy || findSyntaxProblem(sent)) return false;
-    setBusy("save");
-    setError(undefined);
-    try {
-      const document = JSON.parse(sent) as Record<string, unknown>;
-      const body = { document, revision: base };
-      const path = { name: stored.name };
-      const written = isDraft
-        ? await api.put("/api/drafts/{name}", { path, body })
-        : await api.put("/api/workflows/{name}", { path, body });
-      setKnown({ text: sent, revision: written.revision });
-      setBase(written.revision);
-      showToast(texts.textSaved(stored.name));
-      setBusy(undefined);
-      return true;
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setBusy(undefined);
-      return false;
-    }
+    const document = JSON.parse(sent) as Record<string, unknown>;
+    const body = { document, revision: base };
+    const path = { name: stored.name };
+    const written = isDraft
+      ? await api.put("/api/drafts/{name}", { path, body })
+      : await api.put("/api/workflows/{name}", { path, body });
+    setKnown({ text: sent, revision: written.revision });
+    setBase(written.revision);
+    showToast(texts.textSaved(stored.name));
   }
 
   /** Read the text of somebody else. What was typed is lost, so the person asks for it. */
   async function readAgain(): Promise<void> {
     const path = { name: stored.name };
-    try {
-      const present = isDraft
-        ? await api.get("/api/drafts/{name}", { path })
-        : await api.get("/api/workflows/{name}/document", { path });
-      setKnown({ text: format(present), revision: present.revision });
-      setBase(present.revision);
-      text.value = format(present);
-      setError(undefined);
-    } catch (thrown) {
-      setError(toApiError(thrown));
-    }
+    const present = isDraft
+      ? await api.get("/api/drafts/{name}", { path })
+      : await api.get("/api/workflows/{name}/document", { path });
+    setKnown({ text: format(present), revision: present.revision });
+    setBase(present.revision);
+    text.value = format(present);
   }
 
   function discard(): void {
@@ -101,20 +85,18 @@ function Editor({ stored }: { stored: WorkflowText }) {
 
   /** Save the text if it has changed, and run the workflow of a run again. */
   async function resume(id: string): Promise<void> {
-    if (hasChanged && !(await save())) return;
-    setBusy("resume");
+    if (hasChanged) await save();
     try {
       const started = await api.post("/api/runs/{run_id}/resume", { path: { run_id: id }, body: {} });
       const refusal = readRefusal(started);
-      if (refusal) setError(refusal);
-      else if (started.run_id) navigate(formatPath("/runs/{id}", { id: started.run_id }));
+      if (refusal) throw refusal;
+      if (started.run_id) navigate(formatPath("/runs/{id}", { id: started.run_id }));
     } catch (thrown) {
       const problem = toApiError(thrown);
+      if (!problem.facts.missing) throw problem;
       showError(problem);
-      // Secrets are not stored: the form of the run asks for them.
-      if (problem.facts.missing) navigate(`${formatPath("/runs/{id}", { id })}?again=1`);
+      navigate(`${formatPath("/runs/{id}", { id })}?again=1`); // secrets are not stored: the form of the run asks for them
     }
-    setBusy(undefined);
   }
 
   function show(finding: Diagnostic): void {
@@ -131,8 +113,9 @@ function Editor({ stored }: { stored: WorkflowText }) {
     );
   }
 
-  useKeys(texts.editor, [{ keys: "Control+s", label: texts.save, run: () => void save() }]);
   const canSave = hasChanged && !findSyntaxProblem(text.value) && (isDraft || errors === 0);
+  const saveIfPossible = () => void (canSave && send("save", save));
+  useKeys(texts.editor, [{ keys: "Control+s", label: texts.save, run: saveIfPossible }]);
   const address = formatPath("/workflows/{name}", { name: stored.name });
   return (
     <Panes
@@ -154,7 +137,9 @@ function Editor({ stored }: { stored: WorkflowText }) {
           {error && <ErrorNote error={error} />}
           {error?.code === "workflow_changed" && (
             <p class="editor-note">
-              <Button onClick={() => void readAgain()}>{texts.readAgain}</Button>
+              <Button isBusy={busy === "read"} onClick={() => void send("read", readAgain)}>
+                {texts.readAgain}
+              </Button>
             </p>
           )}
           <TextArea area={area} label={texts.text} text={text} lines={findLines(text.value, findings)} />
@@ -164,7 +149,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
               isBusy={busy === "save"}
               isDisabled={!canSave}
               keyHint="Ctrl S"
-              onClick={() => void save()}
+              onClick={saveIfPossible}
             >
               {texts.save}
             </Button>
@@ -173,7 +158,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
                 kind="primary"
                 isBusy={busy === "resume"}
                 isDisabled={errors > 0}
-                onClick={() => void resume(runId)}
+                onClick={() => void send("resume", () => resume(runId))}
               >
                 {hasChanged ? texts.saveAndResume : texts.resumeRun}
               </Button>

@@ -39,7 +39,7 @@ function Library() {
   const workflows = useResource(
     "workflows",
     (signal) => api.get("/api/workflows", { signal }),
-    (change) => change.kind === "run",
+    (change) => change.kind === "run" || change.kind === "workflow",
   );
   useKeys(texts.title, [{ keys: "n", label: texts.newDraft, run: () => setCreating(true) }]);
   const isFound = (one: { name: string; description: string }) =>

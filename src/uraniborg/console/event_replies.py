@@ -83,6 +83,14 @@ class NodeChange(ChangeEvent):
     """The number of messages so far."""
 
 
+class WorkflowChange(ChangeEvent):
+    """The file of a workflow was written or deleted. `subject` is the name of the workflow."""
+
+    kind: Literal["workflow"]
+    source: Literal["library", "draft"] | None = None
+    deleted: bool | None = None
+
+
 class ShelfChange(ChangeEvent):
     """A shelf was built. `subject` is its path."""
 
@@ -169,6 +177,7 @@ AnyChange = Annotated[
     | PapersChange
     | RunChange
     | NodeChange
+    | WorkflowChange
     | ShelfChange
     | NoteChange
     | ShelfBuildChange

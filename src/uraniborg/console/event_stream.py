@@ -88,6 +88,11 @@ class EventBroadcast:
         self._is_closed = True
         self._wake_clients()
 
+    @property
+    def has_clients(self) -> bool:
+        """Return True while a stream is open."""
+        return self._clients > 0
+
     def check_room(self) -> None:
         """Raise TooManyStreams if no more streams can be opened."""
         if self._clients >= _MAX_CLIENTS:

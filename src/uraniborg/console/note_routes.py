@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Query, Request
 
+from paper_library.errors import PaperNotFound
 from paper_library.library import Library, open_shared_library
 from paper_library.paper_notes import MOST_CHARACTERS, MOST_COLLECTIONS, PaperNotes, count_collections
 from paper_library.shelf_catalog import find_known_shelf
@@ -80,7 +81,15 @@ def add_note_routes(api: FastAPI) -> None:
 
 def _open(shelf: str) -> tuple[Library, PaperNotes]:
     path = find_known_shelf(shelf).path
-    return open_shared_library(path), PaperNotes(path)
+    library = open_shared_library(path)
+
+    def find_current_id(paper_id: str) -> str:
+        try:
+            return library.metadata(paper_id)["paper_id"]
+        except PaperNotFound:
+            return paper_id
+
+    return library, PaperNotes(path, find_current_id)
 
 
 def _read_note(shelf: str, paper_id: str) -> dict[str, Any]:

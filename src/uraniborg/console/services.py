@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pflow.config import load_settings
+from pflow.library.file_changes import FileChanges
 from pflow.service import Service
 from uraniborg.console.config import read_config
 from uraniborg.console.event_stream import EventBroadcast
@@ -16,7 +18,7 @@ from uraniborg.console.story_runner import StoryRunner
 from uraniborg.console.universe_routes import UniverseMount
 from uraniborg.console.worker_process import SearchWorkerProcess
 from uraniborg.kernel.call_log import create_call_log
-from uraniborg.kernel.change_feed import Change
+from uraniborg.kernel.change_feed import Change, ChangeFeed
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.person import get_user_name
@@ -25,6 +27,9 @@ from uraniborg.story.service import Story
 
 _STORY_IDLE_S: Final = 120.0
 """A person who reads a step and runs the next one within this time does not wait for a new process."""
+_WORKFLOW_FILES_S: Final = 1.0
+"""The time between two looks at the files of workflows."""
+
 _log = get_logger(__name__)
 
 if TYPE_CHECKING:
@@ -87,13 +92,29 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
     )
     broadcast.add_listener(services.resume_decided)
     reading = asyncio.create_task(broadcast.run())
+    watching = asyncio.create_task(_announce_workflow_files(services.workflows.home, broadcast))
     await services.runs.resume_decided_runs()
     try:
         yield services
     finally:
         reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
+        watching.cancel()
+        await asyncio.gather(reading, watching, return_exceptions=True)
         await services.runs.stop()
         await services.story.stop()
         await searches.stop()
         await asyncio.to_thread(services.inbox.close)
+
+
+async def _announce_workflow_files(home: Path, broadcast: EventBroadcast) -> None:
+    """Announce the workflows that any program writes or deletes, until cancelled.
+
+    Agents write drafts with their own tools. Nothing is read while no stream is open.
+    """
+    files = await asyncio.to_thread(FileChanges, home)
+    while True:
+        await asyncio.sleep(_WORKFLOW_FILES_S)
+        if broadcast.has_clients:
+            for change in await asyncio.to_thread(files.find_changes):
+                facts = {"source": change.source, "deleted": change.is_deleted}
+                await asyncio.to_thread(ChangeFeed().publish, "workflow", change.name, **facts)

@@ -83,6 +83,15 @@ async def change_run(on: Station) -> None:
     await on.wait_for("node", node="say", status="completed")
 
 
+async def change_workflow(on: Station) -> None:
+    draft = Path(on.server.env["URANIBORG_HOME"]) / "pflow" / "workflows" / "drafts" / "hello.json"
+    draft.parent.mkdir(parents=True, exist_ok=True)
+    draft.write_text(json.dumps(FLOW))  # as an agent does, with its own tools
+    await on.wait_for("workflow", subject="hello", source="draft", deleted=False)
+    draft.unlink()
+    await on.wait_for("workflow", subject="hello", source="draft", deleted=True)
+
+
 async def change_shelf(on: Station) -> None:
     home = Path(on.server.env["HOME"])
     (home / "refs.bib").write_text(PAPER)
@@ -135,6 +144,7 @@ TABLE: Final[dict[str, Callable[[Station], Awaitable[None]]]] = {
     "papers": change_papers,
     "run": change_run,
     "node": change_run,
+    "workflow": change_workflow,
     "shelf": change_shelf,
     "note": change_note,
     "shelf_build": build_shelf_from_search,

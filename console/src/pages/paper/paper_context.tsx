@@ -132,8 +132,7 @@ function Uses({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
     `uses ${shelf} ${paper.paper_id}`,
     (signal) =>
       api.get("/api/shelves/{shelf}/papers/{paper_id}/uses", { path: { shelf, paper_id: paper.paper_id }, signal }),
-    // A command changes a universe; an edited workflow is found when it runs
-    (change) => change.kind === "universe" || change.kind === "run",
+    (change) => change.kind === "universe" || change.kind === "workflow",
   );
   return (
     <section>

@@ -5,6 +5,7 @@ import type { ReviewStatus, ShelfBuildReply } from "../../api_types.ts";
 import { Button, Choices, Select, TextField } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorNote } from "../../components/states.tsx";
+import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useDraft } from "../../draft.ts";
 import { listenForChanges } from "../../live.ts";
@@ -33,21 +34,14 @@ export function ReviewOverlay(props: { store: ReviewStore; overlay: Overlay | un
 
 /** Finish the review: the papers that are not excluded are the result. */
 function FinishDialog({ store, onClose }: { store: ReviewStore; onClose: () => void }) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const { busy, error, send } = useSubmission();
   const counts = store.counts.value;
   const total = counts.include + counts.maybe + counts.exclude + counts.undecided;
   async function finish(): Promise<void> {
-    setBusy(true);
-    try {
-      await decide(store, "approve");
-      showToast(texts.finished);
-      store.refresh();
-      onClose();
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setBusy(false);
-    }
+    await decide(store, "approve");
+    showToast(texts.finished);
+    store.refresh();
+    onClose();
   }
   return (
     <Dialog
@@ -55,7 +49,7 @@ function FinishDialog({ store, onClose }: { store: ReviewStore; onClose: () => v
       onClose={onClose}
       footer={
         <>
-          <Button kind="primary" onClick={() => void finish()} isBusy={isBusy}>
+          <Button kind="primary" onClick={() => void send("submit", finish)} isBusy={busy !== undefined}>
             {texts.finish}
           </Button>
           <Button onClick={onClose}>{strings.actions.cancel}</Button>
@@ -71,28 +65,20 @@ function FinishDialog({ store, onClose }: { store: ReviewStore; onClose: () => v
 /** Search another round; of a complete search in a new one. */
 function AnotherRoundDialog({ store, onClose }: { store: ReviewStore; onClose: () => void }) {
   const note = useDraft(`another.${store.sessionId}`);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError>();
-  async function start(event: Event): Promise<void> {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      const words = note.text.value.trim() || null;
-      const path = { session_id: store.sessionId };
-      const state = store.isComplete.value
-        ? await api.post("/api/searches/{session_id}/update", { path, body: { note: words } })
-        : await decide(store, "reject", words);
-      note.clear();
-      onClose();
-      navigate(`/searches/${state.session_id}/strategy`);
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setBusy(false);
-    }
+  const submission = useSubmission();
+  async function start(): Promise<void> {
+    const words = note.text.value.trim() || null;
+    const path = { session_id: store.sessionId };
+    const state = store.isComplete.value
+      ? await api.post("/api/searches/{session_id}/update", { path, body: { note: words } })
+      : await decide(store, "reject", words);
+    note.clear();
+    onClose();
+    navigate(`/searches/${state.session_id}/strategy`);
   }
   return (
     <Dialog title={texts.anotherTitle} onClose={onClose}>
-      <form class="form" onSubmit={(event) => void start(event)}>
+      <SubmitForm submission={submission} action={texts.anotherButton} onSubmit={start} onCancel={onClose}>
         <TextField
           label={texts.anotherLabel}
           hint={texts.anotherHint}
@@ -104,14 +90,7 @@ function AnotherRoundDialog({ store, onClose }: { store: ReviewStore; onClose: (
           maxLength={4_000}
           autoFocus
         />
-        {error && <ErrorNote error={error} />}
-        <footer class="form-footer">
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            {texts.anotherButton}
-          </Button>
-          <Button onClick={onClose}>{strings.actions.cancel}</Button>
-        </footer>
-      </form>
+      </SubmitForm>
     </Dialog>
   );
 }

@@ -1,10 +1,10 @@
 import { useRef, useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { type ApiError, toApiError } from "../../api_error.ts";
 import type { SearchOptions } from "../../api_types.ts";
-import { Button, Checkbox, Select, TextField } from "../../components/controls.tsx";
+import { Checkbox, Select, TextField } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { ErrorNote, Loaded } from "../../components/states.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { useDraft } from "../../draft.ts";
 import { useResource } from "../../resource.ts";
 import { navigate } from "../../router.ts";
@@ -41,35 +41,32 @@ function StartForm({ options, onTrial, onClose }: FormProps) {
   const [domain, setDomain] = useState(options.default_domain);
   const isTrial = options.offline;
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const submission = useSubmission();
   const usable = options.sources.filter((source) => source.used);
   const chosen = usable.filter((source) => !left.has(source.name)).map((source) => source.name);
 
-  async function start(event: Event): Promise<void> {
-    event.preventDefault();
-    if (!question.text.value.trim() || isBusy || !chosen.length) return;
-    setBusy(true);
-    try {
-      const body = {
-        query: question.text.value,
-        domain,
-        max_results: Number(maxResults) || 0,
-        offline: isTrial,
-        ...(left.size ? { sources: chosen } : {}),
-      };
-      const state = await api.post("/api/searches", { body });
-      question.clear();
-      onClose();
-      navigate(`/searches/${state.session_id}`);
-    } catch (thrown) {
-      setError(toApiError(thrown));
-      setBusy(false);
-    }
+  async function start(): Promise<void> {
+    const body = {
+      query: question.text.value,
+      domain,
+      max_results: Number(maxResults) || 0,
+      offline: isTrial,
+      ...(left.size ? { sources: chosen } : {}),
+    };
+    const state = await api.post("/api/searches", { body });
+    question.clear();
+    onClose();
+    navigate(`/searches/${state.session_id}`);
   }
 
   return (
-    <form class="form" onSubmit={(event) => void start(event)}>
+    <SubmitForm
+      submission={submission}
+      action={strings.searches.startButton}
+      onSubmit={start}
+      isDisabled={!question.text.value.trim() || !chosen.length}
+      buttons={<span class="quiet small">{strings.searches.startHint}</span>}
+    >
       <TextField
         label={strings.searches.question}
         hint={strings.searches.questionHint}
@@ -122,14 +119,7 @@ function StartForm({ options, onTrial, onClose }: FormProps) {
           </fieldset>
         </div>
       </details>
-      {error && <ErrorNote error={error} />}
-      <footer class="form-footer">
-        <Button type="submit" kind="primary" isBusy={isBusy} isDisabled={!question.text.value.trim() || !chosen.length}>
-          {strings.searches.startButton}
-        </Button>
-        <span class="quiet small">{strings.searches.startHint}</span>
-      </footer>
-    </form>
+    </SubmitForm>
   );
 }
 

@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { toApiError } from "../../api_error.ts";
 import { Button, TextField } from "../../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { PlainPage, Table } from "../../components/layout.tsx";
@@ -16,17 +15,13 @@ const texts = strings.workflows;
 /** The workflows that the system runs at fixed times. */
 export function ScheduleList() {
   const [toRemove, setToRemove] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
+  const { busy, send } = useSubmission({}, showError);
   const schedules = useResource("schedules", (signal) => api.get("/api/schedules", { signal }));
   async function remove(name: string): Promise<void> {
-    setBusy(true);
-    try {
+    await send("submit", async () => {
       await api.delete("/api/schedules/{name}", { path: { name } });
       showToast(texts.scheduleRemoved(name));
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
-    setBusy(false);
+    });
     setToRemove(undefined);
     schedules.reload();
   }
@@ -73,7 +68,7 @@ export function ScheduleList() {
           title={texts.removeScheduleTitle}
           text={texts.removeScheduleText(toRemove)}
           action={texts.removeSchedule}
-          isBusy={isBusy}
+          isBusy={busy !== undefined}
           onConfirm={() => void remove(toRemove)}
           onClose={() => setToRemove(undefined)}
         />
