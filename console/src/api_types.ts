@@ -84,6 +84,8 @@ export interface Body_add_schedule {
   /** Such as `mon 07:00`, `weekdays 18:30` or `hourly`. */
   at: string;
   inputs?: Record<string, unknown> | null;
+  /** By default that of this system. */
+  scheduler?: "systemd" | "cron" | "launchd" | null;
 }
 
 export interface Body_check_search_strategy {
@@ -282,7 +284,7 @@ export interface Collection {
 
 /** Types of nodes, and workflows, that match a query. */
 export interface ComponentList {
-  nodes: Record<string, unknown>[];
+  nodes: NodeType[];
   workflows?: Record<string, unknown>[];
   total: number;
   truncated: boolean;
@@ -673,6 +675,23 @@ export interface NodeResult {
   error: RunError | null;
   /** Why an earlier result was not reused. */
   note: string | null;
+}
+
+/** A type of nodes, with an example of its parameters. */
+export interface NodeType {
+  type: string;
+  description: string;
+  inputs: NodeTypeValue[];
+  outputs: NodeTypeValue[];
+  example?: unknown;
+}
+
+/** A parameter or an output of a type of nodes. */
+export interface NodeTypeValue {
+  key: string;
+  type: string;
+  required?: boolean;
+  description?: string;
 }
 
 /** A person changed the note on a paper. `subject` is the id of the paper, `shelf` the path of its shelf. */
@@ -1194,6 +1213,8 @@ export interface RunDetails {
   /** The outputs; instead of a large value its size in `bytes`. */
   outputs: unknown;
   warnings?: string[];
+  /** Who started the run; None for a run of an earlier version or of a program. */
+  starter: RunStarter | null;
   nodes: RunNode[];
 }
 
@@ -1276,6 +1297,12 @@ export interface RunProgress {
   active: ActiveNode[];
 }
 
+/** Who started a run, as claimed: a person in the console or a terminal, or the client of an agent. */
+export interface RunStarter {
+  door: "console" | "terminal" | "mcp";
+  name: string;
+}
+
 /** A run in the log. */
 export interface RunSummary {
   id: string;
@@ -1294,6 +1321,8 @@ export interface RunSummary {
   /** The outputs; instead of a large value its size in `bytes`. */
   outputs: unknown;
   warnings?: string[];
+  /** Who started the run; None for a run of an earlier version or of a program. */
+  starter: RunStarter | null;
 }
 
 /** A draft that was moved to the library. */

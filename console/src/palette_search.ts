@@ -4,6 +4,7 @@ import type { PaletteEntry } from "./components/palette.tsx";
 import { hasPage } from "./page_paths.ts";
 import { describeHit } from "./pages/library/hit_list.tsx";
 import { makePaperAddress, NO_QUERY } from "./pages/library/library_query.ts";
+import { describeRun } from "./pages/run/run_words.ts";
 import { formatPath, navigate } from "./router.ts";
 import { strings } from "./strings.ts";
 import { formatWhen } from "./times.ts";
@@ -51,7 +52,7 @@ const findPapers: Find = async (words, signal) => {
           texts.papers,
           `${shelf} ${hit.paper_id}`,
           hit.title,
-          `${describeHit(hit)} · ${shelf}`,
+          [describeHit(hit), shelf].filter(Boolean).join(" · "),
           makePaperAddress(shelf, hit.paper_id, { ...NO_QUERY, q: words }, hit.offset),
         ),
       );
@@ -81,7 +82,7 @@ const findRuns: Find = async (words, signal) => {
         texts.runs,
         run.id,
         run.workflow,
-        `${run.status} · ${describeWhen(run.started_at)}`,
+        `${describeRun(run).word} · ${describeWhen(run.started_at)}`,
         formatPath("/runs/{id}", { id: run.id }),
       ),
     );
@@ -103,13 +104,13 @@ const findUniverses: Find = async (words, signal) => {
     );
 };
 
-/** The sources in the order of their results, each with an address of its pages. */
+/** The sources in the order of their results, each with an address of its pages: names before texts. */
 const SOURCES: readonly (readonly [string, Find])[] = [
-  ["/searches/x", findSearches],
-  ["/library/x/x", findPapers],
   ["/workflows/x", findWorkflows],
-  ["/runs/x", findRuns],
   ["/universes/x", findUniverses],
+  ["/searches/x", findSearches],
+  ["/runs/x", findRuns],
+  ["/library/x/x", findPapers],
 ];
 
 /** Find everything with these words. `show` is called as often as a source has answered; one that fails finds nothing. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Diagnostic, NodeResult } from "../src/api_types.ts";
 import { layOut } from "../src/graph/graph_layout.ts";
 import { formatCurve } from "../src/graph/graph_types.ts";
-import { readNodeChange, toState } from "../src/pages/run/run_store.ts";
+import { keepStart, readNodeChange, toState } from "../src/pages/run/run_store.ts";
 import { formatDuration } from "../src/pages/run/run_words.ts";
 import { makeBars } from "../src/pages/run/timeline.tsx";
 import { applyCorrection, findCorrection } from "../src/pages/workflows/corrections.ts";
@@ -46,6 +46,15 @@ describe("corrections of the checker", () => {
       nearest: "say",
     });
     expect(correct(wrong)).toContain('"${say.echo} and ${a.echo}"');
+  });
+
+  it("replace the template of a node that has no such output", () => {
+    const wrong = finding("nodes[1].params.message", "unknown_output", {
+      message: "'sya' (echo) has no output `echo`.",
+      example: "${sya.text}",
+      available: ["${sya.text}"],
+    });
+    expect(correct(wrong)).toContain('"${sya.text} and ${a.echo}"');
   });
 
   it("add a missing parameter to parameters, and the parameters themselves", () => {
@@ -132,6 +141,15 @@ describe("a run", () => {
     const change = { kind: "node", subject: "r", at: "t", node: "b", status: "running", items: 9, items_done: 2 };
     expect(readNodeChange(change)).toMatchObject({ node: "b", status: "running", items: 9, itemsDone: 2 });
     expect(readNodeChange({ kind: "node", subject: "r", at: "t" })).toBeUndefined();
+  });
+
+  it("keeps the start of a batch that announces its progress", () => {
+    const began = { node: "b", status: "running", startedAt: "t1" } as const;
+    expect(keepStart(began, { ...began, startedAt: "t2", itemsDone: 3 })).toMatchObject({
+      startedAt: "t1",
+      itemsDone: 3,
+    });
+    expect(keepStart(undefined, began)).toBe(began);
   });
 
   it("has bars in parts of its time, and never beyond it", () => {

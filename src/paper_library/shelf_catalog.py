@@ -1,16 +1,25 @@
-"""The shelves of this installation: the one of the settings, and those in the data folder."""
+"""The shelves of this installation: the one of the settings, those in the data folder, and those built elsewhere."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, cast
+
+import orjson
 
 from paper_library.config import get_sample_shelf_path, load_config
 from paper_library.errors import ShelfNotFound
 from paper_library.store.layout import MANIFEST
 from paper_library.store.manifest import read_manifest
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, write_atomic
 from uraniborg.kernel.logging import make_printable
+
+_BUILT: Final = "built-shelves.json"
+"""The paths of shelves that were built outside of the data folder, the last one last."""
+_MOST_BUILT: Final = 100
+_LOCK_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +60,31 @@ def list_known_shelves() -> list[KnownShelf]:
     served = configured.expanduser().absolute() if configured else sample
     folder = sample.parent
     found = [path.parent for place in ("*", "shelves/*") for path in sorted(folder.glob(f"{place}/{MANIFEST}"))]
-    paths = [served, *found] if configured else found
+    built = [path for path in _read_built_shelves(folder) if (path / MANIFEST).is_file()]
+    paths = [*([served] if configured else []), *found, *built]
     names: set[str] = set()
     return [KnownShelf(_choose_name(path, names), path, path == served) for path in dict.fromkeys(paths)]
+
+
+def remember_shelf(path: Path) -> None:
+    """Remember a shelf that was built, so that it is listed wherever it is. A list that cannot be written stays."""
+    folder = get_sample_shelf_path().absolute().parent
+    shelf = path.resolve()
+    if shelf.is_relative_to(folder.resolve()) or shelf in _read_built_shelves(folder):
+        return
+    with suppress(OSError, Locked):
+        make_private_folder(folder)
+        with hold_lock(folder / f"{_BUILT}.lock", timeout_s=_LOCK_S):
+            present = [one for one in _read_built_shelves(folder) if (one / MANIFEST).is_file() and one != shelf]
+            write_atomic(folder / _BUILT, orjson.dumps([str(one) for one in (*present, shelf)][-_MOST_BUILT:]))
+
+
+def _read_built_shelves(folder: Path) -> list[Path]:
+    try:
+        paths = orjson.loads((folder / _BUILT).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return []
+    return [Path(one) for one in cast("list[object]", paths) if isinstance(one, str)] if isinstance(paths, list) else []
 
 
 def find_known_shelf(name: str) -> KnownShelf:

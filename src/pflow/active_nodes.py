@@ -25,6 +25,8 @@ def read_node_states(run_id: str) -> list[dict[str, Any]]:
             break
         for change in changes:
             if change.kind == "node" and change.subject == run_id and {"node", "status"} <= change.facts.keys():
-                states[change.facts["node"]] = {**change.facts, "at": change.at}
+                before = states.get(change.facts["node"], {})
+                is_progress = before.get("status") == change.facts["status"] == "running"  # `at` is the start
+                states[change.facts["node"]] = {**change.facts, "at": before["at"] if is_progress else change.at}
     reader.close()
     return [{name: state[name] for name in _FACTS if name in state} for state in states.values()]

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -85,11 +86,11 @@ async def execute(
     """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation
     from pflow.progress_notifications import ProgressReporter
-    from uraniborg.kernel.mcp import ErrorReply, is_cancelled
+    from uraniborg.kernel.mcp import ErrorReply, get_client_name, is_cancelled
 
     cancellation = Cancellation()
     reporter = ProgressReporter(asyncio.get_running_loop())
-    work = partial(_run_workflow_and_build_reply, name, inputs, reporter, cancellation)
+    work = partial(_run_workflow_and_build_reply, name, inputs, reporter, cancellation, get_client_name())
     try:
         reply = await _run_and_ask(work)
     except asyncio.CancelledError:
@@ -268,14 +269,15 @@ def _make_refusal_reply(error: UraniborgError, arguments: Mapping[str, Any]) -> 
 
 
 def _run_workflow_and_build_reply(
-    name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any
+    name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any, client: str | None
 ) -> dict[str, Any]:
+    from pflow.engine.runlog_rows import Starter
     from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 
     if _ending.is_set():  # while this call waited for a thread
         return build_refusal_reply(
             RunCancelled("The server is stopping.", hint="Run the workflow again with the next server."), name
         )
-    service = _open_service()
+    service = replace(_open_service(), starter=Starter("mcp", client or ""))
     result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
     return build_reply_and_write_large_outputs(result, service.home)

@@ -1,7 +1,8 @@
 """`python -m pflow.run_worker`: runs in a process of their own, for a server that starts workflows.
 
-Each line of stdin is a request as JSON: `name`, and perhaps `inputs` and `fresh`. For each, the worker writes one or
-two lines to stdout: the id of the run as soon as it begins, and the reply of `execute`, which has the key `success`.
+Each line of stdin is a request as JSON: `name`, and perhaps `inputs`, `fresh` and `person`. For each, the worker writes
+one or two lines to stdout: the id of the run as soon as it begins, and the reply of `execute`, which has the key
+`success`.
 The worker ends at the end of stdin; a run that is active then is cancelled and can be resumed.
 """
 
@@ -16,6 +17,7 @@ from typing import Any
 
 from pflow.config import load_settings
 from pflow.engine.progress_output import NodeStatus, NullProgressOutput
+from pflow.engine.runlog_rows import Starter
 from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
@@ -67,7 +69,7 @@ def _read_requests(requests: _Requests, is_running: threading.Event) -> None:
 
 def _run_workflow(request: dict[str, Any]) -> None:
     name = str(request["name"])
-    service = Service(load_settings())
+    service = Service(load_settings(), starter=Starter("console", str(request.get("person", ""))))
     try:
         found = service.find_workflow(name)
         result = service.run_document(

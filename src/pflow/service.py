@@ -11,6 +11,7 @@ from pflow.config import Settings
 from pflow.engine.cancellation import Cancellation
 from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 from pflow.engine.results import RunResult
+from pflow.engine.runlog_rows import Starter
 from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
 from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.diagnostics import Diagnostic
@@ -27,6 +28,7 @@ from uraniborg.kernel.errors import UraniborgError, as_error
 
 if TYPE_CHECKING:
     from pflow.engine.resume.resume_point import ResumePoint
+    from pflow.scheduling.scheduler import Kind
 
 BROWSE_BYTES: Final = 60_000
 """The maximum size of a reply of `browse`."""
@@ -40,6 +42,8 @@ class Service:
 
     settings: Settings
     folder: Path = field(default_factory=Path.cwd)
+    starter: Starter | None = None
+    """Who starts runs, for the log."""
 
     @property
     def home(self) -> Path:
@@ -248,6 +252,7 @@ class Service:
             timeout=self.settings.timeout,
             pass_env=self.settings.pass_env,
             feed=feed,
+            starter=self.starter,
             **self._build_executor_options(),
         )
         with closing(feed):
@@ -325,8 +330,10 @@ class Service:
             log.close()
         return {"success": True, "path": library.display_path(final_name), "name": final_name, "warnings": warnings}
 
-    def add_schedule(self, name: str, at: str, inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Let the scheduler of this system run a workflow at fixed times, such as 'mon 07:00'.
+    def add_schedule(
+        self, name: str, at: str, inputs: Mapping[str, Any] | None = None, kind: "Kind | None" = None
+    ) -> dict[str, Any]:
+        """Let a scheduler, by default that of this system, run a workflow at fixed times, such as 'mon 07:00'.
 
         Raise WorkflowNotFound, InvalidWorkflow, InvalidInputs, TemplateUnresolved, or as `Scheduler.install_job` does.
         """
@@ -337,7 +344,7 @@ class Service:
         found = self.find_workflow(name)
         workflow = require_valid_workflow(self.check_document(found.stored.ir), name)
         return schedule_workflow(
-            found.stored.name, workflow, timing, dict(inputs or {}), home=self.home, folder=self.folder
+            found.stored.name, workflow, timing, dict(inputs or {}), home=self.home, folder=self.folder, kind=kind
         )
 
     def _open_resume_point(self, name: str) -> "ResumePoint":

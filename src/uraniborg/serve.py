@@ -93,12 +93,15 @@ def _print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json:
             lines.append(f"  {part.name:<{width}}  {part.url}  {part.purpose}")
         else:
             lines += [f"  {part.name:<{width}}  does not run: {part.problem}", f"  {'':<{width}}  {part.hint or ''}"]
+    from uraniborg.connect.servers import format_program
+
     lines += ["", "  Connect an agent, for example:"]
     lines += [
         f"    claude mcp add --transport http {part.name} {part.url}/mcp"
         for part in parts
         if part.has_mcp and part.problem is None
     ]
+    lines += [f"    claude mcp add pflow -- {format_program('pflow')} mcp serve"]
     lines += ["", "  Follow everything that happens:"]
     lines += [f'    curl -N -H "Authorization: Bearer {token}" {url}/api/events']
     lines += ["", "  Press Ctrl-C to stop.", ""]

@@ -37,6 +37,23 @@ export function ErrorState({ error, onRetry }: { error: ApiError; onRetry?: () =
   );
 }
 
+/** The text of an error: what happened, and below it further lines, such as a traceback, as they are. */
+export function ErrorMessage({ text }: { text: string }) {
+  const [first = "", ...rest] = text.split("\n");
+  return (
+    <>
+      <p dir="auto">
+        <strong>{first}</strong>
+      </p>
+      {rest.length > 0 && (
+        <pre class="json" dir="auto">
+          {rest.join("\n")}
+        </pre>
+      )}
+    </>
+  );
+}
+
 /** An error beside content that is still useful. */
 export function ErrorNote({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
   return (

@@ -18,7 +18,7 @@ let count = 0;
 export function showToast(text: string, tone: Toast["tone"] = "plain"): void {
   count += 1;
   const toast = { id: count, text, tone };
-  toasts.value = [...toasts.value, toast].slice(-MOST);
+  toasts.value = [...toasts.value.filter((one) => one.text !== text), toast].slice(-MOST);
   if (tone === "plain") setTimeout(() => dismissToast(toast.id), SHOWN_MS);
 }
 

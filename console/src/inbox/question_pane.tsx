@@ -54,6 +54,14 @@ export function QuestionPane({ id, me, onDecided }: { id: string; me: string; on
   );
 }
 
+/** Return how a question was decided, by whom, where and why, in a sentence. */
+export function describeDecision(question: Question, me: string): string {
+  const deciding = { ...question, action: question.decision?.action };
+  const { tag } = describeState(question.kind, deciding);
+  const words = texts.decidedWord(tag, describeDecider(deciding, me), describeDoor(deciding));
+  return question.decision?.note ? `${words} “${question.decision.note}”` : words;
+}
+
 function Heading({ question, me }: { question: Question; me: string }) {
   const deciding = { ...question, action: question.decision?.action };
   const { tag, tone } = describeState(question.kind, deciding);
@@ -78,8 +86,7 @@ function Heading({ question, me }: { question: Question; me: string }) {
       <div role="status" class="status-slot">
         {question.state === "decided" && (
           <p class="note-box" dir="auto">
-            {texts.decidedWord(tag, describeDecider(deciding, me), describeDoor(deciding))}
-            {question.decision?.note && ` “${question.decision.note}”`}
+            {describeDecision(question, me)}
           </p>
         )}
         {question.state === "withdrawn" && <p class="note-box">{texts.withdrawnNote}</p>}

@@ -2,6 +2,7 @@ import type { ApprovalQuestion, ReviewQuestion, StrategyQuestion } from "../api_
 import { ForeignText } from "../components/foreign_text.tsx";
 import { Card, Table } from "../components/layout.tsx";
 import { makeEarlierPlan, StrategyView } from "../pages/searches/strategy_view.tsx";
+import { formatRunsAddress } from "../pages/workflows/run_list.tsx";
 import { strings } from "../strings.ts";
 import { removeDirections } from "./words.ts";
 
@@ -53,11 +54,12 @@ function Approval({ question }: { question: ApprovalQuestion }) {
   return (
     <>
       <p class="quiet" dir="auto">
-        {texts.approvalLead(removeDirections(workflow), removeDirections(node))}
+        {texts.approvalLead(removeDirections(workflow), removeDirections(node))}{" "}
+        {!workflow.includes("@") && <a href={formatRunsAddress(workflow, "")}>{texts.showRuns}</a>}
       </p>
       {details !== undefined && details !== null && (
         <Card title={texts.details}>
-          <div class="card-body">
+          <div class="card-body keeps-lines">
             {typeof details === "string" ? <ForeignText text={details} /> : <Json value={details} />}
           </div>
         </Card>

@@ -29,7 +29,12 @@ export function ConnectionsPage() {
 }
 
 function Addresses({ value }: { value: ConnectionList }) {
-  const lines = value.parts.flatMap((part) => (part.command ? [{ name: part.name, command: part.command }] : []));
+  const served = value.parts.flatMap((part) => (part.command ? [{ name: part.name, command: part.command }] : []));
+  const names = new Set(value.parts.map((part) => part.name));
+  const started = value.servers
+    .filter((server) => server.transport === "stdio" && !names.has(server.name))
+    .map(({ name, command }) => ({ name, command: `claude mcp add ${name} -- ${command.join(" ")}` }));
+  const lines = [...served, ...started];
   return (
     <Card title={texts.addresses}>
       <Table

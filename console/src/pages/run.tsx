@@ -3,15 +3,16 @@ import { api } from "../api.ts";
 import type { RunSummary } from "../api_types.ts";
 import { Button, ButtonLink, Tag } from "../components/controls.tsx";
 import { Card, Detail, Panes } from "../components/layout.tsx";
-import { ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
+import { ErrorMessage, ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
 import { useSubmission } from "../components/submit_form.tsx";
 import { Age } from "../components/time.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
-import { DecisionBar } from "../inbox/question_pane.tsx";
+import { DecisionBar, describeDecision } from "../inbox/question_pane.tsx";
 import { QuestionContents } from "../inbox/question_view.tsx";
 import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, type Params, query } from "../router.ts";
+import { session } from "../session.ts";
 import { strings } from "../strings.ts";
 import { CompareDialog } from "./run/compare_dialog.tsx";
 import { GraphView } from "./run/graph_view.tsx";
@@ -24,7 +25,7 @@ import { readRefusal } from "./workflows/started_run.ts";
 
 const texts = strings.run;
 type View = "graph" | "timeline";
-const OVER: ReadonlySet<string> = new Set(["completed", "reused", "failed", "skipped", "uncertain"]);
+const DONE: ReadonlySet<string> = new Set(["completed", "reused"]);
 
 /** A run: its graph and timeline while it runs, a node beside it, and what can be done. */
 export function RunPage({ params }: { params: Params }) {
@@ -52,6 +53,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
   const item = /^\d{1,9}$/.test(query.value.get("item") ?? "") ? Number(query.value.get("item")) : undefined;
   const question = useQuestion(run);
   const later = useLaterRun(run);
+  const isContinuing = later.isFollowing && run.starter?.door === "console"; // the server runs it again
   const [dialog, setDialog] = useState<"again" | "compare" | undefined>(
     query.peek().has("again") ? "again" : undefined,
   );
@@ -107,6 +109,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
               ) : (
                 <Actions
                   run={run}
+                  isResumed={later.run !== undefined || isContinuing}
                   onAgain={() => setDialog("again")}
                   onCompare={() => setDialog("compare")}
                   onResumed={later.follow}
@@ -119,6 +122,12 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
             {later.run && (
               <p class="note-box" role="status">
                 {texts.resumedAs} <a href={formatPath("/runs/{id}", { id: later.run.id })}>{shortenId(later.run.id)}</a>
+              </p>
+            )}
+            {question.value?.state === "decided" && !later.run && (
+              <p class="note-box" role="status" dir="auto">
+                {describeDecision(question.value, session.value.state === "signedIn" ? session.value.name : "")}{" "}
+                {isContinuing ? texts.continues : texts.decidedNote}
               </p>
             )}
             {run.error && run.status !== "waiting" && <RunFailure run={run} hrefOf={hrefOf} />}
@@ -167,11 +176,11 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
 }
 
 function Heading({ run, store }: { run: RunSummary; store: RunStore }) {
-  const { word, tone } = describeRun(run.status);
+  const { word, tone } = describeRun(run);
   const total = store.graph.value?.nodes.length ?? 0;
   const states = store.states.value;
   const done =
-    store.graph.value?.nodes.filter((node) => OVER.has(states.get(node.id)?.status ?? "pending")).length ?? 0;
+    store.graph.value?.nodes.filter((node) => DONE.has(states.get(node.id)?.status ?? "pending")).length ?? 0;
   return (
     <>
       <p class="tags quiet">
@@ -206,9 +215,7 @@ function RunFailure({ run, hrefOf }: { run: RunSummary; hrefOf: (node: string) =
   if (!error) return null;
   return (
     <section class="failure" role="alert" aria-label={texts.failure}>
-      <p dir="auto">
-        <strong>{error.message}</strong>
-      </p>
+      <ErrorMessage text={error.message} />
       {error.hint && <p dir="auto">{error.hint}</p>}
       <p class="tags small">
         {run.failed_node && (
@@ -241,18 +248,20 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
 
 interface ActionProps {
   run: RunSummary;
+  /** Whether another run continues this one. */
+  isResumed: boolean;
   onAgain: () => void;
   onCompare: () => void;
   onResumed: () => void;
 }
 
-function Actions({ run, onAgain, onCompare, onResumed }: ActionProps) {
+function Actions({ run, isResumed, onAgain, onCompare, onResumed }: ActionProps) {
   const { busy, send } = useSubmission<"cancel" | "resume">({}, (error) => {
     showError(error);
     if (error.facts.missing) onAgain(); // secrets are not stored: the form asks for them
   });
   const isRunning = run.status === "running";
-  const canResume = !isRunning && run.status !== "success";
+  const canResume = !isRunning && !isResumed && run.status !== "success";
   const edit = `${formatPath("/workflows/{name}/edit", { name: run.workflow })}?${new URLSearchParams({
     ...(run.source === "draft" ? { source: "draft" } : {}),
     ...(canResume ? { run: run.id } : {}),
@@ -315,7 +324,7 @@ function useQuestion(run: RunSummary) {
 }
 
 /** The run that resumed this one. After `follow`, the page goes there when it begins. */
-function useLaterRun(run: RunSummary): { run: RunSummary | undefined; follow: () => void } {
+function useLaterRun(run: RunSummary): { run: RunSummary | undefined; isFollowing: boolean; follow: () => void } {
   const [isFollowing, setFollowing] = useState(false);
   const found = useResource(
     `later ${run.id} ${run.status === "running"}`,
@@ -330,5 +339,5 @@ function useLaterRun(run: RunSummary): { run: RunSummary | undefined; follow: ()
   useEffect(() => {
     if (isFollowing && later) navigate(formatPath("/runs/{id}", { id: later.id }), { replace: true });
   }, [isFollowing, later?.id]);
-  return { run: later, follow: () => setFollowing(true) };
+  return { run: later, isFollowing, follow: () => setFollowing(true) };
 }

@@ -67,7 +67,7 @@ function Comparison({ value }: { value: RunComparison }) {
 }
 
 function Summary({ title, run }: { title: string; run: RunSummary }) {
-  const { word, tone } = describeRun(run.status);
+  const { word, tone } = describeRun(run);
   return (
     <Card title={title}>
       <div class="card-body">

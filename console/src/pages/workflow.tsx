@@ -102,7 +102,7 @@ function Workflow({ workflow, reload }: { workflow: WorkflowDescription; reload:
       </div>
       {workflow.nodes.length > 0 && <GraphCard name={workflow.name} />}
       {dialog === "save" && <SaveDialog draft={workflow} onClose={() => setDialog(undefined)} onSaved={reload} />}
-      {dialog === "schedule" && <ScheduleDialog name={workflow.name} onClose={() => setDialog(undefined)} />}
+      {dialog === "schedule" && <ScheduleDialog workflow={workflow} onClose={() => setDialog(undefined)} />}
     </Detail>
   );
 }

@@ -16,6 +16,7 @@ import { strings } from "../strings.ts";
 import { applyCorrection, findCorrection } from "./workflows/corrections.ts";
 import { FindingList } from "./workflows/finding_list.tsx";
 import { findLine, findSyntaxProblem, JsonPositions } from "./workflows/json_positions.ts";
+import { NodeTypes } from "./workflows/node_types.tsx";
 import { readRefusal } from "./workflows/started_run.ts";
 import { TextArea } from "./workflows/text_area.tsx";
 
@@ -78,6 +79,15 @@ function Editor({ stored }: { stored: WorkflowText }) {
     text.value = format(present);
   }
 
+  /** Insert a node at the cursor, with a comma if another one stands before it. */
+  function insert(node: string): void {
+    const at = area.current?.selectionEnd ?? text.value.length;
+    const before = text.value.slice(0, at);
+    const inserted = `${/[}\]"\w]\s*$/.test(before) ? ",\n    " : ""}${node}`;
+    text.value = before + inserted + text.value.slice(at);
+    requestAnimationFrame(() => select(area.current, text.value, at, at + inserted.length));
+  }
+
   function discard(): void {
     draft.clear();
     setBase(known.revision);
@@ -100,8 +110,10 @@ function Editor({ stored }: { stored: WorkflowText }) {
   }
 
   function show(finding: Diagnostic): void {
+    const syntax = finding.code === "invalid_json" ? findSyntaxProblem(text.value)?.position : undefined;
     const place = new JsonPositions(text.value).findNearest(finding.path);
-    if (place) select(area.current, text.value, place.key?.start ?? place.start, place.end);
+    if (syntax !== undefined) select(area.current, text.value, syntax, syntax + 1);
+    else if (place) select(area.current, text.value, place.key?.start ?? place.start, place.end);
   }
 
   function correct(finding: Diagnostic): void {
@@ -117,6 +129,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const saveIfPossible = () => void (canSave && send("save", save));
   useKeys(texts.editor, [{ keys: "Control+s", label: texts.save, run: saveIfPossible }]);
   const address = formatPath("/workflows/{name}", { name: stored.name });
+  const positions = new JsonPositions(text.value);
   return (
     <Panes
       detail={
@@ -164,7 +177,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
               </Button>
             )}
             <ButtonLink href={runId ? formatPath("/runs/{id}", { id: runId }) : address}>
-              {strings.actions.back}
+              {!runId && !hasChanged && errors === 0 ? texts.goToRun : strings.actions.back}
             </ButtonLink>
             {hasChanged && (
               <Button kind="quiet" onClick={discard}>
@@ -184,10 +197,12 @@ function Editor({ stored }: { stored: WorkflowText }) {
           </p>
           <FindingList
             findings={findings}
+            findLine={(finding) => findFindingLine(text.value, positions, finding)}
             onShow={show}
             describeCorrection={(finding) => findCorrection(text.value, finding)?.shown}
             onCorrect={correct}
           />
+          <NodeTypes onInsert={insert} />
         </div>
       }
     />
@@ -208,13 +223,17 @@ function findLines(text: string, findings: readonly Diagnostic[]): ReadonlyMap<n
   const positions = new JsonPositions(text);
   const lines = new Map<number, "error" | "warning">();
   for (const finding of findings) {
-    const place =
-      finding.code === "invalid_json" ? findSyntaxProblem(text)?.position : positions.findNearest(finding.path)?.start;
-    if (place === undefined) continue;
-    const { line } = findLine(text, place);
-    if (lines.get(line) !== "error") lines.set(line, finding.severity);
+    const line = findFindingLine(text, positions, finding);
+    if (line !== undefined && lines.get(line) !== "error") lines.set(line, finding.severity);
   }
   return lines;
+}
+
+/** Return the line of a finding, or undefined if it is not in the text any more. */
+function findFindingLine(text: string, positions: JsonPositions, finding: Diagnostic): number | undefined {
+  const place =
+    finding.code === "invalid_json" ? findSyntaxProblem(text)?.position : positions.findNearest(finding.path)?.start;
+  return place === undefined ? undefined : findLine(text, place).line;
 }
 
 /** The findings of the one checker about a text, a moment after it was typed. */
@@ -224,9 +243,12 @@ function useFindings(text: string): { findings: readonly Diagnostic[]; isCheckin
   useEffect(() => {
     const problem = findSyntaxProblem(text);
     if (problem) {
-      const { line, column } = findLine(text, problem.position);
-      const message = texts.syntax(line, column, problem.message);
-      findings.value = [{ severity: "error", code: "invalid_json", path: "", message }];
+      const { column } = findLine(text, problem.position);
+      const isComma = /,\s*$/.test(text.slice(0, problem.position)) && /[}\]]/.test(text[problem.position] ?? "");
+      const message = isComma
+        ? texts.extraComma
+        : texts.syntax(column, problem.message.replace(/ at position \d.*$/, ""));
+      findings.value = [{ severity: "error", code: "invalid_json", path: "", message, hint: texts.syntaxHint }];
       checked.value = text;
       return;
     }

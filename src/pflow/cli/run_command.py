@@ -104,10 +104,15 @@ def _open_workflow_and_inputs(parsed: RunArguments) -> tuple[Any, Any, dict[str,
     from pflow.cli.input_values import read_input_values
     from pflow.cli.workflow_sources import find_workflow_source, is_file_path, require_usable_home
     from pflow.config import load_settings
+    from pflow.engine.runlog_rows import Starter
     from pflow.service import Service
+    from uraniborg.kernel.person import get_user_name
 
     settings = load_settings()
-    service = Service(replace(settings, cluster=parsed.cluster) if parsed.cluster else settings)
+    service = Service(
+        replace(settings, cluster=parsed.cluster) if parsed.cluster else settings,
+        starter=Starter("terminal", get_user_name()),
+    )
     if not is_file_path(parsed.workflow):
         require_usable_home(service.home)
     source = find_workflow_source(service, parsed.workflow)

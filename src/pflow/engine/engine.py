@@ -19,6 +19,7 @@ from pflow.engine.results import RunProgress, RunResult, collect_outputs
 from pflow.engine.resume.recorder import RunRecorder, start_recording
 from pflow.engine.resume.resume_point import FOLDER, HOURS, ResumePoint
 from pflow.engine.runlog import RunLog
+from pflow.engine.runlog_rows import Starter
 from pflow.engine.runlog_writer import RunLogWriter
 from pflow.engine.spool import get_spool_folder, mask_or_remove_spool_files
 from pflow.engine.step_runner import LiveStepRunner, LoadWorkflow
@@ -59,6 +60,7 @@ class Engine:
     pass_env: tuple[str, ...] = ()
     make_executor: MakeExecutor = LocalExecutor
     feed: Publisher = field(default_factory=NullPublisher)
+    starter: Starter | None = None
 
     def execute(
         self,
@@ -195,7 +197,7 @@ class _Run:
         self.warnings = list(warnings)
         self.secrets = Secrets()
         self._recorder: RunRecorder | None = None
-        self._log = RunLogWriter(engine.log, self.run_id, name, source)
+        self._log = RunLogWriter(engine.log, self.run_id, name, source, engine.starter)
         self._listener = _RunListener(engine.output, self._log, self.secrets, engine.feed, self.run_id)
         self._log.on_messages = self._listener.announce_messages
         self._walker: WorkflowWalker | None = None

@@ -30,6 +30,7 @@ from pflow.engine.runlog_rows import (
     RUN_COLUMNS,
     NodeRow,
     Plain,
+    Starter,
     format_masked_json,
     make_node_columns,
     parse_json,
@@ -101,6 +102,7 @@ class RunLog:
         resumed_from: str | None = None,
         pid: int | None = None,
         graph: Plain | None = None,
+        starter: Starter | None = None,
     ) -> None:
         """Record that a run begins, in this process unless `pid` is given. `graph` has its nodes and edges."""
         pid = os.getpid() if pid is None else pid
@@ -114,6 +116,7 @@ class RunLog:
             resumed_from,
             pid,
             read_process_start_time(pid),
+            format_masked_json(starter._asdict()) if starter else None,
         )
         with self.file.open_or_reuse_connection(create=True) as connection, transaction(connection):
             number = connection.execute(_INSERT_RUN, row).lastrowid
@@ -393,8 +396,8 @@ _SELECT_ENDS: Final = f"""
     SELECT {", ".join(END_COLUMNS)}, error FROM nodes WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?
 """  # noqa: S608 - constants only
 _INSERT_RUN: Final = """
-    INSERT INTO runs (id, workflow, source, started_at, inputs, resumed_from, pid, birth)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO runs (id, workflow, source, started_at, inputs, resumed_from, pid, birth, starter)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _COUNT_EXECUTION: Final = """
     INSERT INTO tallies (workflow, executions) VALUES (?, 1)

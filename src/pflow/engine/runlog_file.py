@@ -51,6 +51,7 @@ _MIGRATIONS: Final = [
         """,
     ),
     ITEMS_AND_MESSAGES,
+    ("starters", "ALTER TABLE runs ADD COLUMN starter TEXT"),
 ]
 
 

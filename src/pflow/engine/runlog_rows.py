@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import orjson
 
@@ -20,11 +20,19 @@ _NODE_VALUES: Final = ("params", "outputs", "inputs", "messages")
 RUN_COLUMNS: Final = (
     "number",
     *("id", "workflow", "source", "status", "started_at", "ended_at", "duration_ms", "failed_node", "error"),
-    *("reused", "resumed_from", "inputs", "outputs", "pid", "birth", "warnings"),
+    *("reused", "resumed_from", "inputs", "outputs", "pid", "birth", "warnings", "starter"),
 )
 """Selected by name, so that a run continues when a newer version adds a column to the file."""
 END_COLUMNS: Final = ("seq", "node", "type", "status", "action", "started_at", "duration_ms", "note")
 NODE_COLUMNS: Final = (*END_COLUMNS[:-1], "error", "note", *_NODE_VALUES)
+
+
+class Starter(NamedTuple):
+    """Who started a run. The name is claimed, not verified."""
+
+    door: Literal["console", "terminal", "mcp"]
+    name: str
+    """The name of a person, or of the client of an agent."""
 
 
 class NodeRow(NamedTuple):
@@ -145,6 +153,7 @@ def parse_run_row(row: tuple[Any, ...]) -> Plain:
         "error": parse_error(run["error"]),
         "outputs": parse_json(run["outputs"]),
         "warnings": parse_texts(run["warnings"]),
+        "starter": parse_json(run["starter"]),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import Ending, RunLog
 from pflow.engine.runlog_items import ItemRow
-from pflow.engine.runlog_rows import NodeRow
+from pflow.engine.runlog_rows import NodeRow, Starter
 from pflow.engine.steps import ItemEnd, NodeEnd, StepResult
 from pflow.ir.graph import describe_graph
 from pflow.ir.model import Workflow
@@ -38,11 +38,14 @@ class RunLogWriter:
     The log masks the secrets of this process in all rows, those of the active run among them: see `enable_redactor`.
     """
 
-    def __init__(self, log: RunLog | None, run_id: str, workflow: str, source: str) -> None:
+    def __init__(
+        self, log: RunLog | None, run_id: str, workflow: str, source: str, starter: Starter | None = None
+    ) -> None:
         self._log = log
         self._run_id = run_id
         self._workflow = workflow
         self._source = source
+        self._starter = starter
         self.on_messages: Callable[[str, int], None] = lambda _node, _count: None
         """Called with a node and the number of its messages so far when others can read them."""
         self.status: Ending = "failed"
@@ -85,6 +88,7 @@ class RunLogWriter:
                 secrets.mask(inputs),
                 resumed_from,
                 graph=workflow and _describe_masked_graph(workflow, secrets),
+                starter=self._starter,
             )
             self._began = True
         except UraniborgError as exc:

@@ -45,7 +45,8 @@ def get_or_request_decision(params: dict[str, Any], context: Context) -> Outcome
     if entry.decision is None:
         raise ApprovalRequired(
             f"A person has to decide: {params['question']}",
-            hint=f"`uraniborg decide {entry_id} approve` (or reject), then run the workflow again.",
+            hint=f"The person decides in the console, or by `uraniborg decide {entry_id} approve` (or reject). "
+            "Then run the workflow again.",
             approval_id=entry_id,
             question=params["question"],
         )

@@ -11,7 +11,7 @@ from pflow.errors import InvalidInputs
 from pflow.ir.model import Workflow
 from pflow.scheduling.installed_schedules import hold_schedule_lock
 from pflow.scheduling.job import Job, check_inputs_and_list_secrets
-from pflow.scheduling.scheduler import Scheduler
+from pflow.scheduling.scheduler import Kind, Scheduler
 from pflow.scheduling.timing import Timing
 
 _PASSED_ON: Final = ("PATH", "PFLOW_HOME", "URANIBORG_HOME")
@@ -25,9 +25,16 @@ _NOTES: Final = {
 
 
 def schedule_workflow(
-    name: str, workflow: Workflow, timing: Timing, inputs: Mapping[str, Any], *, home: Path, folder: Path
+    name: str,
+    workflow: Workflow,
+    timing: Timing,
+    inputs: Mapping[str, Any],
+    *,
+    home: Path,
+    folder: Path,
+    kind: Kind | None = None,
 ) -> dict[str, Any]:
-    """Let the scheduler of this system run a workflow with these inputs, and return the schedule with notes.
+    """Let a scheduler, by default that of this system, run a workflow, and return the schedule with notes.
 
     Raise InvalidInputs, TemplateUnresolved, or as `Scheduler.install_job` does.
     """
@@ -35,7 +42,7 @@ def schedule_workflow(
 
     texts = format_input_texts(workflow, inputs)
     job, secrets = make_scheduled_job(name, workflow, timing, texts, inputs, home=home, folder=folder)
-    scheduler = select_scheduler(None, sys.platform, os.environ)
+    scheduler = select_scheduler(kind, sys.platform, os.environ)
     install_job(scheduler, job, home)
     notes = describe_schedule(scheduler, job, secrets)
     return {"name": job.workflow, "at": str(timing), "as": scheduler.kind, "notes": notes}

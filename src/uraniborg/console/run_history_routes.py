@@ -1,9 +1,9 @@
 """The routes around runs: graphs, texts and components of workflows; resuming, comparing, approvals and schedules."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import Body, FastAPI, Path, Query
+from fastapi import Body, FastAPI, Path, Query, Request
 
 from pflow.errors import SchedulerUnavailable
 from pflow.library.workflow_file import compute_revision
@@ -12,6 +12,7 @@ from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.run_item_replies import NodeMessages, RunItemPage
 from uraniborg.console.run_workers import RunWorkers
+from uraniborg.console.sign_in import PERSON
 from uraniborg.console.workflow_replies import (
     AddedSchedule,
     ComponentList,
@@ -117,13 +118,14 @@ def _add_resume_routes(api: FastAPI, service: Service, workers: RunWorkers) -> N
         status_code=202,
     )
     async def resume_run(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
         run_id: RunId,
         inputs: Annotated[dict[str, Any] | None, Body(description="Inputs to change; the others stay.")] = None,
         fresh: Annotated[bool, Body(description="Discard the results of earlier runs.")] = False,
     ) -> JsonReply:
         """Run the workflow of a run with the same inputs. A failed run is resumed: its results are reused."""
         name, given = await asyncio.to_thread(service.read_inputs_to_resume, run_id, inputs)
-        return JsonReply(await workers.start_run(name, given, fresh=fresh), 202)
+        return JsonReply(await workers.start_run(name, given, person=str(request.scope[PERSON]), fresh=fresh), 202)
 
     @api.get(
         "/api/runs/{run_id}/approvals", response_model=RunApprovals, tags=["runs"], summary="List approvals of a run"
@@ -154,12 +156,15 @@ def _add_schedule_routes(api: FastAPI, service: Service) -> None:
         name: Name,
         at: Annotated[str, Body(max_length=200, description="Such as `mon 07:00`, `weekdays 18:30` or `hourly`.")],
         inputs: Annotated[dict[str, Any] | None, Body()] = None,
+        scheduler: Annotated[
+            Literal["systemd", "cron", "launchd"] | None, Body(description="By default that of this system.")
+        ] = None,
     ) -> JsonReply:
         """Let this system run a workflow at fixed times, with systemd, cron or launchd. An older schedule is replaced.
 
         Secrets are not written into a schedule: a run takes them from its environment.
         """
-        return JsonReply(await asyncio.to_thread(service.add_schedule, name, at, inputs))
+        return JsonReply(await asyncio.to_thread(service.add_schedule, name, at, inputs, scheduler))
 
     @api.delete("/api/schedules/{name}", tags=["workflows"], summary="Remove a schedule", status_code=204)
     async def delete_schedule(name: Name) -> None:  # pyright: ignore[reportUnusedFunction]

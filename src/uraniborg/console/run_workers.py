@@ -91,12 +91,15 @@ class RunWorkers:
             if entry.state == "decided":
                 await self.resume_decided(entry)
 
-    async def start_run(self, name: str, inputs: dict[str, Any] | None, *, fresh: bool = False) -> dict[str, Any]:
+    async def start_run(
+        self, name: str, inputs: dict[str, Any] | None, *, person: str, fresh: bool = False
+    ) -> dict[str, Any]:
         """Start a run and return its id, or the refusal of a workflow that cannot run. Raise TooManyRuns."""
         active = sum(not worker.is_idle for worker in self._workers)
         if active >= _MAX_RUNS:
             raise TooManyRuns(f"{active} runs are active, which is the limit.", hint="Wait for one to end.")
-        return await self._run(await self._start_worker(), {"name": name, "inputs": inputs, "fresh": fresh})
+        request = {"name": name, "inputs": inputs, "fresh": fresh, "person": person}
+        return await self._run(await self._start_worker(), request)
 
     async def resume_decided(self, entry: Entry) -> None:
         """Run a workflow again that waited for this decision, if the console had started it."""

@@ -258,6 +258,13 @@ class EndedRun(Reply):
     warnings: list[str]
 
 
+class RunStarter(Reply):
+    """Who started a run, as claimed: a person in the console or a terminal, or the client of an agent."""
+
+    door: Literal["console", "terminal", "mcp"]
+    name: str
+
+
 class RunSummary(Reply):
     """A run in the log."""
 
@@ -277,6 +284,8 @@ class RunSummary(Reply):
     outputs: Any
     """The outputs; instead of a large value its size in `bytes`."""
     warnings: list[str] = Field(default_factory=list)
+    starter: RunStarter | None
+    """Who started the run; None for a run of an earlier version or of a program."""
 
 
 class RunList(Reply):
@@ -423,10 +432,29 @@ class ScheduleList(Reply):
     problem: str | None = None
 
 
+class NodeTypeValue(Reply):
+    """A parameter or an output of a type of nodes."""
+
+    key: str
+    type: str
+    required: bool = False
+    description: str = ""
+
+
+class NodeType(Reply):
+    """A type of nodes, with an example of its parameters."""
+
+    type: str
+    description: str
+    inputs: list[NodeTypeValue]
+    outputs: list[NodeTypeValue]
+    example: Any = None
+
+
 class ComponentList(Reply):
     """Types of nodes, and workflows, that match a query."""
 
-    nodes: list[dict[str, Any]]
+    nodes: list[NodeType]
     workflows: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     total: int
     truncated: bool

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import closing
 from typing import Annotated, Any
 
-from fastapi import Body, FastAPI, Path, Query
+from fastapi import Body, FastAPI, Path, Query, Request
 
 from pflow.engine.cancel_requests import request_cancel
 from pflow.ir.checker import CheckResult
@@ -13,6 +13,7 @@ from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.run_history_routes import add_run_history_routes
 from uraniborg.console.run_workers import RunWorkers
+from uraniborg.console.sign_in import PERSON
 from uraniborg.console.workflow_replies import (
     CancelledRun,
     CheckReply,
@@ -156,12 +157,13 @@ def _add_run_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None
         "/api/runs", response_model=StartedRun | EndedRun, tags=["runs"], summary="Run a workflow", status_code=202
     )
     async def start_run(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
         name: Annotated[str, Body(max_length=100)],
         inputs: Inputs = None,
         fresh: Annotated[bool, Body(description="Discard the results of earlier runs.")] = False,
     ) -> JsonReply:
         """Start a run and return its id; or the reply of `execute` if the workflow cannot run."""
-        return JsonReply(await workers.start_run(name, inputs, fresh=fresh), 202)
+        return JsonReply(await workers.start_run(name, inputs, person=str(request.scope[PERSON]), fresh=fresh), 202)
 
     @api.get("/api/runs", response_model=RunList, tags=["runs"], summary="List runs")
     async def list_runs(  # pyright: ignore[reportUnusedFunction]

@@ -78,7 +78,7 @@ def _check_copy_of_universes(database: Path, folder: Path) -> Checks:
 
 
 def check_shelves() -> Checks:
-    """Compare every file of the shelf in the settings and of the shelves in the data folder with its digest."""
+    """Compare every file of the shelf in the settings, and of those that were built, with its digest."""
     from paper_library.shelf_catalog import list_known_shelves
 
     shelves = list_known_shelves()

@@ -119,9 +119,15 @@ class Inbox:
         return self._announce(entry)
 
     def get(self, entry_id: str) -> Entry:
-        """Return the entry with this id. Raise DecisionNotFound."""
+        """Return the entry with this id, or the last one that was archived under it. Raise DecisionNotFound."""
         with self._use_connection() as connection, translate_read_errors(connection):
-            return _read_entry(connection, entry_id)
+            try:
+                return _read_entry(connection, entry_id)
+            except DecisionNotFound:
+                archived = _read_last_archived_entry(connection, entry_id)
+                if archived is None:
+                    raise
+                return archived
 
     def pending(self, part: str | None = None) -> list[Entry]:
         """Return the entries that wait for a decision, the oldest first."""
@@ -358,6 +364,15 @@ _MIGRATIONS = [
         """,
     ),
 ]
+
+
+def _read_last_archived_entry(connection: sqlite3.Connection, entry_id: str) -> Entry | None:
+    """Return the last entry that was archived under this id, or None."""
+    query = "SELECT * FROM entries WHERE id > ? || ':' AND id < ? || ';' ORDER BY rowid DESC LIMIT 1"  # ; follows :
+    with suppress(UnicodeEncodeError):  # a lone surrogate, which no stored id contains
+        if row := connection.execute(query, (entry_id, entry_id)).fetchone():
+            return _make_entry(row)
+    return None
 
 
 def _read_entry(connection: sqlite3.Connection, entry_id: str) -> Entry:

@@ -22,7 +22,7 @@ from pflow.engine import runlog, runlog_file, runlog_rows
 from pflow.engine.progress_output import NodeStatus
 from pflow.engine.runlog import Ending, RunLog
 from pflow.engine.runlog_items import ItemRow
-from pflow.engine.runlog_rows import NodeRow
+from pflow.engine.runlog_rows import NodeRow, Starter
 from pflow.errors import RunNotFound
 from tests.requirements import requirement
 from uraniborg.kernel.errors import UraniborgError
@@ -124,7 +124,8 @@ def test_the_last_execution_is_the_last_that_has_ended(log: RunLog) -> None:
 
 
 def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
-    log.record_run_start("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0")
+    starter = Starter("mcp", "claude-code 2.0")
+    log.record_run_start("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0", starter=starter)
     log.record_nodes("r1", [make_row(2, "failed", error={"message": "no"}), make_row(1, note="from memory")])
     log.record_nodes("r1", [make_row(3, "skipped")])
     log.record_run_end(
@@ -147,6 +148,7 @@ def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
         "inputs": {"who": "world"},
         "outputs": {"a": [1, None]},
         "warnings": ["Slow."],
+        "starter": {"door": "mcp", "name": "claude-code 2.0"},
     }
     assert [(one["seq"], one["node"], one["status"], one["error"], one["note"]) for one in nodes] == [
         (1, "n1", "completed", None, "from memory"),
@@ -212,7 +214,7 @@ import os, signal, sys
 from pathlib import Path
 from pflow.engine.runlog import RunLog
 from pflow.engine.runlog_items import ItemRow
-from pflow.engine.runlog_rows import NodeRow
+from pflow.engine.runlog_rows import NodeRow, Starter
 
 log = RunLog(Path(sys.argv[1]))
 log.record_run_start("killed", "w", "library", "2024-05-01T12:00:00.000000Z", {})
@@ -306,7 +308,7 @@ import sys
 from pathlib import Path
 from pflow.engine.runlog import RunLog
 from pflow.engine.runlog_items import ItemRow
-from pflow.engine.runlog_rows import NodeRow
+from pflow.engine.runlog_rows import NodeRow, Starter
 
 for number in range(25):
     log = RunLog(Path(sys.argv[1]))

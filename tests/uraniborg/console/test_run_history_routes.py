@@ -54,6 +54,7 @@ async def start_run(api: httpx.AsyncClient, address: str = "/api/runs", **body: 
 async def test_a_run_is_approved_resumed_with_changes_and_compared(api: httpx.AsyncClient) -> None:
     waiting = await start_run(api, name="greeting", inputs={"name": "Sophie"})
     assert waiting["status"] == "waiting"
+    assert waiting["starter"] == {"door": "console", "name": "Tycho"}
     say = waiting["nodes"][0]
     assert (say["params"], say["outputs"]) == ({"message": "Hello ${name}"}, {"echo": "Hello Sophie"})
     (asked,) = (await api.get(f"/api/runs/{waiting['id']}/approvals")).json()["entries"]

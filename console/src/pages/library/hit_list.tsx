@@ -14,6 +14,11 @@ export function describeHit(hit: Pick<PaperHit, "authors" | "venue" | "year">): 
   return [people, hit.venue, hit.year].filter(Boolean).join(" · ");
 }
 
+/** Return whether the passage of a paper is only its title: nothing else is known of it. */
+export function isTitle(hit: Pick<PaperHit, "title" | "snippet_markdown">): boolean {
+  return hit.snippet_markdown.replaceAll("**", "") === hit.title;
+}
+
 /** The papers found, each with the passage that matches best. */
 export function HitList(props: {
   shelf: string;
@@ -31,7 +36,7 @@ export function HitList(props: {
           <p class="quiet small" dir="auto">
             {hit.retracted && <Tag tone="no">{texts.retracted}</Tag>} {describeHit(hit)}
           </p>
-          {hit.snippet.length > 0 && (
+          {hit.snippet.length > 0 && !isTitle(hit) && (
             <p class="hit-passage foreign" dir="auto">
               <Passage nodes={hit.snippet} />
             </p>

@@ -7,7 +7,8 @@ import { When } from "../../components/time.tsx";
 import { useResource } from "../../resource.ts";
 import { formatPath } from "../../router.ts";
 import { strings } from "../../strings.ts";
-import { describeRun } from "./run_words.ts";
+import { describeInputs } from "../workflows/run_list.tsx";
+import { describeRun, shortenId } from "./run_words.ts";
 
 const texts = strings.run;
 
@@ -26,13 +27,14 @@ export function CompareDialog({ run, onClose }: { run: RunSummary; onClose: () =
             <ul class="choice-list" aria-label={texts.compareWith}>
               {others.map((one) => {
                 const [first, second] = one.started_at < run.started_at ? [one, run] : [run, one];
-                const { word, tone } = describeRun(one.status);
+                const { word, tone } = describeRun(one);
                 return (
                   <li key={one.id}>
                     <a href={formatPath("/runs/{id}/compare/{other}", { id: first.id, other: second.id })}>
                       <Tag tone={tone}>{word}</Tag>
                       <When at={one.started_at} />
-                      <code>{one.id}</code>
+                      <span dir="auto">{describeInputs(one.inputs)}</span>
+                      <code>{shortenId(one.id)}</code>
                     </a>
                   </li>
                 );

@@ -2,14 +2,14 @@ import { api } from "../../api.ts";
 import type { RunNode, RunSummary } from "../../api_types.ts";
 import { Tag } from "../../components/controls.tsx";
 import { Facts } from "../../components/layout.tsx";
-import { Loaded } from "../../components/states.tsx";
+import { ErrorMessage, Loaded } from "../../components/states.tsx";
 import { When } from "../../components/time.tsx";
 import { useResource } from "../../resource.ts";
 import { formatPath } from "../../router.ts";
 import { strings } from "../../strings.ts";
 import { ItemList, isItemChange } from "./item_list.tsx";
 import type { NodeState, RunStore } from "./run_store.ts";
-import { describeNode, formatDuration, shortenId } from "./run_words.ts";
+import { describeNode, describeStarter, formatDuration, shortenId } from "./run_words.ts";
 import { ValueView } from "./value_view.tsx";
 
 const texts = strings.run;
@@ -25,7 +25,10 @@ export function RunPanel(props: { run: RunSummary; store: RunStore; hrefOf: (nod
       <Facts
         facts={[
           [texts.startedAt, <When at={run.started_at} />],
-          ...(run.ended_at ? ([[texts.endedAt, <When at={run.ended_at} />]] as const) : []),
+          ...(describeStarter(run)
+            ? ([[texts.startedBy, <span dir="auto">{describeStarter(run)}</span>]] as const)
+            : []),
+          ...(run.ended_at && run.status !== "waiting" ? ([[texts.endedAt, <When at={run.ended_at} />]] as const) : []),
           ...(run.resumed_from
             ? ([
                 [
@@ -182,9 +185,7 @@ function NodeDetails({ node }: { node: RunNode }) {
     <>
       {node.error && (
         <section class="failure" aria-label={texts.failure}>
-          <p dir="auto">
-            <strong>{node.error.message}</strong>
-          </p>
+          <ErrorMessage text={node.error.message} />
           {node.error.hint && <p dir="auto">{node.error.hint}</p>}
           <p class="small">
             {strings.errors.code} <code>{node.error.code}</code>

@@ -55,6 +55,12 @@ export function readNodeChange(change: Change): NodeState | undefined {
   };
 }
 
+/** Return a state with the time at which its node began: a batch announces its progress again and again. */
+export function keepStart(before: NodeState | undefined, state: NodeState): NodeState {
+  const isProgress = before?.status === "running" && state.status === "running" && before.startedAt !== undefined;
+  return isProgress ? { ...state, startedAt: before.startedAt as string } : state;
+}
+
 /**
  * A run, live: nodes that have ended come from the log, page by page; nodes that start and end meanwhile come from the
  * event stream, whichever process runs them.
@@ -151,7 +157,7 @@ export function makeRunStore(runId: string) {
     const next = new Map(live.peek());
     for (const change of pending) {
       const state = readNodeChange(change);
-      if (state) next.set(state.node, state);
+      if (state) next.set(state.node, keepStart(next.get(state.node), state));
     }
     pending = [];
     live.value = next;

@@ -1,5 +1,7 @@
 import type { NodeResult, RunSummary } from "../../api_types.ts";
 import type { Tone } from "../../components/controls.tsx";
+import { removeDirections } from "../../inbox/words.ts";
+import { isKnownAsDecided } from "../../stores/inbox.ts";
 import { strings } from "../../strings.ts";
 
 export type RunStatus = RunSummary["status"];
@@ -24,9 +26,17 @@ const NODE_TONES: Record<NodeStatus, Tone> = {
   uncertain: "maybe",
 };
 
-/** Return the word and the colour of the state of a run. */
-export function describeRun(status: RunStatus): { word: string; tone: Tone } {
-  return { word: strings.run.statuses[status], tone: RUN_TONES[status] };
+/** Return the word and the colour of the state of a run. One that waited for a person who has decided waits no more. */
+export function describeRun(run: Pick<RunSummary, "status" | "error">): { word: string; tone: Tone } {
+  if (run.status === "waiting" && isKnownAsDecided(run.error?.approval_id ?? "")) {
+    return { word: strings.run.decided, tone: "neutral" };
+  }
+  return { word: strings.run.statuses[run.status], tone: RUN_TONES[run.status] };
+}
+
+/** Return who started a run, in words; an empty text if that is not known. */
+export function describeStarter({ starter }: Pick<RunSummary, "starter">): string {
+  return starter?.name ? strings.run.starters[starter.door](removeDirections(starter.name)) : "";
 }
 
 /** Return the word and the colour of the state of a node. */

@@ -45,8 +45,15 @@ function renameKey(
 function replaceTemplate(given: string, finding: Diagnostic): string | undefined {
   const { example } = finding;
   if (typeof example !== "string" || !example.startsWith("${")) return undefined;
-  const wrong = /`(\$\{[^`]*\})`/.exec(finding.message)?.[1];
+  const wrong = /`(\$\{[^`]*\})`/.exec(finding.message)?.[1] ?? findWrongTemplate(given, example, finding.available);
   return wrong && given.includes(wrong) ? given.replace(wrong, () => example) : undefined;
+}
+
+/** Return the template of the same node as the right one that is not among those available, if there is one. */
+function findWrongTemplate(given: string, example: string, available: readonly string[] = []): string | undefined {
+  const node = example.slice(0, example.indexOf(".") + 1);
+  const found = given.match(/\$\{[^{}]*\}/g) ?? [];
+  return node ? found.find((one) => one.startsWith(node) && !available.includes(one)) : undefined;
 }
 
 function proposeValue(given: unknown, finding: Diagnostic, name: string): unknown {

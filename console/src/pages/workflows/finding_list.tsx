@@ -4,9 +4,12 @@ import { strings } from "../../strings.ts";
 
 const texts = strings.workflows;
 const SHOWN = 200;
+const SHOWN_NAMES = 10;
 
 interface Props {
   findings: readonly Diagnostic[];
+  /** Returns the line of a finding, if that is known. */
+  findLine?: ((finding: Diagnostic) => number | undefined) | undefined;
   /** Shows where a finding is; without it the path is plain text. */
   onShow?: ((finding: Diagnostic) => void) | undefined;
   /** Returns the words of a correction that can be applied, or undefined. */
@@ -15,29 +18,36 @@ interface Props {
 }
 
 /** The findings of the checker: what is wrong, where, what is allowed, and a correction by one click. */
-export function FindingList({ findings, onShow, describeCorrection, onCorrect }: Props) {
+export function FindingList({ findings, findLine, onShow, describeCorrection, onCorrect }: Props) {
   return (
     <ul class="findings" aria-label={texts.findings}>
       {findings.slice(0, SHOWN).map((finding, index) => {
         const correction = describeCorrection?.(finding);
+        const line = findLine?.(finding);
+        const place = [line === undefined ? "" : texts.line(line), finding.path].filter(Boolean).join(" ");
         return (
           <li key={`${finding.path} ${finding.code} ${index}`}>
             <p class="tags">
               <Tag tone={finding.severity === "error" ? "no" : "maybe"}>
                 {finding.severity === "error" ? texts.error : texts.warning}
               </Tag>
-              {onShow && finding.path ? (
+              {onShow && place ? (
                 <button type="button" class="link-button mono" onClick={() => onShow(finding)} dir="auto">
-                  {finding.path}
+                  {place}
                 </button>
               ) : (
-                <code dir="auto">{finding.path}</code>
+                <code dir="auto">{place}</code>
               )}
             </p>
             <p dir="auto">{finding.message}</p>
             {finding.hint && (
               <p class="quiet small" dir="auto">
                 {finding.hint}
+              </p>
+            )}
+            {correction === undefined && (finding.available?.length ?? 0) > 0 && !finding.hint && (
+              <p class="quiet small" dir="auto">
+                {texts.available(finding.available?.slice(0, SHOWN_NAMES).join(", ") ?? "")}
               </p>
             )}
             {correction !== undefined && (

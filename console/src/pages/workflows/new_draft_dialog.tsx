@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { ApiError, toApiError } from "../../api_error.ts";
+import { ApiError } from "../../api_error.ts";
 import { TextField } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
@@ -54,12 +54,8 @@ export function NewDraftDialog(props: { document?: object; onClose: () => void; 
 
 /** Throw an ApiError if there is a workflow of this name. */
 async function requireFree(name: string): Promise<void> {
-  try {
-    await api.get("/api/workflows/{name}/document", { path: { name } });
-  } catch (thrown) {
-    const error = toApiError(thrown);
-    if (error.code === "workflow_not_found") return;
-    throw error;
+  const { workflows, drafts } = await api.get("/api/workflows");
+  if ([...workflows, ...drafts].some((one) => one.name === name)) {
+    throw new ApiError(texts.nameTaken(name), texts.nameTakenHint, "already_exists", 409);
   }
-  throw new ApiError(texts.nameTaken(name), texts.nameTakenHint, "already_exists", 409);
 }

@@ -63,7 +63,7 @@ export function RunForm(props: {
       >
         {fields.length === 0 && <p class="quiet">{texts.noInputs}</p>}
         {fields.map((field) => (
-          <Field
+          <InputControl
             key={field.name}
             field={field}
             isForgotten={props.forgotten?.includes(field.name) ?? false}
@@ -84,9 +84,10 @@ export function RunForm(props: {
   );
 }
 
-function Field(props: {
+/** The control of an input, by its type. */
+export function InputControl(props: {
   field: InputField;
-  isForgotten: boolean;
+  isForgotten?: boolean;
   text: string;
   problem: string | undefined;
   onInput: (text: string) => void;
@@ -153,11 +154,10 @@ function Plan({ steps }: { steps: readonly PlannedStep[] }) {
       </p>
       <Table
         label={texts.planTitle}
-        columns={[{ title: texts.node }, { title: texts.will }, { title: texts.effect }, { title: texts.remark }]}
+        columns={[{ title: texts.node }, { title: texts.will }, { title: texts.remark }]}
         rows={steps.slice(0, 1_000).map((step) => [
           <span dir="auto">{step.node}</span>,
           <Tag tone={WILL_TONES[step.will]}>{texts.wills[step.will]}</Tag>,
-          texts.effects[step.effect] ?? step.effect,
           <span dir="auto" class="quiet">
             {describeStep(step)}
           </span>,
@@ -170,6 +170,7 @@ function Plan({ steps }: { steps: readonly PlannedStep[] }) {
 function describeStep(step: PlannedStep): string {
   const parts = [
     step.problem ?? "",
+    texts.effects[step.effect] ?? step.effect,
     step.items == null ? "" : texts.planItems(step.items, step.items_reused ?? 0),
     step.waits_for.length ? texts.waitsFor(step.waits_for.slice(0, 5).join(", ")) : "",
   ];

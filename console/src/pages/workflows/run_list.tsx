@@ -12,7 +12,7 @@ import { VirtualList } from "../../components/virtual_list.tsx";
 import { useResource } from "../../resource.ts";
 import { formatPath, navigate } from "../../router.ts";
 import { strings } from "../../strings.ts";
-import { describeRun, formatDuration, type RunStatus, shortenId } from "../run/run_words.ts";
+import { describeRun, describeStarter, formatDuration, type RunStatus, shortenId } from "../run/run_words.ts";
 import { formatValue } from "./input_values.ts";
 
 const texts = strings.workflows;
@@ -89,7 +89,7 @@ export function RunList({ workflow, status }: { workflow: string; status: string
               render={(run) => <RunRow run={run} />}
             />
           ) : (
-            <EmptyState title={texts.noRuns} hint={texts.noRunsHint} />
+            <EmptyState title={status || workflow ? texts.noSuchRuns : texts.noRuns} hint={texts.noRunsHint} />
           )
         }
       </Loaded>
@@ -106,7 +106,7 @@ export function formatRunsAddress(workflow: string, status: string): string {
 
 /** A run in a list; of one workflow, its inputs are the title. */
 export function RunRow({ run, isOfOne = false }: { run: RunSummary; isOfOne?: boolean }) {
-  const { word, tone } = describeRun(run.status);
+  const { word, tone } = describeRun(run);
   return (
     <Row
       href={formatPath("/runs/{id}", { id: run.id })}
@@ -124,13 +124,15 @@ function describeDetail(run: RunSummary): string {
   const parts = [
     shortenId(run.id),
     run.duration_ms === null ? "" : formatDuration(run.duration_ms),
+    describeStarter(run),
     run.reused ? strings.run.reusedCount(run.reused) : "",
-    run.error?.message ?? "",
+    run.error?.message.split("\n")[0] ?? "",
   ];
   return parts.filter(Boolean).join(" · ");
 }
 
-function describeInputs(inputs: unknown): string {
+/** Return the inputs of a run in one line. */
+export function describeInputs(inputs: unknown): string {
   if (typeof inputs !== "object" || inputs === null || !Object.keys(inputs).length) return texts.noInputsShort;
   const parts = Object.entries(inputs).map(([name, value]) => `${name}: ${formatValue(value).slice(0, 60)}`);
   return parts.slice(0, 4).join(", ");

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { Button, TextField } from "../../components/controls.tsx";
+import type { WorkflowDescription } from "../../api_types.ts";
+import { Button, Select, TextField } from "../../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { PlainPage, Table } from "../../components/layout.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
@@ -9,6 +10,8 @@ import { showError, showToast } from "../../components/toasts.tsx";
 import { useResource } from "../../resource.ts";
 import { formatPath } from "../../router.ts";
 import { strings } from "../../strings.ts";
+import { listFields, readInputs } from "./input_values.ts";
+import { InputControl } from "./run_form.tsx";
 
 const texts = strings.workflows;
 
@@ -77,21 +80,27 @@ export function ScheduleList() {
   );
 }
 
-/** Ask when a workflow runs. Its inputs are those of the form; secrets are never written into a schedule. */
-export function ScheduleDialog(props: { name: string; onClose: () => void }) {
+type Scheduler = "" | "systemd" | "cron" | "launchd";
+const SCHEDULERS: readonly Scheduler[] = ["", "systemd", "cron", "launchd"];
+
+/** Ask when a workflow runs, and for its inputs; secrets are never written into a schedule. */
+export function ScheduleDialog({ workflow, onClose }: { workflow: WorkflowDescription; onClose: () => void }) {
   const [at, setAt] = useState("mon 07:00");
-  const [inputs, setInputs] = useState("{}");
-  const parsed = parseObject(inputs);
-  const submission = useSubmission({ inputs: parsed ? undefined : texts.wrongTypes.object });
+  const [scheduler, setScheduler] = useState<Scheduler>("");
+  const [given, setGiven] = useState<Record<string, string>>({});
+  const all = listFields(workflow.inputs, workflow.template_variables);
+  const fields = all.filter((field) => !field.isSecret);
+  const { values, problems } = readInputs(fields, given);
+  const submission = useSubmission(problems);
   async function add(): Promise<void> {
-    const body = { at, inputs: parsed ?? {} };
-    const added = await api.put("/api/schedules/{name}", { path: { name: props.name }, body });
-    showToast([texts.scheduled(props.name, added.at, added.as), ...added.notes].join(" "));
-    props.onClose();
+    const body = { at, inputs: values, scheduler: scheduler || null };
+    const added = await api.put("/api/schedules/{name}", { path: { name: workflow.name }, body });
+    showToast([texts.scheduled(workflow.name, added.at, added.as), ...added.notes].join(" "));
+    onClose();
   }
   return (
-    <Dialog title={texts.schedule} onClose={props.onClose}>
-      <SubmitForm submission={submission} action={texts.schedule} onSubmit={add} onCancel={props.onClose}>
+    <Dialog title={texts.schedule} onClose={onClose}>
+      <SubmitForm submission={submission} action={texts.schedule} onSubmit={add} onCancel={onClose}>
         <TextField
           label={texts.when}
           hint={texts.whenHint}
@@ -101,27 +110,23 @@ export function ScheduleDialog(props: { name: string; onClose: () => void }) {
           maxLength={200}
           autoFocus
         />
-        <TextField
-          label={texts.scheduleInputs}
-          hint={texts.scheduleInputsHint}
-          problem={submission.problems.inputs}
-          value={inputs}
-          onInput={setInputs}
-          lines={4}
-          isMono
+        {fields.map((field) => (
+          <InputControl
+            key={field.name}
+            field={field}
+            text={given[field.name] ?? ""}
+            problem={submission.problems[field.name]}
+            onInput={(text) => setGiven({ ...given, [field.name]: text })}
+          />
+        ))}
+        {fields.length < all.length && <p class="quiet small">{texts.scheduleSecrets}</p>}
+        <Select
+          label={texts.scheduler}
+          value={scheduler}
+          choices={SCHEDULERS.map((value) => ({ value, label: value || texts.systemScheduler }))}
+          onChange={setScheduler}
         />
       </SubmitForm>
     </Dialog>
   );
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value = JSON.parse(text) as unknown;
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -88,13 +88,12 @@ def schedule_and_remove(page: Page, server: ServerProcess) -> None:
     page.get_by_role("button", name="Schedule").click()
     form = page.get_by_role("dialog")
     form.get_by_label("When").fill("on sundays at tea time")
-    form.get_by_label("Inputs").fill('{"topic": "moons"')
     form.get_by_role("button", name="Schedule").click()
-    expect(form.get_by_label("Inputs")).to_have_attribute("aria-invalid", "true")
-    form.get_by_label("Inputs").fill('{"topic": "moons"}')
+    expect(form.get_by_label("topic")).to_have_attribute("aria-invalid", "true")
+    form.get_by_label("topic").fill("moons")
     form.get_by_role("button", name="Schedule").click()
     expect(form.get_by_role("alert").get_by_text("tea time")).to_be_visible()
-    expect(form.get_by_label("Inputs")).to_have_value('{"topic": "moons"}')
+    expect(form.get_by_label("topic")).to_have_value("moons")
     form.get_by_label("When").fill("mon 07:00")
     form.get_by_role("button", name="Schedule").click()
     expect(page.get_by_text("digest runs mon 07:00, by")).to_be_visible()
@@ -129,6 +128,27 @@ def look_at_items(page: Page) -> None:
     page.goto(page.url.replace("item=700", "item=999"))
     expect(items.get_by_role("heading", name="Item 1,000")).to_be_visible()
     expect(items.locator("pre", has_text="999").first).to_be_visible()
+
+
+def decide_for_agent(page: Page, server: ServerProcess, agent: Agent) -> None:
+    """Approve the question of an agent's run: the run waits no more, and the next run of the agent continues it."""
+    page.goto(f"{server.url}/workflows")
+    ask = {"id": "ask", "type": "approval", "params": {"question": "Publish?", "details": "one\ntwo"}}
+    write_draft(server, "publish", {"nodes": [ask]})
+    expect(page.get_by_role("list", name="Drafts").get_by_role("link", name="publish")).to_be_visible()
+    asked = agent.call("execute", name="publish")
+    page.goto(f"{server.url}/runs/{asked['run_id']}")
+    expect(page.get_by_role("complementary").get_by_text("the agent ")).to_be_visible()
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_role("status").get_by_text("Decided", exact=True)).to_be_visible()
+    expect(page.get_by_text("Approved by you, in the console.")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    done = agent.call("execute", name="publish")
+    assert done["resumed_from"] == asked["run_id"]
+    page.wait_for_url(f"**/runs/{done['run_id']}")
+    page.goto(f"{server.url}/runs/{asked['run_id']}")
+    expect(page.get_by_text("This run was resumed:")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_have_count(0)
 
 
 def get_node(page: Page, name: str) -> Locator:
@@ -207,7 +227,7 @@ def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
     edges = [{"from": one["id"], "to": other["id"]} for one, other in pairwise(nodes)]
     write_draft(server, "long-work", {"nodes": nodes, "edges": edges})
     page = visitor.open_page("/workflows?view=runs")
-    expect(page.get_by_text("There are no such runs.").or_(page.get_by_role("list", name="Runs"))).to_be_visible()
+    expect(page.get_by_text("There are no runs yet.").or_(page.get_by_role("list", name="Runs"))).to_be_visible()
     expect(page.get_by_text("Live", exact=True)).to_be_visible()
     with Agent(server.env, "pflow", "mcp", "serve") as agent:
         calling = agent.start("execute", name="long-work")
@@ -231,6 +251,7 @@ def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
         page.keyboard.press("c")
         expect(page.get_by_role("status").get_by_text("Cancelled", exact=True)).to_be_visible()
         assert agent.finish(second)["error"]["code"] == "run_cancelled"
+        decide_for_agent(page, server, agent)
 
 
 @pytest.mark.soak

@@ -1,0 +1,79 @@
+import { useState } from "preact/hooks";
+import { api } from "../../api.ts";
+import type { NodeType } from "../../api_types.ts";
+import { Button } from "../../components/controls.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { useResource } from "../../resource.ts";
+import { strings } from "../../strings.ts";
+
+const texts = strings.workflows;
+const SHOWN = 40;
+
+/** The types of nodes with their parameters and outputs, to read and to insert into the text of a workflow. */
+export function NodeTypes({ onInsert }: { onInsert: (text: string) => void }) {
+  const [words, setWords] = useState("");
+  const found = useResource(
+    `node types ${words}`,
+    (signal) => api.get("/api/components", { query: { query: words, workflows: false }, signal }),
+    () => false,
+    "node types",
+  );
+  return (
+    <section class="node-types" aria-labelledby="node-types">
+      <h2 id="node-types">{texts.nodeTypes}</h2>
+      <input
+        type="search"
+        aria-label={texts.findNodeType}
+        placeholder={texts.findNodeType}
+        maxLength={100}
+        value={words}
+        onInput={(event) => setWords(event.currentTarget.value)}
+      />
+      <Loaded resource={found}>
+        {({ nodes }) =>
+          nodes.length ? (
+            <ul aria-label={texts.nodeTypes}>
+              {nodes.slice(0, SHOWN).map((node) => (
+                <li key={node.type}>
+                  <details>
+                    <summary>
+                      <code>{node.type}</code>
+                    </summary>
+                    <p class="small">{node.description}</p>
+                    <ul class="small">
+                      {node.inputs.map((input) => (
+                        <li key={input.key}>
+                          <code>{input.key}</code> {texts.typeHint(input.type, input.required ?? false)}.{" "}
+                          {input.description}
+                        </li>
+                      ))}
+                    </ul>
+                    {node.outputs.length > 0 && (
+                      <p class="small quiet">
+                        {texts.nodeOutputs(node.outputs.map((output) => output.key).join(", "))}
+                      </p>
+                    )}
+                    <Button
+                      icon="plus"
+                      label={`${texts.insertNode}: ${node.type}`}
+                      onClick={() => onInsert(formatNode(node))}
+                    >
+                      {texts.insertNode}
+                    </Button>
+                  </details>
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <p class="quiet small">{texts.noNodeTypes}</p>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+/** Return a node of a type as JSON, with the parameters of its example. */
+function formatNode(node: NodeType): string {
+  return JSON.stringify({ id: node.type, type: node.type, params: node.example ?? {} });
+}
