@@ -60,9 +60,9 @@ def build(
     from paper_library.shelf_catalog import remember_shelf
     from paper_library.terminal_output import print_build_report, show_progress
 
+    remember_shelf(output)  # before the build announces it
     with show_progress(quiet=quiet) as progress:
         report = build_shelf(inputs, output, summaries=summaries, update=update, prune=prune, progress=progress)
-    remember_shelf(output)
     if json:
         _print_json(report.as_dict())
     else:

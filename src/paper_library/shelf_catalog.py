@@ -67,7 +67,7 @@ def list_known_shelves() -> list[KnownShelf]:
 
 
 def remember_shelf(path: Path) -> None:
-    """Remember a shelf that was built, so that it is listed wherever it is. A list that cannot be written stays."""
+    """Remember a shelf that is built, so that it is listed wherever it is. A list that cannot be written stays."""
     folder = get_sample_shelf_path().absolute().parent
     shelf = path.resolve()
     if shelf.is_relative_to(folder.resolve()) or shelf in _read_built_shelves(folder):

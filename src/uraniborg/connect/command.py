@@ -87,9 +87,8 @@ def confirm_and_change_client_file(
 
 def _print_start_commands(console: Console, servers: list[HttpServer]) -> None:
     """Print how a person starts the servers that a client reaches at an address."""
-    console.print(
-        f"\n`{format_program('uraniborg')} serve` runs these servers and the web console. Or start them alone:"
-    )
+    console.print(f"\n{format_program('uraniborg')} serve runs these servers, and the web console.", markup=False)
+    console.print("Or start each in a terminal that stays open:")
     for server in servers:
         program, *arguments = server.start
         console.print(f"  {' '.join([format_program(program), *arguments])}", soft_wrap=True, markup=False)

@@ -97,6 +97,8 @@ async def change_shelf(on: Station) -> None:
     (home / "refs.bib").write_text(PAPER)
     await on.run("library", "build", str(home / "refs.bib"), "-o", str(home / "shelf"))
     await on.wait_for("shelf", subject=str((home / "shelf").resolve()), papers=1)
+    listed = (await on.api.get("/api/shelves")).json()["shelves"]
+    assert ("shelf", 1) in [(one["name"], one["papers"]) for one in listed], "wherever it was built"
 
 
 async def change_note(on: Station) -> None:

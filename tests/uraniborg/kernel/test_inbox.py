@@ -207,6 +207,7 @@ def test_an_archived_decision_stays_in_the_history_and_its_question_can_be_asked
         assert inbox.get("dec_1").state == "pending"
         inbox.decide("dec_1", Decision(action="reject"), "cli", "Tycho")
         inbox.archive("dec_1")
+        assert inbox.get("dec_1").state == "decided", "readers that know the question find the archived one"
     assert ask(inbox).state == "pending"
     archived = inbox.list_entries("decided")
     assert [(entry.subject, entry.decided_by) for entry in archived] == [("ses_1", "Tycho")] * 2
