@@ -521,15 +521,15 @@ def test_ten_thousand_nodes_with_the_same_id_are_reported_in_time() -> None:
     assert list_codes(check_document({"nodes": [echo("same")] * LARGE})) == ["duplicate_id"] * (LARGE - 1)
 
 
-def test_texts_of_a_million_characters_are_checked() -> None:
+def test_texts_of_200_000_characters_are_checked() -> None:
     document: Plain = {
         "nodes": [
-            echo("a", "x" * 1_000_000),
-            echo("b", "${a.echo}" * 100_000),
-            echo("c", "${a.echo}${" * 90_000),
-            echo("d", "${" + "true ?? " * 120_000),
-            {"id": "e", "type": "shell", "params": {"command": ("echo '${a.echo}' # it's".ljust(99) + "\n") * 10_000}},
-            {"id": "f", "type": "x" * 1_000_000},
+            echo("a", "x" * 200_000),
+            echo("b", "${a.echo}" * 20_000),
+            echo("c", "${a.echo}${" * 18_000),
+            echo("d", "${" + "true ?? " * 24_000),
+            {"id": "e", "type": "shell", "params": {"command": ("echo '${a.echo}' # it's".ljust(99) + "\n") * 2_000}},
+            {"id": "f", "type": "x" * 200_000},
         ]
     }
     document["edges"] = make_chain_edges(document["nodes"])

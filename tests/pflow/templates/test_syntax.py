@@ -252,19 +252,19 @@ def test_every_beginning_is_a_template_or_escaped_or_malformed(text: str) -> Non
         "${" + "a ?? " * 200_000,
         "${a" + " " * 1_000_000,
         "${a" + ".a" * 500_000,
-        "${" + "a" * 1_000_000,
-        "${a[" * 250_000,
-        "${a[${" * 150_000,
-        '${a ?? "' * 120_000,
-        "${a ?? " + "1" * 1_000_000,
-        '${a ?? "' + '\\"' * 500_000,
-        "$" * 1_000_000,
-        "${a}${" * 150_000,
-        "${a}" * 250_000,
+        "${" + "a" * 200_000,
+        "${a[" * 50_000,
+        "${a[${" * 30_000,
+        '${a ?? "' * 24_000,
+        "${a ?? " + "1" * 200_000,
+        '${a ?? "' + '\\"' * 100_000,
+        "$" * 200_000,
+        "${a}${" * 30_000,
+        "${a}" * 50_000,
     ],
     ids=range(13),
 )
-def test_no_text_of_a_million_characters_takes_long(text: str) -> None:
+def test_no_text_of_200_000_characters_takes_long(text: str) -> None:
     count = len(find_templates(text))
     assert count == (text.count("${a}") if "${a}" in text else 0)
     find_malformed_positions(text)
