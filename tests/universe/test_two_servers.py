@@ -5,7 +5,6 @@ import json
 import os
 import selectors
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Final
 import httpx
 import pytest
 
+from tests.installed_programs import find_program
 from tests.universe.domain.samples import add_star
 from tests.universe.postgres_server import PostgresServer
 from tests.universe.rest.processes import SOON, Served
@@ -31,7 +31,7 @@ def starting(folder: Path, name: str, dsn: str) -> Generator[Served]:
     env = {key: value for key, value in os.environ.items() if not key.startswith("URANIBORG_")}
     with errors.open("w") as stderr:
         child = subprocess.Popen(
-            [sys.executable, "-m", "universe", "serve", "--db", dsn, "--port", "0", "--json"],
+            [find_program("universe"), "serve", "--db", dsn, "--port", "0", "--json"],
             stdout=subprocess.PIPE,
             stderr=stderr,
             cwd=folder,

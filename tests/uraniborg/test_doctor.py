@@ -21,6 +21,7 @@ from paper_search.config import AppConfig
 from paper_search.sessions import SessionManager
 from pflow.config import Settings
 from pflow.service import Service
+from tests.installed_programs import find_program
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 from uraniborg.connect.clients import find_client
@@ -421,7 +422,7 @@ def test_sources_are_asked_online_and_never_answered_from_the_cache(
 
 def test_the_command_exits_with_4_after_a_failure_and_prints_json(filled: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "uraniborg", "doctor", *arguments]
+        command = [find_program("uraniborg"), "doctor", *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert run().returncode == 0

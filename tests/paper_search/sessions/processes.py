@@ -18,6 +18,7 @@ from typing import IO, Any, Final, cast
 
 from paper_search.sources.registry import KNOWN
 from tests.forked_processes import Forked, template
+from tests.installed_programs import find_program
 from tests.paper_search.sessions import fast_server
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, request
 from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client
@@ -326,7 +327,7 @@ async def open_client(home: Path, env: Mapping[str, str] | None = None) -> Async
     home.mkdir(parents=True, exist_ok=True)
     with (home / "stderr").open("a") as stderr:
         async with connect_stdio_client(
-            COMMAND, env=environment(home, env or {}), cwd=str(home), stderr=stderr
+            find_program("paper-search-mcp"), env=environment(home, env or {}), cwd=str(home), stderr=stderr
         ) as client:
             yield client
 

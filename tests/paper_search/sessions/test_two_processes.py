@@ -3,7 +3,6 @@
 import asyncio
 import json
 import subprocess
-import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import pytest
 from paper_search.config import AppConfig
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import SessionFiles
+from tests.installed_programs import find_program
 from tests.paper_search.sessions.processes import (
     TIMEOUT_S,
     Answer,
@@ -39,7 +39,6 @@ STRATEGY = "strategy_confirmation"
 REVIEW = "result_review"
 TOPIC = "moons"
 """One word, so that a source gets one query."""
-HOUSE = str(Path(sys.executable).with_name("uraniborg"))
 
 
 @contextmanager
@@ -229,7 +228,7 @@ def test_of_decisions_from_the_command_line_and_the_agent_only_one_is_applied(ho
             asked = server.search()
             session_id, checkpoint_id = asked["session_id"], asked["checkpoint_id"]
             with subprocess.Popen(
-                [HOUSE, "decide", checkpoint_id, action, "--note", "from the terminal", "--json"],
+                [find_program("uraniborg"), "decide", checkpoint_id, action, "--note", "from the terminal", "--json"],
                 env=environment(home, {}),
                 cwd=home,
                 stdout=subprocess.PIPE,

@@ -4,13 +4,12 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "uraniborg", "connect"]
+from tests.installed_programs import find_program
 
 
 @pytest.fixture
@@ -22,7 +21,13 @@ def home(tmp_path: Path) -> Path:
 def run_connect(home: Path, *arguments: str, code: int = 0, **options: Any) -> subprocess.CompletedProcess[str]:
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "URANIBORG_HOME": str(home / "u"), "COLUMNS": "200"}
     done = subprocess.run(
-        [*COMMAND, *arguments], env=env, capture_output=True, text=True, timeout=50, check=False, **options
+        [find_program("uraniborg"), "connect", *arguments],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+        **options,
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done

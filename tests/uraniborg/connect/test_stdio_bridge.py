@@ -4,7 +4,6 @@ import asyncio
 import io
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from tests.installed_programs import find_program
 from tests.universe.mcp.processes import start_server
 from tests.uraniborg.kernel.mcp.enveloped_messages import make_message
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
@@ -20,7 +20,6 @@ from uraniborg.connect.stdio_bridge import Bridge, run_bridge
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import make_stateless_app
 
-COMMAND = [sys.executable, "-m", "uraniborg", "bridge"]
 INITIALIZE: dict[str, Any] = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -32,7 +31,7 @@ INITIALIZED: dict[str, Any] = {"jsonrpc": "2.0", "method": "notifications/initia
 
 async def test_a_stdio_client_lists_and_calls_the_tools_of_a_server_at_an_address(tmp_path: Path) -> None:
     with start_server(tmp_path) as announced:
-        server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], f"{announced['url']}/mcp"])
+        server = StdioServerParameters(command=find_program("uraniborg"), args=["bridge", f"{announced['url']}/mcp"])
         async with stdio_client(server) as (reading, writing), ClientSession(reading, writing) as client:
             await client.initialize()
             names = [tool.name for tool in (await client.list_tools()).tools]
@@ -45,7 +44,7 @@ def test_requests_are_answered_after_the_input_has_ended(tmp_path: Path) -> None
     lines = [INITIALIZE, INITIALIZED, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
     with start_server(tmp_path) as announced:
         done = subprocess.run(
-            [*COMMAND, f"{announced['url']}/mcp"],
+            [find_program("uraniborg"), "bridge", f"{announced['url']}/mcp"],
             input="".join(json.dumps(line) + "\n" for line in lines),
             capture_output=True,
             text=True,
