@@ -18,6 +18,7 @@ from urllib.request import Request, urlopen
 from rich.console import Console
 from rich.text import Text
 
+from uraniborg.connect.servers import format_program
 from uraniborg.kernel.errors import Unavailable, UraniborgError
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.serving import print_status
@@ -76,10 +77,9 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Co
         _create_first_universe(served)
         address = served["console"].replace("/#", f"{PAGE}#", 1)
         console.print(Text.assemble("\nOpen the story:\n  ", (address, "cyan")), soft_wrap=True)
-        console.print(
-            "\nNo network and no key are needed. You can close the page, stop this command, and go on later.\n"
-            "[dim]All steps without a browser: uraniborg demo --script[/]\n"
-        )
+        console.print("\nNo network and no key are needed. You can close the page, stop this command, and go on later.")
+        script = f"{format_program('uraniborg')} demo --script"
+        console.print(Text(f"All steps without a browser: {script}\n", "dim"), soft_wrap=True)
         if open_browser:
             from uraniborg.serve import open_in_browser
 

@@ -71,6 +71,7 @@ def test_the_demo_without_a_terminal_shows_every_step_and_exits_with_0(demo: Dem
         "Written demo-output/README.md",
     ):
         assert shown in printed
+    assert f"verify {demo.story_home}/data/story/bundle.zip".replace(" ", "") in "".join(demo.stdout.split())
 
 
 @takes_long

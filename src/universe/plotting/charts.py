@@ -28,6 +28,7 @@ _BOTTOM: Final = 96.0
 _NAME_SIZE: Final = 13.0
 _LONGEST_NAME: Final = 40
 _MOST_NAMES: Final = 24
+_MOST_SUBTITLE_LINES: Final = 3
 _MOST_DOTS: Final = 3_000
 _DESCRIBED_DOTS: Final = 1_000
 _DESCRIBED_COLUMNS: Final = 400
@@ -177,8 +178,8 @@ def draw_chart(
     if not panels:
         marks.append(Label(width / 2, _TOP, "Nothing to draw.", 15, DIM, "middle"))
     head = [Label(40, 58, _shorten_to_width(title, 26, width - 80), 26, PALE)]
-    if subtitle:
-        head.append(Label(40, 84, _shorten_to_width(subtitle, 14, width - 80), 14, DIM))
+    for number, line in enumerate(_wrap_to_width(subtitle, 14, width - 80)[:_MOST_SUBTITLE_LINES]):
+        head.append(Label(40, 84 + 19 * number, _shorten_to_width(line, 14, width - 80), 14, DIM))
     if footer:
         head.append(Label(40, height - 24, _shorten_to_width(footer, 12, width - 80), 12, DIM))
     return Drawing(width, height, BACKGROUND, clean_and_truncate_text(title, 120) or "Chart", (*marks, *head))
@@ -244,6 +245,18 @@ def _compute_padded_range(values: Sequence[Floats], margin: float = 0.06) -> tup
         room = abs(low) * 0.05 or 1.0
         return low - room, high + room
     return low - margin * (high - low), high + margin * (high - low)
+
+
+def _wrap_to_width(text: str, size: float, width: float) -> list[str]:
+    """Return the lines of a text; only a line with a single word can be too wide."""
+    lines: list[str] = []
+    for word in clean_and_truncate_text(text, 500).split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and estimate_text_width(longer, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
 
 def _shorten_to_width(text: str, size: float, width: float) -> str:

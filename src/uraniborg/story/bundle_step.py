@@ -1,6 +1,7 @@
 """The step of the bundle: one folder and one zip file with everything, described, with digests to check."""
 
 import asyncio
+import shlex
 from typing import Final
 
 from universe.provenance.shelf_texts import make_paper_text_reader
@@ -8,6 +9,7 @@ from uraniborg.bundle.crate import DIGESTS
 from uraniborg.bundle.export import collect_files
 from uraniborg.bundle.pieces import BundleFile
 from uraniborg.bundle.writer import write_bundle
+from uraniborg.connect.servers import format_program
 from uraniborg.kernel.text import plural
 from uraniborg.story.answers import format_question
 from uraniborg.story.bundle_files import make_story_piece, select_work
@@ -40,6 +42,7 @@ def _write_both(folder: StoryFolder, files: list[BundleFile]) -> Plain:
         "bytes": sum(len(one.content) for one in files),
         "files": [{"path": one.path, "description": one.description, "bytes": len(one.content)} for one in files],
         "digests": DIGESTS,
+        "check": f"{format_program('uraniborg')} verify {shlex.quote(str(packed))}",
     }
 
 
@@ -78,7 +81,7 @@ def describe_export(results: Results) -> Description:
     count = len(bundle["files"])
     return Description(
         f"The bundle has {plural(count, 'file')} of {bundle['bytes'] / 1e6:.2g} MB in all.",
-        [("folder", bundle["folder"]), ("zip", bundle["zip"]), ("check", f"uraniborg verify {bundle['zip']}")],
+        [("folder", bundle["folder"]), ("zip", bundle["zip"]), ("check", bundle["check"])],
     )
 
 

@@ -143,4 +143,4 @@ def draw_comparison(runs: Sequence[StoredRun], answer: str) -> Drawing:
                 series.append(Series(run.about["name"], years, found["degrees"], colour, is_points=True))
         title = f"{'-'.join(one['names'])}: {one['formula']}, degrees"
         panels.append(Panel(title, series, y_range=(0.0, 360.0), is_angle=True, height=150))
-    return draw_chart(panels, title="Laplace angles", subtitle=answer, x_label="years since the start", width=1500)
+    return draw_chart(panels, title="Laplace angles", subtitle=answer, x_label="years since the start", width=880)

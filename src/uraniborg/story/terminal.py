@@ -161,7 +161,7 @@ def _render_heading(step: Plain, place: str) -> Text:
 def _render_result(step: Plain) -> Group:
     facts = Table.grid(padding=(0, 1))
     facts.add_column(style="dim", min_width=_LABEL_WIDTH, no_wrap=True)
-    facts.add_column(ratio=1)
+    facts.add_column(ratio=1, overflow="fold")  # a path is broken, not shortened
     for one in step["facts"]:
         facts.add_row(one["label"], Text(one["text"]))
     return Group(Padding(Text(step["sentence"]), (0, 0, 0, 2)), Padding(facts, (0, 0, 0, 4)))

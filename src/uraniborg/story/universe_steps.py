@@ -103,8 +103,8 @@ def describe_build(results: Results) -> Description:
         counts[one["status"]] = counts.get(one["status"], 0) + 1
     statuses = ", ".join(f"{number} {status}" for status, number in counts.items())
     return Description(
-        f"{plural(built['commands'], 'command')} brought the universe to version {built['version']}; of its "
-        f"{plural(built['bodies'], 'mass', 'masses')}, {statuses}.",
+        f"{plural(built['commands'], 'command')} brought the universe to version {built['version']}; its "
+        f"{plural(built['bodies'], 'mass', 'masses')}: {statuses}.",
         [(one["name"], format_mass_line(one)) for one in built["masses"]],
         links=[("the universe", f"/universes/{built['universe_id']}")],
     )

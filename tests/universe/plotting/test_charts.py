@@ -158,3 +158,11 @@ def test_texts_are_spread_in_their_order_and_stay_inside() -> None:
     assert spread_positions([99, 99, 99], 10, 0, 100) == [80, 90, 100]
     assert spread_positions([5] * 11, 20, 0, 100) == [10 * number for number in range(11)]
     assert spread_positions([], 10, 0, 100) == []
+
+
+def test_a_long_subtitle_has_up_to_three_lines_of_whole_words() -> None:
+    words = [f"word{number}" for number in range(60)]
+    drawing = draw_chart([], title="A run", subtitle=" ".join(words), x_label="days", width=600)
+    lines = [mark for mark in drawing.marks if isinstance(mark, Label) and mark.text.startswith("word")]
+    assert [line.y for line in lines] == [84, 103, 122]
+    assert " ".join(line.text for line in lines).split() == words[: sum(len(line.text.split()) for line in lines)]

@@ -244,7 +244,7 @@ async def test_the_process_of_the_steps_ends_when_it_is_idle_and_another_one_tak
 def list_workers() -> list[str]:
     """Return the ids of the processes that run steps for this one."""
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [one for one in children if b"uraniborg.story.worker" in Path(f"/proc/{one}/cmdline").read_bytes()]
+    return [one for one in children if b"-m\0uraniborg.story.worker" in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
 def test_a_broken_state_file_is_named_with_the_remedy(tmp_path: Path) -> None:
