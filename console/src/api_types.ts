@@ -1214,7 +1214,7 @@ export interface RunDetails {
   outputs: unknown;
   warnings?: string[];
   /** Who started the run; None for a run of an earlier version or of a program. */
-  starter: RunStarter | null;
+  starter?: RunStarter | null;
   nodes: RunNode[];
 }
 
@@ -1322,7 +1322,7 @@ export interface RunSummary {
   outputs: unknown;
   warnings?: string[];
   /** Who started the run; None for a run of an earlier version or of a program. */
-  starter: RunStarter | null;
+  starter?: RunStarter | null;
 }
 
 /** A draft that was moved to the library. */

@@ -145,7 +145,7 @@ def parse_node_end(row: tuple[Any, ...]) -> Plain:
 
 def parse_run_row(row: tuple[Any, ...]) -> Plain:
     run = dict(zip(RUN_COLUMNS[1:], row[1:], strict=True))
-    pid, birth = run.pop("pid"), run.pop("birth")
+    pid, birth, starter = run.pop("pid"), run.pop("birth"), parse_json(run.pop("starter"))
     if run["status"] == "running" and not _is_process_alive(pid, birth):
         run["status"] = "interrupted"
     return run | {
@@ -153,7 +153,7 @@ def parse_run_row(row: tuple[Any, ...]) -> Plain:
         "error": parse_error(run["error"]),
         "outputs": parse_json(run["outputs"]),
         "warnings": parse_texts(run["warnings"]),
-        "starter": parse_json(run["starter"]),
+        **({"starter": starter} if starter else {}),
     }
 
 

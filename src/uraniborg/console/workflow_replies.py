@@ -284,7 +284,7 @@ class RunSummary(Reply):
     outputs: Any
     """The outputs; instead of a large value its size in `bytes`."""
     warnings: list[str] = Field(default_factory=list)
-    starter: RunStarter | None
+    starter: RunStarter | None = None
     """Who started the run; None for a run of an earlier version or of a program."""
 
 
