@@ -3,7 +3,17 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { WorkflowDescription } from "../src/api_types.ts";
 import { WorkflowEditorPage } from "../src/pages/workflow_editor.tsx";
 import { RunForm } from "../src/pages/workflows/run_form.tsx";
+import type { Change } from "../src/server_events.ts";
 import { strings } from "../src/strings.ts";
+
+const listeners = vi.hoisted(() => new Set<(change: Change) => void>());
+vi.mock("../src/live.ts", async (load) => ({
+  ...(await load<typeof import("../src/live.ts")>()),
+  listenForChanges(listener: (change: Change) => void) {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  },
+}));
 
 /** The text of the workflow on the server, and the revisions with which it was saved. */
 let stored = { title: "first", revision: "r1" };
@@ -53,6 +63,25 @@ async function openEditor() {
     },
   };
 }
+
+test("a text that somebody else writes is shown, unless the person has typed", async () => {
+  const { page, area, type } = await openEditor();
+  const announce = () => {
+    for (const listener of listeners) listener({ kind: "workflow", subject: "flow", source: "library", at: "" });
+  };
+  stored = { title: "theirs", revision: "r2" };
+  await waitFor(() => {
+    announce();
+    expect(area.value).toContain("theirs");
+  });
+  type("mine");
+  stored = { title: "again", revision: "r3" };
+  await waitFor(() => {
+    announce();
+    expect(page.queryByText(strings.workflows.outdated)).toBeTruthy();
+  });
+  expect(area.value).toContain("mine");
+});
 
 test("a restored text does not overwrite a change that somebody made in between", async () => {
   const first = await openEditor();

@@ -10,6 +10,7 @@ import { useSubmission } from "../components/submit_form.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
 import { readDraftRevision, useDraft } from "../draft.ts";
 import { useKeys } from "../keys.ts";
+import { listenForChanges } from "../live.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, type Params, query } from "../router.ts";
 import { strings } from "../strings.ts";
@@ -51,6 +52,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const { busy, error, send } = useSubmission<"save" | "resume" | "read">();
   const { findings, isChecking } = useFindings(text.value);
+  const [isOutdated, setOutdated] = useState(false);
   const hasChanged = text.value !== known.text;
   const errors = findings.filter((one) => one.severity === "error").length;
   const runId = query.value.get("run");
@@ -68,16 +70,36 @@ function Editor({ stored }: { stored: WorkflowText }) {
     showToast(texts.textSaved(stored.name));
   }
 
-  /** Read the text of somebody else. What was typed is lost, so the person asks for it. */
-  async function readAgain(): Promise<void> {
+  function readPresent(): Promise<WorkflowText> {
     const path = { name: stored.name };
-    const present = isDraft
-      ? await api.get("/api/drafts/{name}", { path })
-      : await api.get("/api/workflows/{name}/document", { path });
+    return isDraft ? api.get("/api/drafts/{name}", { path }) : api.get("/api/workflows/{name}/document", { path });
+  }
+
+  /** Show a text of somebody else. What was typed is lost, so the person asks for it. */
+  function showText(present: WorkflowText): void {
+    setOutdated(false);
     setKnown({ text: format(present), revision: present.revision });
     setBase(present.revision);
     text.value = format(present);
   }
+
+  // Another tab, a person or an agent has written the file: show its text, unless this one was changed meanwhile.
+  const latest = useRef({ known, base, busy });
+  latest.current = { known, base, busy };
+  useEffect(
+    () =>
+      listenForChanges((change) => {
+        const isThis = change.kind === "workflow" && change.subject === stored.name && !change.deleted;
+        if (!isThis || (change.source === "draft") !== isDraft) return;
+        void readPresent().then((present) => {
+          const now = latest.current;
+          if (now.busy || present.revision === now.base) return;
+          if (text.peek() === now.known.text) showText(present);
+          else setOutdated(true);
+        }, ignoreError);
+      }),
+    [],
+  );
 
   /** Insert a node at the cursor, with a comma if another one stands before it. */
   function insert(node: string): void {
@@ -109,7 +131,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
     }
   }
 
-  function show(finding: Diagnostic): void {
+  function showFinding(finding: Diagnostic): void {
     const syntax = finding.code === "invalid_json" ? findSyntaxProblem(text.value)?.position : undefined;
     const place = new JsonPositions(text.value).findNearest(finding.path);
     if (syntax !== undefined) select(area.current, text.value, syntax, syntax + 1);
@@ -148,9 +170,13 @@ function Editor({ stored }: { stored: WorkflowText }) {
             </div>
           </header>
           {error && <ErrorNote error={error} />}
-          {error?.code === "workflow_changed" && (
+          {isOutdated && error?.code !== "workflow_changed" && <p class="note-box editor-note">{texts.outdated}</p>}
+          {(isOutdated || error?.code === "workflow_changed") && (
             <p class="editor-note">
-              <Button isBusy={busy === "read"} onClick={() => void send("read", readAgain)}>
+              <Button
+                isBusy={busy === "read"}
+                onClick={() => void send("read", async () => showText(await readPresent()))}
+              >
                 {texts.readAgain}
               </Button>
             </p>
@@ -198,7 +224,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
           <FindingList
             findings={findings}
             findLine={(finding) => findFindingLine(text.value, positions, finding)}
-            onShow={show}
+            onShow={showFinding}
             describeCorrection={(finding) => findCorrection(text.value, finding)?.shown}
             onCorrect={correct}
           />
@@ -208,6 +234,9 @@ function Editor({ stored }: { stored: WorkflowText }) {
     />
   );
 }
+
+/** Saving tells the person what is wrong. */
+function ignoreError(): void {}
 
 /** Select a part of the text and scroll to it. */
 function select(area: HTMLTextAreaElement | null, text: string, start: number, end: number): void {

@@ -23,6 +23,9 @@ Node = dict[str, Any]
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 _SCHEMES: Final = frozenset(("http", "https", "mailto"))
+_ATTRIBUTES: Final = re.compile(r"^\{[^{}]*[=#.][^{}]*\}")
+"""What Pandoc's Markdown has after a picture, such as `{#fig:map width=5in}`."""
+_LABEL: Final = re.compile(r"\\label\{[^{}]*\}")
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z]+)[^>]*>")
 _CONTAINERS: Final = {
     "em": "emphasis",
@@ -193,7 +196,8 @@ def _append_inline(target: list[Node], node: "SyntaxTreeNode") -> None:
             target.append({"type": "code", "text": node.content})
         case "image":
             href = _find_safe_address(str(node.attrs.get("src", "")))
-            target.append({"type": "figure", "alt": _read_plain_text(_make_inlines(node)), "href": href})
+            alt = _LABEL.sub("", _read_plain_text(_make_inlines(node))).strip()
+            target.append({"type": "figure", "alt": alt, "href": href})
         case "link":
             children = _make_inlines(node)
             href = _find_safe_address(str(node.attrs.get("href", "")))
@@ -206,6 +210,8 @@ def _append_inline(target: list[Node], node: "SyntaxTreeNode") -> None:
 
 
 def _append_text(target: list[Node], text: str) -> None:
+    if target and target[-1]["type"] == "figure":
+        text = _ATTRIBUTES.sub("", text)
     if target and target[-1]["type"] == "text":
         target[-1]["text"] += text
     elif text:

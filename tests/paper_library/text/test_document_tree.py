@@ -47,3 +47,9 @@ def test_deeply_nested_tags_are_bounded() -> None:
 
 def test_an_empty_text_has_no_blocks() -> None:
     assert make_text_tree("") == make_inline_tree("") == []
+
+
+def test_a_figure_is_its_caption_without_the_attributes_of_pandoc() -> None:
+    (figure,) = make_text_tree("![Map \\label{fig:map}](map.png){ width=5in }")
+    assert figure == {"type": "figure", "offset": 0, "alt": "Map", "href": None}
+    assert make_inline_tree("![Map](map.png) {sic}")[-1] == text(" {sic}")

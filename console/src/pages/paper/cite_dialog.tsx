@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import type { Citation, PaperMetadata } from "../../api_types.ts";
 import { Button, Choices } from "../../components/controls.tsx";
@@ -31,6 +31,8 @@ export function CiteDialog(props: { shelf: string; paper: PaperMetadata; onClose
 function Formats({ citations, name }: { citations: readonly Citation[]; name: string }) {
   const [chosen, setChosen] = useState(citations[0]?.format ?? "");
   const citation = citations.find((one) => one.format === chosen);
+  const element = useRef<HTMLElement>(null);
+  useEffect(() => element.current?.querySelector("button")?.focus(), []); // Enter copies
   if (!citation) return null;
   return (
     <>
@@ -41,7 +43,7 @@ function Formats({ citations, name }: { citations: readonly Citation[]; name: st
         onChange={setChosen}
       />
       <CitationText citation={citation} />
-      <footer>
+      <footer ref={element}>
         <Button kind="primary" icon="copy" onClick={() => void copy(citation.text)}>
           {texts.copy}
         </Button>

@@ -25,7 +25,7 @@ export function TextColumn(props: TextProps) {
   const { paper } = props;
   return (
     <section class="column" aria-label={texts.text} lang={paper.language || undefined}>
-      {paper.abstract && (
+      {paper.abstract && !hasAbstractInText(paper) && (
         <>
           <h2 class="column-title">{texts.abstract}</h2>
           <ForeignText text={paper.abstract} terms={props.terms} />
@@ -43,6 +43,12 @@ export function TextColumn(props: TextProps) {
       )}
     </section>
   );
+}
+
+/** Return whether the text of a paper has its abstract: nobody reads it twice. */
+function hasAbstractInText({ has_source, outline }: PaperMetadata): boolean {
+  const isFirst = /^(abstract|summary)$/i.test(outline[0]?.title.trim() ?? "");
+  return has_source && (isFirst || outline.some(({ title }) => /^abstract$/i.test(title.trim())));
 }
 
 /** A translation of a paper, beside its text. */
