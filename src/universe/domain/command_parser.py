@@ -1,6 +1,6 @@
 """Parsing of commands: `parse_command` checks any value and returns the command, or raises with every problem."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any, Final, cast
 
@@ -18,7 +18,7 @@ from universe.domain.type_validation import (
     MAX_PROBLEMS,
     find_entity_map_problems,
     find_field_problems,
-    is_value_of_type,
+    get_type_adapter,
 )
 from universe.errors import MalformedCommand, UnknownCommand
 
@@ -53,11 +53,17 @@ def parse_small_command(given: Any) -> Command | None:
     if command is None:
         return None
     name = command.get("type")
-    if isinstance(name, str) and name in _SIMPLE_TYPES and is_value_of_type(COMMAND_CLASSES[name], command):
-        if name == "tick":
-            command.setdefault("dt", DEFAULT_DT)
-        return command
-    return None
+    if not isinstance(name, str) or name not in _SIMPLE_TYPES or not _get_type_check(name)(command):
+        return None
+    if name == "tick":
+        command.setdefault("dt", DEFAULT_DT)
+    return command
+
+
+@cache
+def _get_type_check(command_type: str) -> Callable[[Any], bool]:
+    """Return a function that returns True for commands of this type."""
+    return get_type_adapter(COMMAND_CLASSES[command_type]).validator.isinstance_python
 
 
 def _find_command_problems(command_type: str, command: Command) -> list[ValueProblem]:

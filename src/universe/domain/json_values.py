@@ -63,9 +63,14 @@ def copy_small_json_object(value: Any, max_bytes: int) -> dict[str, Any] | None:
         text = orjson.dumps(value, option=_ONLY_JSON_TYPES)
     except orjson.JSONEncodeError:
         return None
-    if len(text) > max_bytes or b"null" in text or text.count(b"{") + text.count(b"[") > MAX_DEPTH:
+    if len(text) > max_bytes or b"null" in text or _may_be_too_deep(text):
         return None
     return orjson.loads(text)
+
+
+def _may_be_too_deep(text: bytes) -> bool:
+    # Each level has two brackets: most commands are too short to be too deep, and need not be searched.
+    return len(text) > 2 * MAX_DEPTH and text.count(b"{") + text.count(b"[") > MAX_DEPTH
 
 
 def check_and_copy_json(value: Any) -> Any:

@@ -206,7 +206,11 @@ class Draft:
         """Add or replace an entity."""
         setattr(self, kind, self.get_entities(kind).set(key, entity))
         self.touched.setdefault(kind, {}).setdefault(key, "put")
-        if kind == "stars" and (get_derived_element_name(entity) is not None) != (key in self.derivedOrbits):
+        if kind == "stars" and (self.derivedOrbits or entity.get("kepler")):
+            self._update_derived_orbits(key, entity)
+
+    def _update_derived_orbits(self, key: str, body: Entity) -> None:
+        if (get_derived_element_name(body) is not None) != (key in self.derivedOrbits):
             self.derivedOrbits ^= {key}
 
     def remove_entities(self, kind: EntityKind, keys: Iterable[str]) -> None:

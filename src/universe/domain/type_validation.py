@@ -74,11 +74,6 @@ def get_type_adapter(kind: Any) -> TypeAdapter[Any]:
     return adapter
 
 
-def is_value_of_type(kind: Any, value: Mapping[str, Any]) -> bool:
-    """Return True if `value` has this type."""
-    return get_type_adapter(kind).validator.isinstance_python(value)
-
-
 def find_type_problems(kind: Any, value: Mapping[str, Any]) -> list[ValueProblem]:
     """Return the problems of `value` as a value of this type, one for each path."""
     try:

@@ -1,5 +1,6 @@
 """Batches: several changes that are applied in order and written together."""
 
+import asyncio
 from typing import NamedTuple
 
 import orjson
@@ -17,20 +18,20 @@ from universe.domain.state import (
     make_state_from_plain,
 )
 from universe.errors import KeyReused, VersionConflict
-from universe.service.change_requests import ChangeRequest, ChangeResult, PendingChange, Restore, Return
+from universe.service.change_requests import ChangeRequest, ChangeResult, Restore, Return
 from universe.store.interface import Entry, EntryKind, KeyUse
-from universe.store.recent_changes import EarlierState
+from universe.store.recent_changes import EarlierState, Step
 from universe.store.replica import Replica
 
 Outcome = ChangeResult | Exception
 
 
-class _Step(NamedTuple):
-    """A change of this batch: the state and the version after it, and the entities touched or the whole state."""
+class _Replacement(NamedTuple):
+    """A change of the whole state: the state and the version after it."""
 
+    change: Restore | Return
     state: State
     version: int
-    change: Touched | Restore | Return
 
 
 class Batch:
@@ -39,11 +40,13 @@ class Batch:
     def __init__(self, replica: Replica, at: str) -> None:
         self.entries: list[Entry] = []
         self.uses: dict[str, KeyUse] = {}
-        self.outcomes: list[tuple[PendingChange, Outcome]] = []
+        self.outcomes: list[tuple[asyncio.Future[ChangeResult], Outcome]] = []
         self._id = replica.id
         self._replica = replica
         self._state, self._version = replica.state, replica.version
-        self._steps: list[_Step] = []
+        self._steps: list[Step] = []
+        """The commands since the last replacement of the state."""
+        self._changes: list[list[Step] | _Replacement] = [self._steps]
         self._results: dict[str, ChangeResult] = {}
         self._at = at
 
@@ -73,41 +76,38 @@ class Batch:
 
     def apply_to(self, replica: Replica) -> None:
         """Apply the changes of this batch, which was written, to the replica."""
-        for state, version, change in self._steps:
-            if isinstance(change, Restore):
-                replica.restore_state(change.plain, version, state)
-            elif not isinstance(change, Return):
-                replica.advance_to(state, version, change)
-            elif isinstance(change.earlier, EarlierState):
-                replica.return_to(change.earlier, version)
-            else:
-                replica.restore_state_of(change.earlier, version)
+        for change in self._changes:
+            if isinstance(change, _Replacement):
+                _replace_state(replica, *change)
+            elif change:
+                replica.advance_through(change)
 
     def _add_commands(self, commands: list[Command], author: str) -> ChangeResult:
         before = state = self._state
         version = self._version
-        events: list[Event] = []
-        touched: Touched = {}
+        all_events: list[Event] = []
+        all_touched: Touched = {}
         entries: list[Entry] = []
         for index, command in enumerate(commands):
-            outcome = reduce(state, command, Origin(version + 1, author))
-            if outcome.events and is_refusal(outcome.events[0]):
+            after, events, touched = reduce(state, command, Origin(version + 1, author))
+            if events and is_refusal(events[0]):
                 position = {"index": index} if len(commands) > 1 else {}
-                raise make_refusal_error(
-                    outcome.events[0], state, universeId=self._id, command=command["type"], **position
-                )
-            state, version = outcome.state, version + 1
-            events += outcome.events
-            touched = add_to_touched(touched, outcome.touched) if touched else outcome.touched
+                raise make_refusal_error(events[0], state, universeId=self._id, command=command["type"], **position)
+            state, version = after, version + 1
             kind = "continued" if index else "command"
-            written = orjson.dumps(outcome.events)
+            body = orjson.dumps(command)
             entries.append(
-                Entry.make_with_digest(self._id, version, kind, orjson.dumps(command), written, self._at, author)
+                Entry.make_with_digest(self._id, version, kind, body, orjson.dumps(events), self._at, author)
             )
+            if index:
+                all_events += events
+                add_to_touched(all_touched, touched)
+            else:
+                all_events, all_touched = events, touched
         self._state, self._version = state, version
-        self._steps.append(_Step(state, version, touched))
+        self._steps.append(Step(version, state, all_touched))
         self.entries += entries
-        return ChangeResult(version, state, events, touched, self._replica, before)
+        return ChangeResult(version, state, all_events, all_touched, self._replica, before)
 
     def _add_restore(self, restore: Restore, author: str) -> ChangeResult:
         before, after = self._state, make_state_from_plain(restore.plain)
@@ -132,8 +132,18 @@ class Batch:
                 self._id, self._version, kind, change.encode_body(), orjson.dumps([event]), self._at, author
             )
         )
-        self._steps.append(_Step(after, self._version, change))
+        self._steps = []
+        self._changes += [_Replacement(change, after, self._version), self._steps]
         return event
+
+
+def _replace_state(replica: Replica, change: Restore | Return, state: State, version: int) -> None:
+    if isinstance(change, Restore):
+        replica.restore_state(change.plain, version, state)
+    elif isinstance(change.earlier, EarlierState):
+        replica.return_to(change.earlier, version)
+    else:
+        replica.restore_state_of(change.earlier, version)
 
 
 def check_same_request(use: KeyUse, request: ChangeRequest) -> None:

@@ -103,17 +103,5 @@ class RequestRepeated(UraniborgError):
         self.use = use
 
 
-class PendingChange(NamedTuple):
-    """A request that waits for its turn, and the future for its result."""
-
-    request: ChangeRequest
-    future: asyncio.Future[ChangeResult]
-
-    def set_outcome(self, result: ChangeResult | BaseException) -> None:
-        """Set the result or the error, unless the caller has cancelled."""
-        if self.future.done():
-            return
-        if isinstance(result, BaseException):
-            self.future.set_exception(result)
-        else:
-            self.future.set_result(result)
+PendingChange = tuple[ChangeRequest, asyncio.Future[ChangeResult]]
+"""A request that waits for its turn, and the future for its result."""

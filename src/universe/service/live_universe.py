@@ -78,11 +78,11 @@ class LiveUniverse:
         """Return a future with the result of a change once it is on disk; it may raise CommandRefused."""
         if len(self._jobs) >= QUEUE_SIZE:
             raise TooBusy(f"{QUEUE_SIZE:,} changes of this universe are waiting.", hint="Try again in a moment.")
-        job = PendingChange(request, asyncio.get_running_loop().create_future())
-        self._jobs.append(job)
+        future: asyncio.Future[ChangeResult] = asyncio.get_running_loop().create_future()
+        self._jobs.append((request, future))
         if self._working is None:
             self._working = asyncio.create_task(self._process_jobs())
-        return job.future
+        return future
 
     async def apply_missed_entries(self) -> None:
         """Apply the entries that other processes have written."""
@@ -124,8 +124,8 @@ class LiveUniverse:
                     async with self._apply_lock:
                         await self._apply_and_write_jobs(jobs)
                 except (Exception, asyncio.CancelledError) as exc:
-                    for job in jobs:
-                        job.set_outcome(exc)
+                    for _, future in jobs:
+                        _set_outcome(future, exc)
                     if isinstance(exc, asyncio.CancelledError):
                         raise
         finally:
@@ -136,8 +136,8 @@ class LiveUniverse:
         count = next(
             (
                 index
-                for index, job in enumerate(self._jobs[:BATCH_SIZE])
-                if isinstance(job.request.change, DeferredReturn)
+                for index, (request, _) in enumerate(self._jobs[:BATCH_SIZE])
+                if isinstance(request.change, DeferredReturn)
             ),
             BATCH_SIZE,
         )
@@ -148,8 +148,8 @@ class LiveUniverse:
         for _ in range(_RETRIES):
             batch = await self._compute_batch(jobs)
             if not batch.entries or await self._write_and_publish_batch(batch):
-                for job, outcome in batch.outcomes:
-                    job.set_outcome(outcome)
+                for future, outcome in batch.outcomes:
+                    _set_outcome(future, outcome)
                 return
             await self._apply_new_store_entries()
         raise TooBusy("Other processes change this universe all the time.", hint="Try again in a moment.")
@@ -174,22 +174,18 @@ class LiveUniverse:
         state = self.replica.state
         is_large = len(state.stars) + len(state.groups) > _MANY_ENTITIES
         has_many_orbits = len(state.derivedOrbits) > _MANY_ORBITS
-        for job in jobs:
+        for request, future in jobs:
             try:
-                outcome = (
-                    await self._find_result_in_batch_or_raise_repeated(job.request, batch)
-                    if job.request.key is not None
-                    else None
-                )
-                if outcome is None:
-                    outcome = (
-                        batch.add_request(job.request)
-                        if _is_quick(job.request, is_large=is_large, has_many_orbits=has_many_orbits)
-                        else await self._add_request_in_thread(batch, job.request)
-                    )
+                outcome = None
+                if request.key is not None:
+                    outcome = await self._find_result_in_batch_or_raise_repeated(request, batch)
+                if outcome is None and _is_quick(request, is_large, has_many_orbits):
+                    outcome = batch.add_request(request)
+                elif outcome is None:
+                    outcome = await self._add_request_in_thread(batch, request)
             except Exception as exc:  # the error belongs to this request alone, which logs it under its id
                 outcome = exc
-            batch.outcomes.append((job, outcome))
+            batch.outcomes.append((future, outcome))
         return batch
 
     async def _add_request_in_thread(self, batch: Batch, request: ChangeRequest) -> ChangeResult:
@@ -243,7 +239,17 @@ class LiveUniverse:
             self._snapshotting = None
 
 
-def _is_quick(request: ChangeRequest, *, is_large: bool, has_many_orbits: bool) -> bool:
+def _set_outcome(future: asyncio.Future[ChangeResult], outcome: ChangeResult | BaseException) -> None:
+    """Set the result or the error, unless the caller has cancelled."""
+    if future.done():
+        return
+    if isinstance(outcome, BaseException):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)
+
+
+def _is_quick(request: ChangeRequest, is_large: bool, has_many_orbits: bool) -> bool:
     """Return True for commands that the event loop can reduce; False for those that need a thread."""
     commands = request.change
     if not isinstance(commands, list) or len(commands) >= _MANY_COMMANDS:

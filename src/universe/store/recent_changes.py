@@ -1,7 +1,8 @@
 """The latest changes of a universe in memory, so that an undo needs neither the log nor a copy of the state."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from universe.domain.state import EntityKind, State, Touched, add_to_touched
@@ -27,54 +28,60 @@ class EarlierState(NamedTuple):
     orders: Orders
 
 
-class _Change(NamedTuple):
-    """A change: the version and the state before it, the entities touched, and orders that it changed."""
+class Step(NamedTuple):
+    """A version of a universe with its state, and the entities touched and orders changed by the change to it."""
 
     version: int
-    before: State
+    state: State
     touched: Touched
-    orders: Orders
-    cost: int
+    orders: Orders = MappingProxyType({})
 
 
 class RecentChanges:
     """The latest changes, at most `MAX_CHANGES`, without a gap."""
 
-    def __init__(self) -> None:
-        self._changes: deque[_Change] = deque()
+    def __init__(self, version: int, state: State) -> None:
+        self.restart_at(version, state)
+
+    def restart_at(self, version: int, state: State) -> None:
+        """Forget all changes, after the whole state was replaced by `state`, which has this version."""
+        self._steps = deque([Step(version, state, {})])  # one more than changes: the first is the state before them
+        self._costs: deque[int] = deque()
         self._cost = 0
 
-    def add_change(self, version: int, before: State, touched: Touched, orders: Orders) -> None:
-        """Add a change of the state `before`, which has this version."""
-        cost = 0
-        for keys in touched.values():
-            cost += _TOUCH_COST * len(keys)
-        for ids in orders.values():
-            cost += len(ids)
-        self._changes.append(_Change(version, before, touched, orders, cost))
-        self._cost += cost
-        while len(self._changes) > MAX_CHANGES or (self._cost > _MAX_COST and self._changes):
-            self._cost -= self._changes.popleft().cost
-
-    def clear(self) -> None:
-        """Forget all changes, after the whole state was replaced."""
-        self._changes.clear()
-        self._cost = 0
+    def add_steps(self, steps: Sequence[Step]) -> None:
+        """Add changes that follow the last one."""
+        costs = [_measure_cost(step) for step in steps]
+        self._steps.extend(steps)
+        self._costs.extend(costs)
+        self._cost += sum(costs)
+        while len(self._costs) > MAX_CHANGES or self._cost > _MAX_COST:
+            self._steps.popleft()
+            self._cost -= self._costs.popleft()
 
     def find_state_at(self, version: int) -> EarlierState | None:
         """Return the state at a version; None if it is not in memory."""
-        if not self._changes or not self._changes[0].version <= version <= self._changes[-1].version:
+        if not self._steps[0].version <= version <= self._steps[-1].version:
             return None
         touched: Touched = {}
         orders: dict[EntityKind, list[str]] = {}
-        for change in reversed(self._changes):
-            touched = _join_touched(change.touched, touched)
-            orders |= change.orders
-            if change.version == version:
-                return EarlierState(change.before, touched, orders)
-            if change.version < version:  # a version inside a list of commands
+        for step in reversed(self._steps):
+            if step.version == version:
+                return EarlierState(step.state, touched, orders)
+            if step.version < version:  # a version inside a list of commands
                 return None
+            touched = _join_touched(step.touched, touched)
+            orders |= step.orders
         return None
+
+
+def _measure_cost(step: Step) -> int:
+    cost = 0
+    for keys in step.touched.values():
+        cost += _TOUCH_COST * len(keys)
+    for ids in step.orders.values():
+        cost += len(ids)
+    return cost
 
 
 def _join_touched(first: Touched, later: Touched) -> Touched:

@@ -18,7 +18,7 @@ from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, ENTITY_KINDS, EntityKind, Plain, State, Touched, make_state_from_plain
 from universe.errors import LogDamaged
 from universe.store.interface import Entry, Snapshot, Store
-from universe.store.recent_changes import EarlierState, Orders, RecentChanges
+from universe.store.recent_changes import EarlierState, Orders, RecentChanges, Step
 from universe.store.state_encoding import decode_json, decode_state, put_citations_back
 
 _LISTS: Final = ("rootIds", "rootGroupIds")
@@ -161,7 +161,7 @@ class Replica:
         self.state = state
         self.version = version
         self.mirror = StateMirror(plain or {})
-        self.recent = RecentChanges()
+        self.recent = RecentChanges(version, state)
 
     def apply_entries(self, entries: Sequence[Entry]) -> None:
         """Apply these entries. Raise LogDamaged or EarlierStateNeeded; the replica is then at the entry before."""
@@ -185,29 +185,36 @@ class Replica:
             outcome = reduce(self.state, body, origin)
             if outcome.is_refused:
                 raise _make_damage_error(self.id, entry.version, "cannot follow the entry before it")
-            self.advance_to(outcome.state, entry.version, outcome.touched)
+            self.advance_through([Step(entry.version, outcome.state, outcome.touched)])
 
     def find_state_at(self, version: int) -> EarlierState | None:
         """Return the state at a version; None if it is not in memory."""
-        return EarlierState(self.state, {}, {}) if version == self.version else self.recent.find_state_at(version)
+        return self.recent.find_state_at(version)
 
-    def advance_to(self, state: State, version: int, touched: Touched) -> None:
-        """Advance to a state that differs only in the entities `touched`."""
-        orders = self.mirror.apply_changes(state, touched)
-        self.recent.add_change(self.version, self.state, touched, orders)
-        self.state, self.version = state, version
+    def advance_through(self, steps: Sequence[Step]) -> None:
+        """Advance to the last of these steps, each of which differs from the one before only in the entities touched.
+
+        Steps that only put entities change the mirror together.
+        """
+        puts = _join_puts(steps)
+        if puts is None:
+            steps = [step._replace(orders=self.mirror.apply_changes(step.state, step.touched)) for step in steps]
+        else:
+            self.mirror.apply_changes(steps[-1].state, puts)
+        self.recent.add_steps(steps)
+        self.version, self.state = steps[-1].version, steps[-1].state
 
     def return_to(self, earlier: EarlierState, version: int) -> None:
         """Restore an earlier state as the state of a new version."""
         orders = self.mirror.return_to(earlier)
-        self.recent.add_change(self.version, self.state, earlier.touched, orders)
-        self.state, self.version = earlier.state, version
+        self.recent.add_steps([Step(version, earlier.state, earlier.touched, orders)])
+        self.version, self.state = version, earlier.state
 
     def restore_state(self, plain: Plain, version: int, state: State | None = None) -> None:
         """Replace the whole state; `plain` belongs to the replica afterwards. `state` is the same, if it is known."""
         self.state, self.version = make_state_from_plain(plain) if state is None else state, version
         self.mirror.replace_state(plain)
-        self.recent.clear()
+        self.recent.restart_at(version, self.state)
 
     def restore_state_of(self, earlier: "Replica", version: int) -> None:
         """Restore the state of another version, or of the universe that this one is branched from."""
@@ -216,6 +223,19 @@ class Replica:
             self.restore_state(plain, version, earlier.state)
         else:
             self.restore_state(add_universe_to_set_by_records(plain, earlier.id), version)
+
+
+def _join_puts(steps: Sequence[Step]) -> Touched | None:
+    """Return the entities that these steps put; None if one of the steps removed an entity."""
+    joined: Touched = {}
+    for step in steps:
+        for kind, keys in step.touched.items():
+            puts = joined.setdefault(kind, {})
+            for key, touch in keys.items():
+                if touch != "put":
+                    return None
+                puts[key] = touch
+    return joined
 
 
 async def rebuild_replica(store: Store, universe_id: str, upto: int | None = None) -> Replica:

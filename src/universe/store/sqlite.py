@@ -154,14 +154,12 @@ class SqliteStore:
     ) -> None:
         if not is_encodable(universe_id):
             raise UniverseNotFound(universe_id)
-        rows = [(universe_id, *entry) for entry in entries]
-        uses = [(universe_id, *use) for use in key_uses]
         work = partial(
             append_entries,
             universe_id=universe_id,
             expected_version=expected_version,
-            rows=rows,
-            uses=uses,
+            entries=entries,
+            key_uses=key_uses,
             created_at=created_at,
         )
         await self._run_in_writer(work)

@@ -13,7 +13,8 @@ from universe.errors import LogDamaged
 from universe.store import replica as replica_module
 from universe.store.interface import Entry, Snapshot
 from universe.store.memory import MemoryStore
-from universe.store.replica import read_entry_pages, rebuild_replica
+from universe.store.recent_changes import Step
+from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 
 BODY = {
     "mass": 1.0,
@@ -99,6 +100,26 @@ async def test_the_state_at_every_version_is_unchanged(
         assert orjson.loads(rebuilt.mirror.to_json()) == STATES[version].to_plain()
     latest = await rebuild_replica(store, "u")
     assert (latest.version, latest.state) == (LAST, STATES[LAST])
+
+
+@pytest.mark.parametrize("last", [7, LAST])
+def test_steps_applied_together_leave_the_same_replica_as_one_after_another(last: int) -> None:
+    state, steps = EMPTY, list[Step]()
+    for command in STORY[:last]:
+        if "restore" not in command:
+            state, _, touched = reduce(state, parse_command(command))
+            steps.append(Step(len(steps) + 1, state, touched))
+    together, one_by_one = Replica("u"), Replica("u")
+    together.advance_through(steps)
+    for step in steps:
+        one_by_one.advance_through([step])
+    assert together.mirror.to_json() == one_by_one.mirror.to_json()
+    for version in range(len(steps) + 1):
+        earlier = together.find_state_at(version)
+        assert earlier == one_by_one.find_state_at(version)
+        assert earlier is not None
+        assert earlier.state == (steps[version - 1].state if version else EMPTY)
+    assert together.find_state_at(len(steps) + 1) is None
 
 
 async def test_entries_before_a_snapshot_are_not_read() -> None:
