@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +25,7 @@ from uraniborg.kernel.standard_streams import load_server_modules, require_clien
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
+    from pflow.engine.runlog_rows import Starter
     from pflow.service import Service
     from uraniborg.kernel.mcp import Server
 
@@ -229,11 +229,11 @@ async def _cancel_runs_and_kill_children() -> None:
     kill_all_children()
 
 
-def _open_service() -> "Service":
-    """Return a new service for a request."""
+def _open_service(starter: "Starter | None" = None) -> "Service":
+    """Return a new service for a request. `starter` is who starts runs."""
     from pflow.service import Service
 
-    return Service(load_settings())
+    return Service(load_settings(), starter=starter)
 
 
 async def _call_service_in_thread(operation: Callable[["Service"], Value]) -> Any:
@@ -278,6 +278,6 @@ def _run_workflow_and_build_reply(
         return build_refusal_reply(
             RunCancelled("The server is stopping.", hint="Run the workflow again with the next server."), name
         )
-    service = replace(_open_service(), starter=Starter("mcp", client or ""))
+    service = _open_service(Starter("mcp", client or ""))
     result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
     return build_reply_and_write_large_outputs(result, service.home)

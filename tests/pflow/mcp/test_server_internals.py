@@ -54,11 +54,11 @@ async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
     write_draft(home, "hello", HELLO)
     server = mcp_server.build_server()
     threads: list[str] = []
-    make_service: Callable[[], Service] = mcp_server._open_service  # pyright: ignore[reportPrivateUsage]
+    make_service: Callable[..., Service] = mcp_server._open_service  # pyright: ignore[reportPrivateUsage]
 
-    def noting() -> Service:
+    def noting(*starter: Any) -> Service:
         threads.append(threading.current_thread().name)
-        return make_service()
+        return make_service(*starter)
 
     monkeypatch.setattr(mcp_server, "_open_service", noting)
     async with connect_client(server) as client:
