@@ -1,6 +1,7 @@
 """The changes of workflow files since the last look, whichever program wrote them."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,11 +37,9 @@ class FileChanges:
     def _read_stamps(self) -> dict[tuple[Source, str], list[int]]:
         found: dict[tuple[Source, str], list[int]] = {}
         for source, folder in self._folders.items():
-            try:
-                with os.scandir(folder) as files:
-                    for file in files:
-                        if file.name.endswith(SUFFIX) and not file.name.startswith("."):
+            with suppress(OSError), os.scandir(folder) as files:  # the folder may be missing
+                for file in files:
+                    if file.name.endswith(SUFFIX) and not file.name.startswith("."):
+                        with suppress(FileNotFoundError):  # it was deleted meanwhile
                             found[source, file.name.removesuffix(SUFFIX)] = make_stamp(file.stat())
-            except OSError:  # the folder is missing, or a file was deleted meanwhile: the next look finds the rest
-                continue
         return found
