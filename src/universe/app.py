@@ -78,6 +78,7 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> UniverseApp:
     def end_streams() -> None:
         streams.close()
         jobs.close_streams()
+        app.state.end_streams()
 
     served = UniverseApp(secured, end_streams, api, service)
     return served

@@ -82,13 +82,14 @@ async def _serve(client: Client, port: int) -> None:
 
 async def _make_mcp_app(part: ServedPart) -> ASGIApp:
     from paper_search import mcp_server
-    from uraniborg.kernel.http_app import list_origins, secure_app
+    from uraniborg.kernel.http_app import StoppableApp, list_origins, secure_app
     from uraniborg.kernel.http_config import HttpConfig
     from uraniborg.kernel.mcp import make_stateful_app
 
     config = HttpConfig(port=part.port)
     app = make_stateful_app(mcp_server.mcp, origins=list_origins(config), body_limit=BODY_LIMIT)
-    return secure_app(app, config, is_page=lambda _path: False, open_paths=())
+    secured = secure_app(app, config, is_page=lambda _path: False, open_paths=())
+    return StoppableApp(secured, app.state.end_streams)
 
 
 class _Worker:

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Generator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import httpx
@@ -159,6 +160,7 @@ def test_a_workflow_that_does_not_exist_is_refused_at_once(client: httpx.Client,
 def test_the_token_is_exchanged_for_a_cookie_with_another_value(server: ServerProcess) -> None:
     with httpx.Client(base_url=server.url, headers={"X-Uraniborg": "1"}) as browser:
         assert browser.get("/api/me").status_code == 401
+        assert browser.get("/api/sign-in").json() == {"name": None}
         answer = browser.post("/api/sign-in", json={"token": server.token, "name": "Sophie  Brahe"})
         port = server.url.rpartition(":")[2]
         cookie = answer.headers["set-cookie"]
@@ -166,6 +168,7 @@ def test_the_token_is_exchanged_for_a_cookie_with_another_value(server: ServerPr
         assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; ")[1:])
         assert server.token not in cookie
         assert browser.get("/api/me").json() == {"name": "Sophie Brahe"}
+        assert browser.get("/api/sign-in").json() == {"name": "Sophie Brahe"}
         assert browser.post("/api/sign-out").status_code == 204
         assert browser.get("/api/me").status_code == 401
 
@@ -272,10 +275,14 @@ def test_a_missing_shelf_is_reported_and_the_rest_runs(tmp_path: Path) -> None:
         assert server.parts["universe"]["running"]
 
 
-def test_ctrl_c_ends_the_server_cleanly(tmp_path: Path) -> None:
+async def test_ctrl_c_ends_the_server_cleanly_while_agents_listen(tmp_path: Path) -> None:
     process = start_process(make_environment(tmp_path))
     assert process.stdout is not None
-    assert process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (0, b"")
+    started = json.loads(process.stdout.readline())
+    async with AsyncExitStack() as agents:
+        for address in [part["mcp"] for part in started["parts"] if part.get("mcp")]:
+            agent = await agents.enter_async_context(connect_http_client(address))
+            assert (await agent.list_tools()).tools
+        process.send_signal(signal.SIGINT)
+        _, errors = await asyncio.to_thread(process.communicate, timeout=60)
+        assert (process.returncode, errors) == (0, b"")

@@ -62,7 +62,7 @@ def make_stateful_app(
     Beyond `max_sessions` a new session replaces the one unused for longest; if each has a running call or an open event
     stream, the new one is refused (503). Replies are event streams, which can carry progress, unless `json_answers`;
     a stream without events for `heartbeat_s` seconds gets a comment. Otherwise the app is as in `make_stateless_app`,
-    except that its lifespan must always be entered.
+    except that its lifespan must always be entered. `app.state.end_streams` ends the event streams before a shutdown.
     """
     logging.getLogger("mcp.server.streamable_http").addFilter(_is_failure)
     sessions = Sessions(
@@ -84,7 +84,9 @@ def make_stateful_app(
             async with lifespan(app) as state, sessions.accept_sessions():
                 yield state
 
-    return Starlette(routes=[*_make_routes(path, guarded), *routes], lifespan=run_lifespan)
+    app = Starlette(routes=[*_make_routes(path, guarded), *routes], lifespan=run_lifespan)
+    app.state.end_streams = sessions.end_streams
+    return app
 
 
 def _make_rules(methods: tuple[str, ...], origins: Collection[str], hosts: Collection[str] | None) -> Rules:

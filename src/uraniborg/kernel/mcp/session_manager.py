@@ -65,6 +65,11 @@ class Sessions:
                 self._tasks = None
                 tasks.cancel_scope.cancel()
 
+    def end_streams(self) -> None:
+        """End the event streams of all sessions, for which a server that shuts down would wait in vain."""
+        for session in self._open.values():
+            session.transport.close_standalone_sse_stream()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._tasks is None:
             raise RuntimeError("The lifespan of the MCP app was not entered.")
