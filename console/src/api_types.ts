@@ -1560,6 +1560,11 @@ export interface ShelfTargets {
   shelves: ShelfTarget[];
 }
 
+/** The name of the person whose cookie a browser has; None if nobody is signed in. */
+export interface SignInState {
+  name: string | null;
+}
+
 /** A source answered a search. `subject` is the id of the session. */
 export interface SourceChange {
   /** The id of the thing that changed. */
@@ -3860,6 +3865,14 @@ export interface Operations {
     };
     body: undefined;
     reply: PaperSearchPage;
+  };
+  /** Return the name of the person signed in. */
+  "GET /api/sign-in": {
+    id: "get_sign_in";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: SignInState;
   };
   /** Exchange the token for a cookie. */
   "POST /api/sign-in": {

@@ -27,15 +27,12 @@ export async function startSession(): Promise<void> {
     if (session.value.state === "signedIn") endSession({ wasSignedIn: true, name: session.value.name });
   });
   try {
-    const { name } = await api.get("/api/me");
-    enter(name);
+    const { name } = await api.get("/api/sign-in");
+    if (name) enter(name);
+    else session.value = { state: "signedOut", ...given, wasSignedIn: false };
   } catch (thrown) {
-    const error = toApiError(thrown);
-    if (error.status === 401) session.value = { state: "signedOut", ...given, wasSignedIn: false };
-    else {
-      session.value = { state: "offline", error };
-      setTimeout(() => void startSession(), 1_000);
-    }
+    session.value = { state: "offline", error: toApiError(thrown) };
+    setTimeout(() => void startSession(), 1_000);
   }
 }
 

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uraniborg.console.event_replies import AnyChange
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.forwarding import ForwardToWorker
-from uraniborg.console.replies import Health, PersonName
+from uraniborg.console.replies import Health, PersonName, SignInState
 from uraniborg.console.request_rates import RequestRates
 from uraniborg.console.sign_in import MAX_NAME_CHARS, PERSON, SignInCheck, SignIns, read_cookie
 from uraniborg.console.universe_routes import ROOTS as UNIVERSES
@@ -149,6 +149,12 @@ def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns, cookie_name: str) -> No
     @api.get(HEALTH, tags=["sign-in"], summary="Check that the server runs")
     async def get_health() -> Health:  # pyright: ignore[reportUnusedFunction]
         return Health(status="ok", version=version())
+
+    @api.get(SIGN_IN, tags=["sign-in"], summary="Return the name of the person signed in")
+    async def get_sign_in(request: Request) -> SignInState:  # pyright: ignore[reportUnusedFunction]
+        """Return null as the name if nobody is signed in in this browser: unlike `/api/me`, this is not an error."""
+        cookie = read_cookie(dict(request.headers.raw), cookie_name)
+        return SignInState(name=await sign_ins.find_person(cookie))
 
     @api.post(SIGN_IN, response_model=PersonName, tags=["sign-in"], summary="Exchange the token for a cookie")
     async def sign_in(  # pyright: ignore[reportUnusedFunction]

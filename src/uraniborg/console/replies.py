@@ -35,3 +35,9 @@ class PersonName(Reply):
     """The name of a person, as claimed."""
 
     name: str
+
+
+class SignInState(Reply):
+    """The name of the person whose cookie a browser has; None if nobody is signed in."""
+
+    name: str | None
