@@ -191,10 +191,10 @@ def describe_missing_physics(motion: OrbitHistory, *, relativity: bool) -> list[
         name, degrees = turned
         sentences.append(
             f"General relativity is left out: it would turn the periapsis of {name} by {degrees:.2g} degrees during "
-            "this run (--relativity adds it)."
+            "this run (the option relativity adds it)."
         )
     else:
-        sentences.append("General relativity is left out (--relativity adds it).")
+        sentences.append("General relativity is left out (the option relativity adds it).")
     sentences.append(
         "Tides, the flattening of bodies, gas, radiation and all bodies that are not in the run are left out."
     )
