@@ -6,7 +6,7 @@ from pathlib import Path
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 MOST = 2**17
-FEW_ARGUMENTS = {"_make_json_schema", "get_inner_fields_by_block"}
+FEW_ARGUMENTS = {"_get_type_check", "_make_json_schema", "get_inner_fields_by_block"}
 """Caches without a bound whose arguments are the kinds of commands, of which there are twenty-five."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -122,7 +122,13 @@ def test_a_second_demo_shows_the_stored_steps_whatever_the_settings_are(demo: De
     (tmp_path / "copy" / ".env").write_text("DOMAIN=alchemy\n")
     settings = {"PFLOW_TIMEOUT": "0.001", "URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S": "0"}
     again = run_loaded(tmp_path / "copy", "demo", "--script", DOMAIN="alchemy", **settings)
-    assert (again.returncode, again.stdout) == (0, demo.stdout)
+    assert again.returncode == 0
+    assert remove_folders_of_programs(again.stdout) == remove_folders_of_programs(demo.stdout)
+
+
+def remove_folders_of_programs(text: str) -> str:
+    """Return the text with the bare names of programs. Another worker has its programs in another folder."""
+    return re.sub(r"/\S+/bin/", "", text)
 
 
 @takes_long
