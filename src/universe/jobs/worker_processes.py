@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from universe.jobs.store import Job, JobStore
+from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.logging import get_logger
 
@@ -117,8 +118,7 @@ class WorkerProcesses:
             await process.stdin.drain()
         work.request = {}
         last = await self._read_reports(work, process)
-        status = await process.wait()
-        process.stdin.close()
+        status = await end_process(process, within_s=_STOP_S)
         if self._is_stopping:
             return
         if last.get("state") == "failed":

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from uraniborg.console.waiting_runs import WaitingRuns
+from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
 from uraniborg.kernel.inbox import Entry, Inbox
 from uraniborg.kernel.logging import get_logger
@@ -50,14 +51,7 @@ class _Worker:
 
     async def end(self) -> None:
         """End the process, which cancels its run."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        try:
-            await asyncio.wait_for(self.process.wait(), _STOP_S)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self.process.kill()
-            await self.process.wait()
+        await end_process(self.process, within_s=_STOP_S)
 
     def cancel_run(self) -> None:
         """Cancel the run of the process."""

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.console.sign_in import PERSON
+from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.http_access import make_error_response
 from uraniborg.kernel.logging import get_logger
@@ -157,7 +158,7 @@ class SearchWorkerProcess:
             for answer in self._answers.values():
                 if not answer.done():
                     answer.set_exception(WorkerEnded())
-            await _end_process(process)
+            await end_process(process, within_s=_STOP_S)
 
     async def _read_responses(self, stream: asyncio.StreamReader) -> None:
         with suppress(asyncio.IncompleteReadError, json.JSONDecodeError):  # the process ended
@@ -171,14 +172,3 @@ class SearchWorkerProcess:
                 answer = self._answers.get(head["id"])
                 if answer is not None and not answer.done():
                     answer.set_result(WorkerResponse(head["status"], headers, body))
-
-
-async def _end_process(process: asyncio.subprocess.Process) -> None:
-    """Close the input of the process, which ends it, and kill it if that takes too long."""
-    assert process.stdin is not None
-    process.stdin.close()
-    try:
-        await asyncio.wait_for(process.wait(), _STOP_S)
-    except TimeoutError:
-        process.kill()
-        await process.wait()

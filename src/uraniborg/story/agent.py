@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
+from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.version import version
 from uraniborg.story.folder import Plain
@@ -86,6 +87,4 @@ async def start_agent() -> AsyncGenerator[Agent]:
     except TimeoutError:
         raise Unavailable("The search server of the story did not answer.", hint=_HINT) from None
     finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+        await end_process(process, within_s=0.0)

@@ -8,11 +8,11 @@ import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from uraniborg.kernel.change_feed import ChangeFeed
+from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import Lease, make_private_folder
 from uraniborg.kernel.person import get_user_name
@@ -130,16 +130,8 @@ class Story:
 
     async def _end_process(self, *, is_killed: bool) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        assert process.stdin is not None
-        process.stdin.close()
-        try:
-            await asyncio.wait_for(process.wait(), 0.0 if is_killed else _END_S)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+        if process is not None:
+            await end_process(process, within_s=0.0 if is_killed else _END_S)
 
     async def _get_view(self) -> Plain:
         """Return the stored description of the steps, computed first if there is none. Raise StoryUnreadable."""
