@@ -23,10 +23,9 @@ Node = dict[str, Any]
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 _SCHEMES: Final = frozenset(("http", "https", "mailto"))
-_ATTRIBUTES: Final = re.compile(r"^\{[^{}]*[=#.][^{}]*\}")
-"""What Pandoc's Markdown has after a picture, such as `{#fig:map width=5in}`."""
+_BRACES: Final = re.compile(r"\{[^{}]*\}")
 _LABEL: Final = re.compile(r"\\label\{[^{}]*\}")
-_TAG: Final = re.compile(r"<(/?)([a-zA-Z]+)[^>]*>")
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z]++)[^>]*+>")
 _CONTAINERS: Final = {
     "em": "emphasis",
     "i": "emphasis",
@@ -211,11 +210,17 @@ def _append_inline(target: list[Node], node: "SyntaxTreeNode") -> None:
 
 def _append_text(target: list[Node], text: str) -> None:
     if target and target[-1]["type"] == "figure":
-        text = _ATTRIBUTES.sub("", text)
+        text = _remove_attributes(text)
     if target and target[-1]["type"] == "text":
         target[-1]["text"] += text
     elif text:
         target.append({"type": "text", "text": text})
+
+
+def _remove_attributes(text: str) -> str:
+    """Return the text without the attributes of Pandoc at its start, such as `{#fig:map width=5in}`."""
+    found = _BRACES.match(text)
+    return text[found.end() :] if found and any(mark in found[0] for mark in "=#.") else text
 
 
 def _find_safe_address(address: str) -> str | None:

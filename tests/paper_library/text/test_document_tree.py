@@ -53,3 +53,11 @@ def test_a_figure_is_its_caption_without_the_attributes_of_pandoc() -> None:
     (figure,) = make_text_tree("![Map \\label{fig:map}](map.png){ width=5in }")
     assert figure == {"type": "figure", "offset": 0, "alt": "Map", "href": None}
     assert make_inline_tree("![Map](map.png) {sic}")[-1] == text(" {sic}")
+
+
+@pytest.mark.parametrize(
+    "markdown", ["![Map](map.png){" + "=" * 400_000, "Map <" + "a" * 400_000 + ' title=">">'], ids=["braces", "tag"]
+)
+def test_a_long_text_that_looks_like_attributes_or_a_tag_is_read_before_the_test_times_out(markdown: str) -> None:
+    (paragraph,) = make_text_tree(markdown)
+    assert paragraph["type"] == "paragraph"
