@@ -367,10 +367,13 @@ _MIGRATIONS = [
 
 
 def _read_last_archived_entry(connection: sqlite3.Connection, entry_id: str) -> Entry | None:
-    """Return the last entry that was archived under this id, or None."""
-    query = "SELECT * FROM entries WHERE id > ? || ':' AND id < ? || ';' ORDER BY rowid DESC LIMIT 1"  # ; follows :
+    """Return the last entry with the id `ENTRY_ID:NUMBER`, which `archive` gave it, or None."""
+    query = (
+        "SELECT * FROM entries WHERE id > ?1 || ':' AND id < ?1 || ';'"  # ; follows : in the order of ids
+        " AND substr(id, length(?1) + 2) NOT GLOB '*[^0-9]*' ORDER BY rowid DESC LIMIT 1"
+    )
     with suppress(UnicodeEncodeError):  # a lone surrogate, which no stored id contains
-        if row := connection.execute(query, (entry_id, entry_id)).fetchone():
+        if row := connection.execute(query, (entry_id,)).fetchone():
             return _make_entry(row)
     return None
 

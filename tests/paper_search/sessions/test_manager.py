@@ -423,6 +423,14 @@ async def test_a_future_checkpoint_is_not_found(manager: SessionManager) -> None
         await manager.decide(reply["session_id"], APPROVE, checkpoint_id=later)
 
 
+async def test_a_session_id_in_place_of_a_checkpoint_id_is_not_found(manager: SessionManager) -> None:
+    reply = await open_session(manager)
+    for wrong in (reply["session_id"], f"{reply['session_id']}:0"):
+        with pytest.raises(CheckpointNotFound):
+            await manager.decide(reply["session_id"], APPROVE, checkpoint_id=wrong)
+    assert await manager.get_state(reply["session_id"]) == reply
+
+
 async def test_a_decision_sent_again_while_it_is_carried_out_waits_for_the_same_outcome(gated: GatedFolder) -> None:
     async with gated.data_folder.open_manager() as manager:
         reply = await open_session(manager)

@@ -215,6 +215,13 @@ def test_an_archived_decision_stays_in_the_history_and_its_question_can_be_asked
     inbox.archive("unknown")
 
 
+@pytest.mark.parametrize("part_of_an_id", ["ses_1", "ses_1:1"])
+def test_a_part_of_the_id_of_a_checkpoint_finds_no_entry(inbox: InboxPort, part_of_an_id: str) -> None:
+    ask(inbox, "ses_1:1:review")
+    with pytest.raises(DecisionNotFound):
+        inbox.get(part_of_an_id)
+
+
 @pytest.mark.parametrize("unknown", ["", "\ud800", "\0"])
 def test_forgetting_a_subject_that_cannot_be_does_nothing(inbox: InboxPort, unknown: str) -> None:
     ask(inbox)
