@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from uraniborg.console.waiting_runs import WaitingRuns
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
-from uraniborg.kernel.inbox import Entry, Inbox
+from uraniborg.kernel.inbox import DecisionNotFound, Inbox
 from uraniborg.kernel.logging import get_logger
 
 _MAX_RUNS: Final = 16
@@ -78,12 +78,9 @@ class RunWorkers:
         """Resume the runs of an earlier server that were approved while no server ran."""
         for approval_id in await asyncio.to_thread(self._waiting.list_ids):
             try:
-                entry = await asyncio.to_thread(self.inbox.get, approval_id)
-            except UraniborgError:  # the run was deleted
-                await asyncio.to_thread(self._waiting.take, approval_id)
-                continue
-            if entry.state == "decided":
-                await self.resume_decided(entry)
+                await self.resume_decided(approval_id)
+            except UraniborgError as exc:
+                _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
 
     async def start_run(
         self, name: str, inputs: dict[str, Any] | None, *, person: str, fresh: bool = False
@@ -95,13 +92,24 @@ class RunWorkers:
         request = {"name": name, "inputs": inputs, "fresh": fresh, "person": person}
         return await self._run(await self._start_worker(), request)
 
-    async def resume_decided(self, entry: Entry) -> None:
-        """Run a workflow again that waited for this decision, if the console had started it."""
-        request = await asyncio.to_thread(self._waiting.take, entry.id)
-        if request is None:
+    async def resume_decided(self, approval_id: str) -> None:
+        """Run a workflow again that waited for this decision, if the console had started it.
+
+        Drop the request if the question was deleted, or if another run has used and archived the decision.
+        """
+        try:
+            entry = await asyncio.to_thread(self.inbox.get, approval_id)
+        except DecisionNotFound:
+            entry = None
+        if entry is not None and entry.state != "decided":
+            return
+        holder = self._holders.pop(approval_id, None)
+        request = await asyncio.to_thread(self._waiting.take, approval_id)
+        if request is None or entry is None or entry.id != approval_id:
+            if holder is not None:
+                await self._end_worker(holder)
             return
         request = {**request, "fresh": False}
-        holder = self._holders.pop(entry.id, None)
         if holder is not None:
             with suppress(BrokenPipeError, ConnectionResetError, InternalError):
                 await self._run(holder, request)
@@ -167,9 +175,7 @@ class RunWorkers:
             self._holders[approval_id] = worker
         else:
             await self._end_worker(worker)
-        entry = await asyncio.to_thread(self.inbox.get, approval_id)
-        if entry.state == "decided":  # before the run was stored
-            await self.resume_decided(entry)
+        await self.resume_decided(approval_id)  # the decision may have come before the request was stored
 
     async def _end_worker(self, worker: _Worker) -> None:
         await worker.end()

@@ -64,7 +64,7 @@ class ConsoleServices:
         """Resume the run that waited for this decision, or take over its session if no process runs the session."""
         try:
             if change.facts.get("part") == "pflow":
-                await self.runs.resume_decided(await asyncio.to_thread(self.inbox.get, change.subject))
+                await self.runs.resume_decided(change.subject)
             elif change.facts.get("part") == "paper_search":
                 await self.searches.take_over(str(change.facts.get("about")))
         except Exception as exc:
