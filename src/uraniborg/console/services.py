@@ -107,7 +107,7 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
 
 
 async def _announce_workflow_files(home: Path, broadcast: EventBroadcast) -> None:
-    """Announce the workflows that any program writes or deletes, until cancelled.
+    """Announce the workflows that any program writes or deletes, also while no server runs, until cancelled.
 
     Agents write drafts with their own tools. Nothing is read while no stream is open.
     """
@@ -115,6 +115,9 @@ async def _announce_workflow_files(home: Path, broadcast: EventBroadcast) -> Non
     while True:
         await asyncio.sleep(_WORKFLOW_FILES_S)
         if broadcast.has_clients:
-            for change in await asyncio.to_thread(files.find_changes):
+            changes = await asyncio.to_thread(files.find_changes)
+            for change in changes:
                 facts = {"source": change.source, "deleted": change.is_deleted}
                 await asyncio.to_thread(ChangeFeed().publish, "workflow", change.name, **facts)
+            if changes:
+                await asyncio.to_thread(files.store_look)

@@ -124,6 +124,17 @@ async def test_a_run_that_was_approved_while_no_server_ran_is_resumed(tmp_path: 
                 await asyncio.sleep(0.05)
 
 
+async def test_a_draft_that_was_written_while_no_server_ran_is_announced(tmp_path: Path) -> None:
+    with run_server(tmp_path) as server:
+        async with open_stream(server), server.make_async_client() as api:
+            await api.put("/api/drafts/known", json={"document": {"nodes": []}})
+    drafts = Path(server.env["URANIBORG_HOME"]) / "pflow" / "workflows" / "drafts"
+    (drafts / "later.json").write_text('{"nodes": []}')
+    with run_server(tmp_path) as again:
+        async with open_stream(again) as events:
+            await wait_for_event(events, "workflow", subject="later", source="draft", deleted=False)
+
+
 async def test_two_servers_share_the_data_and_a_taken_port_is_reported(server: ServerProcess) -> None:
     port = server.url.rpartition(":")[2]
     refused = await asyncio.to_thread(run_uraniborg, server.env, "serve", "--port", port)
