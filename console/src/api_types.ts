@@ -1297,9 +1297,9 @@ export interface RunProgress {
   active: ActiveNode[];
 }
 
-/** Who started a run, as claimed: a person in the console or a terminal, or the client of an agent. */
+/** Who started a run, as claimed: a person in the console or a terminal, a schedule, or the client of an agent. */
 export interface RunStarter {
-  door: "console" | "terminal" | "mcp";
+  door: "console" | "terminal" | "schedule" | "mcp";
   name: string;
 }
 

@@ -1080,6 +1080,7 @@ export const strings = {
     starters: {
       console: (name: string) => `${name}, in the console`,
       terminal: (name: string) => `${name}, in a terminal`,
+      schedule: (name: string) => `the schedule of ${name}`,
       mcp: (name: string) => `the agent ${name}`,
     },
     decided: "Decided",

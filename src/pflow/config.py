@@ -10,6 +10,8 @@ from uraniborg.kernel.settings import HOME, LoadedSettings, Origin, OriginKind, 
 
 SECTION: Final = "pflow"
 ALIASES: Final = {"PFLOW_HOME": "home", "PFLOW_TIMEOUT": "timeout", "PFLOW_CLUSTER": "cluster"}
+SCHEDULE_VARIABLE: Final = "PFLOW_SCHEDULE"
+"""The variable that a scheduler sets for the runs that it starts; its value is the time of the schedule."""
 
 
 @dataclass(frozen=True)

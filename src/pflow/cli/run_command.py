@@ -103,7 +103,7 @@ def _print_dry_run(parsed: RunArguments) -> int:
 def _open_workflow_and_inputs(parsed: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
     from pflow.cli.input_values import read_input_values
     from pflow.cli.workflow_sources import find_workflow_source, is_file_path, require_usable_home
-    from pflow.config import load_settings
+    from pflow.config import SCHEDULE_VARIABLE, load_settings
     from pflow.engine.runlog_rows import Starter
     from pflow.service import Service
     from uraniborg.kernel.person import get_user_name
@@ -111,7 +111,7 @@ def _open_workflow_and_inputs(parsed: RunArguments) -> tuple[Any, Any, dict[str,
     settings = load_settings()
     service = Service(
         replace(settings, cluster=parsed.cluster) if parsed.cluster else settings,
-        starter=Starter("terminal", get_user_name()),
+        starter=Starter("schedule" if SCHEDULE_VARIABLE in os.environ else "terminal", get_user_name()),
     )
     if not is_file_path(parsed.workflow):
         require_usable_home(service.home)

@@ -30,9 +30,9 @@ NODE_COLUMNS: Final = (*END_COLUMNS[:-1], "error", "note", *_NODE_VALUES)
 class Starter(NamedTuple):
     """Who started a run. The name is claimed, not verified."""
 
-    door: Literal["console", "terminal", "mcp"]
+    door: Literal["console", "terminal", "schedule", "mcp"]
     name: str
-    """The name of a person, or of the client of an agent."""
+    """The name of a person, of the owner of a schedule, or of the client of an agent."""
 
 
 class NodeRow(NamedTuple):

@@ -57,8 +57,8 @@ def format_cron_line(job: Job) -> str:
             name = given.partition("=")[0]
             message = f"The input '{name}' has a line break, control character or backslash, which cron cannot store."
             raise InvalidInputs(message, hint=f"Write it to a file, and give {name}=@FILE.")
-    settings = " ".join(f"{key}={shlex.quote(value)}" for key, value in job.environment.items())
-    command = f"{settings} {shlex.join(job.command)}".strip()
+    settings = " ".join(f"{key}={shlex.quote(value)}" for key, value in job.variables.items())
+    command = f"{settings} {shlex.join(job.command)}"
     command = f"umask 077; cd {shlex.quote(job.folder)} && {command} >> {shlex.quote(job.log)} 2>&1"
     # To cron a % ends the command, also in quotes.
     line = f"{job.timing.to_cron_fields()} {command} {_MARK}{job.workflow} {job.timing}".replace("%", r"\%")

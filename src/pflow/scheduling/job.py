@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from pflow.config import SCHEDULE_VARIABLE
 from pflow.engine.inputs import prepare_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
@@ -25,7 +26,10 @@ _ENVIRONMENT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`program` is how pflow is started, `inputs` are KEY=VALUE, `log` is for schedulers without a journal."""
+    """`program` is how pflow is started, `inputs` are KEY=VALUE, `log` is for schedulers without a journal.
+
+    `environment` has the variables that are passed on from the environment of the person.
+    """
 
     workflow: str
     timing: Timing
@@ -54,6 +58,11 @@ class Job:
     @property
     def command(self) -> list[str]:
         return [*self.program, "run", "--quiet", self.workflow, *self.inputs]
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment of the run, with the variable that marks a scheduled run."""
+        return {**self.environment, SCHEDULE_VARIABLE: str(self.timing)}
 
 
 def check_inputs_and_list_secrets(

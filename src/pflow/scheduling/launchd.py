@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from pflow.config import SCHEDULE_VARIABLE
 from pflow.errors import InvalidInputs
 from pflow.scheduling.job import Job
 from pflow.scheduling.scheduler import Schedule, Scheduler, remove_files, write_files_with_rollback
 
 LABEL: Final = "org.uraniborg.pflow."
-_AT: Final = "PFLOW_SCHEDULE"
 _NOT_IN_XML: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 
 
@@ -28,7 +28,7 @@ class Launchd(Scheduler):
 
     def install_job(self, job: Job) -> None:
         path = self._get_plist_path(job.workflow)
-        with write_files_with_rollback(self.render_files(job), mark=_AT):
+        with write_files_with_rollback(self.render_files(job), mark=SCHEDULE_VARIABLE):
             self._unload_agent(job.workflow)
             self.run_tool_or_raise("bootstrap", _get_user_domain(), str(path))
 
@@ -66,7 +66,7 @@ def render_property_list(job: Job) -> str:
         "Label": f"{LABEL}{job.workflow}",
         "ProgramArguments": job.command,
         "WorkingDirectory": job.folder,
-        "EnvironmentVariables": {**job.environment, _AT: str(job.timing)},
+        "EnvironmentVariables": job.variables,
         "StartCalendarInterval": job.timing.to_launchd_intervals(),
         "StandardOutPath": job.log,
         "StandardErrorPath": job.log,
@@ -82,6 +82,6 @@ def _get_user_domain() -> str:
 def _read_timing_or_empty(path: Path) -> str:
     try:
         plain: Any = plistlib.loads(path.read_bytes())
-        return str(plain["EnvironmentVariables"][_AT])
+        return str(plain["EnvironmentVariables"][SCHEDULE_VARIABLE])
     except Exception:  # for a damaged file, the parser raises many kinds of errors
         return ""

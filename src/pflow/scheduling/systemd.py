@@ -58,7 +58,7 @@ class Systemd(Scheduler):
 
 def render_service(job: Job) -> str:
     """Return the text of the service that runs the workflow."""
-    environment = "".join(f"Environment={_quote_word(f'{key}={value}')}\n" for key, value in job.environment.items())
+    environment = "".join(f"Environment={_quote_word(f'{key}={value}')}\n" for key, value in job.variables.items())
     # The program itself is not searched for variables, so a doubled $ would stay.
     first, *rest = map(_quote_word, job.command)
     command = " ".join([first, *(word.replace("$", "$$") for word in rest)])

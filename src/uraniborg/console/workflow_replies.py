@@ -259,9 +259,9 @@ class EndedRun(Reply):
 
 
 class RunStarter(Reply):
-    """Who started a run, as claimed: a person in the console or a terminal, or the client of an agent."""
+    """Who started a run, as claimed: a person in the console or a terminal, a schedule, or the client of an agent."""
 
-    door: Literal["console", "terminal", "mcp"]
+    door: Literal["console", "terminal", "schedule", "mcp"]
     name: str
 
 

@@ -39,6 +39,22 @@ def test_quiet_prints_only_the_output(run_pflow: RunPflow, workplace: Workplace)
         assert (done.code, done.out, done.err) == (0, "HELLO ADA!\n", "")
 
 
+@pytest.mark.parametrize(("variables", "door"), [({}, "terminal"), ({"PFLOW_SCHEDULE": "mon 07:00"}, "schedule")])
+def test_the_log_names_the_person_at_the_terminal_or_the_owner_of_the_schedule(
+    run_pflow: RunPflow,
+    workplace: Workplace,
+    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str],
+    door: str,
+) -> None:
+    for name, value in {"URANIBORG_USER": "Ada", **variables}.items():
+        monkeypatch.setenv(name, value)
+    workplace.write_draft("hello", GREETER)
+    assert run_pflow("run", "hello", "who=Ada").code == 0
+    (run,) = run_pflow("history", "--json").json["runs"]
+    assert run["starter"] == {"door": door, "name": "Ada"}
+
+
 def test_several_outputs_are_printed_with_their_names(run_pflow: RunPflow, workplace: Workplace) -> None:
     workplace.write_draft(
         "many",

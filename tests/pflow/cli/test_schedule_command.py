@@ -232,7 +232,8 @@ def test_an_installed_cron_line_runs_the_workflow(
     log = workplace.home / "schedule-hello.log"
     assert (done.returncode, log.read_text()) == (0, "HELLO 50% ADA $HOME `ID`!\n")
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
-    assert run_pflow("history", hello, "--json").json["runs"][0]["status"] == "success"
+    (run,) = run_pflow("history", hello, "--json").json["runs"]
+    assert (run["status"], run["starter"]["door"]) == ("success", "schedule")
 
 
 def test_a_launchd_agent_is_installed_listed_and_removed(

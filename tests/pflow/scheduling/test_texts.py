@@ -74,7 +74,7 @@ def test_systemd_runs_exactly_the_given_words(value: str) -> None:
     assert parse_unit_words(unit) == job.command
     assert [line for line in unit.split("\n") if line.startswith("[")] == ["[Unit]", "[Service]"]
     assert "WorkingDirectory=/srv/50%% of it\n" in unit
-    assert 'Environment="PATH=/usr/bin:/opt/100%%/bin"\n' in unit
+    assert 'Environment="PATH=/usr/bin:/opt/100%%/bin"\nEnvironment="PFLOW_SCHEDULE=mon 07:00"\n' in unit
 
 
 @given(TEXTS)
@@ -96,6 +96,7 @@ def test_any_text_that_launchd_can_carry_comes_back_from_the_property_list(value
     plain = plistlib.loads(text.encode())
     assert plain["ProgramArguments"] == job.command
     assert plain["WorkingDirectory"] == JOB.folder
+    assert plain["EnvironmentVariables"] == {**JOB.environment, "PFLOW_SCHEDULE": "mon 07:00"}
     assert plain["StartCalendarInterval"] == [{"Weekday": 1, "Hour": 7, "Minute": 0}]
     assert (plain["Label"], plain["Umask"]) == ("org.uraniborg.pflow.report", 0o077)
 
