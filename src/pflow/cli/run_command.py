@@ -106,12 +106,12 @@ def _open_workflow_and_inputs(parsed: RunArguments) -> tuple[Any, Any, dict[str,
     from pflow.config import SCHEDULE_VARIABLE, load_settings
     from pflow.engine.runlog_rows import Starter
     from pflow.service import Service
-    from uraniborg.kernel.person import get_user_name
+    from uraniborg.kernel.person import get_user_or_account_name
 
     settings = load_settings()
     service = Service(
         replace(settings, cluster=parsed.cluster) if parsed.cluster else settings,
-        starter=Starter("schedule" if SCHEDULE_VARIABLE in os.environ else "terminal", get_user_name()),
+        starter=Starter("schedule" if SCHEDULE_VARIABLE in os.environ else "terminal", get_user_or_account_name()),
     )
     if not is_file_path(parsed.workflow):
         require_usable_home(service.home)

@@ -55,6 +55,18 @@ def test_the_log_names_the_person_at_the_terminal_or_the_owner_of_the_schedule(
     assert run["starter"] == {"door": door, "name": "Ada"}
 
 
+def test_a_mistake_in_the_settings_of_the_person_does_not_stop_a_run(
+    run_pflow: RunPflow, workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_CONFIG", str(workplace.write_file("config.toml", "[uraniborg]\nusr = 'Ada'\n")))
+    monkeypatch.setattr("getpass.getuser", lambda: "tycho")
+    workplace.write_draft("hello", GREETER)
+    assert run_pflow("run", "--dry-run", "hello", "who=Ada").code == 0
+    assert run_pflow("run", "hello", "who=Ada").code == 0
+    (run,) = run_pflow("history", "--json").json["runs"]
+    assert run["starter"]["name"] == "tycho"
+
+
 def test_several_outputs_are_printed_with_their_names(run_pflow: RunPflow, workplace: Workplace) -> None:
     workplace.write_draft(
         "many",
