@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.serving import print_status, require_server_extra
 from uraniborg.served_parts import ServedPart, ServedParts
@@ -42,7 +43,7 @@ async def _serve(port: int | None, *, open_browser: bool, as_json: bool) -> None
 
         def print_and_open() -> None:
             page = make_console_address(served.parts[0].url, services.sign_ins.token, services.owner)
-            _print_addresses(served.parts, services.sign_ins.token, page, as_json=as_json)
+            print_addresses(served.parts, services.sign_ins.token, page, as_json=as_json)
             if open_browser:
                 open_in_browser(page, services.sign_ins.folder)
 
@@ -78,8 +79,10 @@ def open_in_browser(address: str, folder: Path) -> None:
         print_status("  There is no browser here: open the address above yourself.")
 
 
-def _print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: bool) -> None:
+def print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: bool) -> None:
     """Print the addresses and the token of the API, with lines to copy."""
+    from uraniborg.connect.servers import format_claude_command, make_pflow_server
+
     url = parts[0].url
     if as_json:
         addresses = {"url": url, "console": page, "token": token, "parts": [one.to_json() for one in parts]}
@@ -93,15 +96,14 @@ def _print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json:
             lines.append(f"  {part.name:<{width}}  {part.url}  {part.purpose}")
         else:
             lines += [f"  {part.name:<{width}}  does not run: {part.problem}", f"  {'':<{width}}  {part.hint or ''}"]
-    from uraniborg.connect.servers import format_program
-
     lines += ["", "  Connect an agent, for example:"]
     lines += [
         f"    claude mcp add --transport http {part.name} {part.url}/mcp"
         for part in parts
         if part.has_mcp and part.problem is None
     ]
-    lines += [f"    claude mcp add pflow -- {format_program('pflow')} mcp serve"]
+    with suppress(Unavailable):  # pflow has no installed program
+        lines.append(f"    {format_claude_command(make_pflow_server())}")
     lines += ["", "  Follow everything that happens:"]
     lines += [f'    curl -N -H "Authorization: Bearer {token}" {url}/api/events']
     lines += ["", "  Press Ctrl-C to stop.", ""]

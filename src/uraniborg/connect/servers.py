@@ -42,7 +42,7 @@ def list_servers() -> list[Server]:
     library, universe = load_library_config(), load_universe_config()
     return [
         StdioServer("paper-search", find_program("paper-search-mcp")),
-        StdioServer("pflow", find_program("pflow"), ("mcp", "serve")),
+        make_pflow_server(),
         HttpServer(
             *("paper-library", format_mcp_url(library.host, library.port), ("paper-library", "serve")),
             _describe_served_shelf(library.shelf),
@@ -52,6 +52,11 @@ def list_servers() -> list[Server]:
             "all your universes",
         ),
     ]
+
+
+def make_pflow_server() -> StdioServer:
+    """Return the server of workflows. Raise Unavailable if its program is not installed."""
+    return StdioServer("pflow", find_program("pflow"), ("mcp", "serve"))
 
 
 def _describe_served_shelf(shelf: Path | None) -> str:
@@ -81,15 +86,25 @@ def find_program(name: str) -> str:
 def format_program(name: str) -> str:
     """Return a program of this installation as a person types it: its name, or its path if PATH finds another or none.
 
-    Raise Unavailable if it is not installed.
+    Without an installed program, return the Python that runs its module.
     """
-    path = find_program(name)
+    try:
+        path = find_program(name)
+    except Unavailable:
+        return f"{shlex.quote(sys.executable)} -m {name.replace('-', '_')}"
     found = shutil.which(name)
     if found is not None and os.path.samefile(found, path):
         return name
     inside = Path(path)
     shown = inside.relative_to(Path.cwd()) if inside.is_relative_to(Path.cwd()) else inside
     return shlex.quote(str(shown))
+
+
+def format_claude_command(server: Server) -> str:
+    """Return the shell command that adds a server to Claude Code."""
+    if isinstance(server, HttpServer):
+        return shlex.join(["claude", "mcp", "add", "--transport", "http", server.name, server.url])
+    return shlex.join(["claude", "mcp", "add", server.name, "--", server.command, *server.arguments])
 
 
 def make_stdio_bridge(server: HttpServer) -> StdioServer:
