@@ -42,6 +42,8 @@ export interface AgentServer {
   /** The program with its arguments; for an address, the program that a person starts. */
   command: string[];
   url: string | null;
+  /** A line that adds the server to Claude Code. */
+  line: string;
 }
 
 /** The question of a workflow. */

@@ -33,7 +33,7 @@ function Addresses({ value }: { value: ConnectionList }) {
   const names = new Set(value.parts.map((part) => part.name));
   const started = value.servers
     .filter((server) => server.transport === "stdio" && !names.has(server.name))
-    .map(({ name, command }) => ({ name, command: `claude mcp add ${name} -- ${command.join(" ")}` }));
+    .map(({ name, line }) => ({ name, command: line }));
   const lines = [...served, ...started];
   return (
     <Card title={texts.addresses}>

@@ -29,6 +29,8 @@ class AgentServer(Reply):
     command: list[str]
     """The program with its arguments; for an address, the program that a person starts."""
     url: str | None
+    line: str
+    """A line that adds the server to Claude Code."""
 
 
 class AgentClient(Reply):

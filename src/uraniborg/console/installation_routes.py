@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shlex
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -120,11 +121,11 @@ def _list_connections() -> dict[str, Any]:
     """Return the servers, clients and sources. Blocks."""
     from uraniborg.connect.clients import list_clients
     from uraniborg.connect.command import describe_client, format_entries
-    from uraniborg.connect.servers import HttpServer, format_program, list_servers
+    from uraniborg.connect.servers import HttpServer, find_program, format_claude_command, list_servers
 
     try:
         servers = list_servers()
-        program = format_program("uraniborg")
+        program = shlex.quote(find_program("uraniborg"))  # a page does not know the folder of the reader's terminal
     except UraniborgError as exc:
         return {"servers": [], "clients": [], "problem": exc.message, **_list_sources()}
     return {
@@ -136,6 +137,7 @@ def _list_connections() -> dict[str, Any]:
                 if isinstance(server, HttpServer)
                 else [server.command, *server.arguments],
                 "url": server.url if isinstance(server, HttpServer) else None,
+                "line": format_claude_command(server),
             }
             for server in servers
         ],

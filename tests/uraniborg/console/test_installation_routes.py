@@ -1,6 +1,7 @@
 """The routes of connections, calls, settings and locations."""
 
 import json
+import shlex
 import stat
 import subprocess
 from collections.abc import Generator
@@ -45,9 +46,14 @@ def test_connections_list_addresses_clients_and_sources_without_keys(
     clients = {one["client"]: one for one in found["clients"]}
     assert len(clients) == 9
     assert (clients["cursor"]["installed"], clients["cursor"]["connected"]) == (True, ["pflow"])
-    assert clients["cursor"]["command"].endswith(" connect cursor")
+    program, *arguments = shlex.split(clients["cursor"]["command"])
+    assert (Path(program).is_absolute(), arguments) == (True, ["connect", "cursor"])
     entry = json.loads(clients["cursor"]["entry"])
     assert Path(entry["mcpServers"]["pflow"]["command"]).is_absolute()
+    for server_facts in found["servers"]:
+        words = shlex.split(server_facts["line"])
+        end = server_facts["command"] if server_facts["transport"] == "stdio" else [server_facts["url"]]
+        assert (words[:3], words[-len(end) :]) == (["claude", "mcp", "add"], end)
     sources = {source["name"]: source for source in found["sources"]}
     assert (sources["openalex"]["has_key"], sources["openalex"]["needs_key"]) == (True, True)
     assert sources["serpapi_scholar"]["has_key"] is False
