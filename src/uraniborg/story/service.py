@@ -33,7 +33,10 @@ class Story:
     """The story in one data folder. A step runs in a process of its own; its result is stored before the next one."""
 
     def __init__(self, home: Path, *, idle_s: float | None = None) -> None:
-        """Keep the process between steps, which then start faster: until it was idle for so long, or else `aclose`."""
+        """Keep the process between steps, which then start faster.
+
+        End the process after `idle_s` seconds without a step; None: only in `aclose`.
+        """
         self.folder = StoryFolder(home)
         self._idle_s = idle_s
         self._idle_timer: asyncio.TimerHandle | None = None
@@ -112,7 +115,6 @@ class Story:
         await self.aclose()
         if self.folder.own.is_dir():
             await self._send_and_wait({"delete": True}, None)
-            await self._end_process(is_killed=False)  # its working folder is gone
         self._announce("", "deleted")
 
     async def aclose(self) -> None:
@@ -217,7 +219,7 @@ class Story:
             await asyncio.to_thread(make_private_folder, self.folder.own)
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "uraniborg.story.worker",
-                stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=self.folder.own,
+                stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=self.folder.home,
                 env=self.folder.make_environment(), limit=_MAX_LINE_BYTES,
             )  # fmt: skip
         return self._process

@@ -229,14 +229,18 @@ async def test_a_step_whose_server_was_killed_is_shown_as_interrupted(
 
 
 async def test_the_process_of_the_steps_ends_when_it_is_idle_and_another_one_takes_its_place(tmp_path: Path) -> None:
+    story = Story(tmp_path, idle_s=None)
+    await story.list_steps()
+    assert len(list_workers()) == 1, "a process without a time limit stays"
+    await story.aclose()
     story = Story(tmp_path, idle_s=0.0)
     try:
         for _ in range(2):
+            story.folder.view_file.unlink()
             assert len(await story.list_steps()) == 13
             async with asyncio.timeout(PATIENCE_S):
                 while list_workers():
                     await asyncio.to_thread(time.sleep, 0.01)
-            story.folder.view_file.unlink()
     finally:
         await story.aclose()
 
@@ -244,7 +248,27 @@ async def test_the_process_of_the_steps_ends_when_it_is_idle_and_another_one_tak
 def list_workers() -> list[str]:
     """Return the ids of the processes that run steps for this one."""
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [one for one in children if b"-m\0uraniborg.story.worker" in Path(f"/proc/{one}/cmdline").read_bytes()]
+    return [one for one in children if b"-m\0uraniborg.story.worker" in read_command_line(one)]
+
+
+def read_command_line(pid: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):  # the process has ended
+        return b""
+
+
+async def test_a_step_runs_after_another_process_has_restarted_the_story(tmp_path: Path) -> None:
+    story, other = Story(tmp_path), Story(tmp_path)
+    try:
+        await story.list_steps()
+        workers = list_workers()
+        await other.restart()
+        assert (await story.run_step("ask"))["status"] == "done"
+        assert set(workers) <= set(list_workers()), "the process is the one from before the restart"
+    finally:
+        await story.aclose()
+        await other.aclose()
 
 
 def test_a_broken_state_file_is_named_with_the_remedy(tmp_path: Path) -> None:
