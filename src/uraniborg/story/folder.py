@@ -20,7 +20,7 @@ OWN_FOLDER: Final = "story"
 """The folder of the story's own files, beside those of the parts. It also marks a data folder as that of a story."""
 SHELF: Final = "trappist-1"
 """The name of the shelf of the kept papers."""
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _OWN_SETTINGS: Final = ("URANIBORG_CONFIG", "PFLOW_HOME")
 
 

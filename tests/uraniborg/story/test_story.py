@@ -274,7 +274,7 @@ async def test_a_step_runs_after_another_process_has_restarted_the_story(tmp_pat
 def test_a_broken_state_file_is_named_with_the_remedy(tmp_path: Path) -> None:
     folder = Story(tmp_path).folder
     folder.own.mkdir(parents=True)
-    for content in ("{", '{"format": 99, "steps": {}}', "[]"):
+    for content in ("{", '{"format": 2, "steps": {}}', '{"format": 99, "steps": {}}', "[]"):
         folder.state_file.write_text(content)
         with pytest.raises(StoryUnreadable) as unreadable:
             folder.read_records()
