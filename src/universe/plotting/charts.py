@@ -178,7 +178,7 @@ def draw_chart(
     if not panels:
         marks.append(Label(width / 2, _TOP, "Nothing to draw.", 15, DIM, "middle"))
     head = [Label(40, 58, _shorten_to_width(title, 26, width - 80), 26, PALE)]
-    for number, line in enumerate(_wrap_to_width(subtitle, 14, width - 80)[:_MOST_SUBTITLE_LINES]):
+    for number, line in enumerate(_wrap_to_width(subtitle, 14, width - 80, _MOST_SUBTITLE_LINES)):
         head.append(Label(40, 84 + 19 * number, _shorten_to_width(line, 14, width - 80), 14, DIM))
     if footer:
         head.append(Label(40, height - 24, _shorten_to_width(footer, 12, width - 80), 12, DIM))
@@ -247,8 +247,11 @@ def _compute_padded_range(values: Sequence[Floats], margin: float = 0.06) -> tup
     return low - margin * (high - low), high + margin * (high - low)
 
 
-def _wrap_to_width(text: str, size: float, width: float) -> list[str]:
-    """Return the lines of a text; only a line with a single word can be too wide."""
+def _wrap_to_width(text: str, size: float, width: float, most: int) -> list[str]:
+    """Return the first `most` lines of a text, the last one with an ellipsis if the text is longer.
+
+    Only a line with a single word or an ellipsis can be too wide.
+    """
     lines: list[str] = []
     for word in clean_and_truncate_text(text, 500).split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -256,7 +259,7 @@ def _wrap_to_width(text: str, size: float, width: float) -> list[str]:
             lines[-1] = longer
         else:
             lines.append(word)
-    return lines
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1]} …"]
 
 
 def _shorten_to_width(text: str, size: float, width: float) -> str:

@@ -10,6 +10,7 @@ from PIL import Image
 
 from universe.plotting import Chart, Drawing, Panel, Series, draw_chart, make_stacked_panel, render_png, render_svg
 from universe.plotting.charts import split_at_gaps, spread_positions, thin_points
+from universe.plotting.label_placement import estimate_text_width
 from universe.plotting.marks import Dots, Label, Polyline
 
 DAYS = np.linspace(0, 100, 201)
@@ -160,9 +161,19 @@ def test_texts_are_spread_in_their_order_and_stay_inside() -> None:
     assert spread_positions([], 10, 0, 100) == []
 
 
-def test_a_long_subtitle_has_up_to_three_lines_of_whole_words() -> None:
-    words = [f"word{number}" for number in range(60)]
+def draw_subtitle(words: list[str]) -> list[Label]:
     drawing = draw_chart([], title="A run", subtitle=" ".join(words), x_label="days", width=600)
-    lines = [mark for mark in drawing.marks if isinstance(mark, Label) and mark.text.startswith("word")]
+    return [mark for mark in drawing.marks if isinstance(mark, Label) and mark.text.startswith("word")]
+
+
+def test_a_long_subtitle_has_up_to_three_lines_of_whole_words() -> None:
+    words = [f"word{number}" for number in range(25)]
+    lines = draw_subtitle(words)
     assert [line.y for line in lines] == [84, 103, 122]
-    assert " ".join(line.text for line in lines).split() == words[: sum(len(line.text.split()) for line in lines)]
+    assert " ".join(line.text for line in lines).split() == words
+
+
+def test_a_subtitle_with_more_than_three_lines_ends_with_an_ellipsis() -> None:
+    lines = draw_subtitle([f"word{number}" for number in range(60)])
+    assert [line.text.endswith("…") for line in lines] == [False, False, True]
+    assert all(estimate_text_width(line.text, 14) <= 520 for line in lines)
