@@ -149,6 +149,14 @@ class Library:
 
         return self._query_shelf(find_paper_id)
 
+    def find_paper_id(self, paper: str) -> str:
+        """Return the id of a paper by its id, an id of a paper that was merged into it, DOI, arXiv id or BibTeX key."""
+        return self._query_shelf(lambda shelf: shelf.read_paper_id(shelf.find_paper_number(paper)))
+
+    def list_merged_ids(self, paper: str) -> list[str]:
+        """Return the ids of the papers that were merged into this one."""
+        return self._query_shelf(lambda shelf: shelf.list_merged_ids(shelf.find_paper_number(paper)))
+
     def metadata_json(self, paper: str) -> bytes:
         """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key, as JSON."""
         shelf = self.live.get_current()

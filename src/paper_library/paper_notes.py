@@ -7,13 +7,12 @@ read as one, and the next change stores them as one.
 
 import hashlib
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
-from paper_library.errors import NoteChanged, NotesUnwritable, OutOfBounds
+from paper_library.errors import NoteChanged, NotesUnwritable, OutOfBounds, PaperNotFound
 from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.files import hold_lock, open_private
@@ -48,29 +47,56 @@ class PaperNote(NamedTuple):
         return {**self._asdict(), "collections": list(self.collections), "revision": self.revision}
 
 
+class PaperIds(Protocol):
+    """The ids of the papers of a shelf, such as a library. The methods raise PaperNotFound."""
+
+    def find_paper_id(self, paper: str, /) -> str: ...
+
+    def list_merged_ids(self, paper: str, /) -> list[str]: ...
+
+
 class PaperNotes:
     """The notes on the papers of one shelf. All methods block; any number of processes may use them at once.
 
-    `find_current_id` returns the present id of the paper that had an id when its note was written.
+    `papers` finds the present ids of papers that were merged; None if no paper was.
     """
 
-    def __init__(self, shelf: Path, find_current_id: Callable[[str], str] = str) -> None:
+    def __init__(self, shelf: Path, papers: PaperIds | None = None) -> None:
         self._shelf = shelf.resolve()
         self._path = self._shelf.with_name(f"{self._shelf.name}{_SUFFIX}")
-        self._find_current_id = find_current_id
+        self._papers = papers
 
     def read_note(self, paper_id: str) -> PaperNote:
         """Return the note of a paper; an empty one if there is none."""
-        return self.read_all().get(paper_id) or PaperNote(paper_id)
+        ids = {paper_id, *self._list_merged_ids(paper_id)}
+        stored = [note for note in self._read_stored_notes() if note.paper_id in ids]
+        return self._join_notes_by_paper(stored).get(paper_id) or PaperNote(paper_id)
 
     def read_all(self) -> dict[str, PaperNote]:
         """Return the notes by paper, the last one first. A line that cannot be read is left out."""
+        notes = self._join_notes_by_paper(self._read_stored_notes())
+        return {note.paper_id: note for note in reversed(notes.values())}
+
+    def _join_notes_by_paper(self, stored_notes: list[PaperNote]) -> dict[str, PaperNote]:
         notes: dict[str, PaperNote] = {}
-        for stored in self._read_stored_notes():
+        for stored in stored_notes:
             paper_id = self._find_current_id(stored.paper_id)
             note = stored._replace(paper_id=paper_id)
             notes[paper_id] = _join_notes(earlier, note) if (earlier := notes.pop(paper_id, None)) else note
-        return {note.paper_id: note for note in reversed(notes.values())}
+        return notes
+
+    def _find_current_id(self, paper_id: str) -> str:
+        """Return the present id of the paper that had this id when its note was written."""
+        try:
+            return self._papers.find_paper_id(paper_id) if self._papers else paper_id
+        except PaperNotFound:
+            return paper_id
+
+    def _list_merged_ids(self, paper_id: str) -> list[str]:
+        try:
+            return self._papers.list_merged_ids(paper_id) if self._papers else []
+        except PaperNotFound:
+            return []
 
     def _read_stored_notes(self) -> list[PaperNote]:
         """Return the notes with the ids that they were written for, the last one last."""
@@ -104,8 +130,9 @@ class PaperNotes:
 
     def _list_earlier_ids(self, paper_id: str) -> list[str]:
         """Return the other ids with notes on this paper: ids of papers that were merged into it."""
-        ids = [note.paper_id for note in self._read_stored_notes()]
-        return [one for one in ids if one != paper_id and self._find_current_id(one) == paper_id]
+        noted = {note.paper_id for note in self._read_stored_notes()}
+        ids = [one for one in self._list_merged_ids(paper_id) if one in noted and one != paper_id]
+        return [one for one in ids if self._find_current_id(one) == paper_id]
 
     def _append(self, lines: bytes) -> None:
         try:

@@ -48,13 +48,31 @@ def test_notes_on_two_papers_that_a_build_merged_are_one_note(shelf: Path, tmp_p
     renewed = Library.open(shelf)
     kept = renewed.metadata(first)["paper_id"]
     assert renewed.metadata(second)["paper_id"] == kept
-    notes = PaperNotes(shelf, lambda paper: renewed.metadata(paper)["paper_id"])
+    notes = PaperNotes(shelf, renewed)
     joined = notes.read_note(kept)
     assert (joined.text, joined.collections, joined.by) == ("Deep.\n\nCold.", ("to read", "Moons"), "Tycho")
     notes.write_note(kept, "Deep and cold.", [], by="Sophie", revision=joined.revision)
     assert [note.text for note in notes.read_all().values()] == ["Deep and cold."]
     library.close()
     renewed.close()
+
+
+def test_reading_the_note_of_a_paper_looks_up_no_other_paper(shelf: Path) -> None:
+    looked_up: list[str] = []
+
+    class Papers:
+        def find_paper_id(self, paper: str, /) -> str:
+            looked_up.append(paper)
+            return paper
+
+        def list_merged_ids(self, paper: str, /) -> list[str]:
+            looked_up.append(paper)
+            return []
+
+    for number in range(3):
+        PaperNotes(shelf).write_note(f"p{number}", "Deep.", [], by="Sophie")
+    assert PaperNotes(shelf, Papers()).read_note("p1").text == "Deep."
+    assert set(looked_up) == {"p1"}
 
 
 def test_a_note_that_somebody_else_has_changed_is_not_overwritten(shelf: Path) -> None:

@@ -256,9 +256,17 @@ class Shelf:
         """Return the stored BibTeX entry of a paper, or an empty text."""
         return self._read_value("SELECT bibtex FROM paper WHERE no = ?", no)
 
+    def read_paper_id(self, no: int) -> str:
+        """Return the id of a paper."""
+        return self._read_value("SELECT paper_id FROM paper WHERE no = ?", no)
+
     def list_keys(self, no: int) -> list[str]:
         """Return all keys of a paper."""
         return orjson.loads(self._read_value("SELECT keys FROM paper WHERE no = ?", no))
+
+    def list_merged_ids(self, no: int) -> list[str]:
+        """Return the ids of the papers that were merged into a paper."""
+        return [key.removeprefix("id:") for key in self.list_keys(no) if key.startswith("id:")]
 
     def list_origins(self, no: int) -> list[str]:
         """Return the inputs of a paper."""

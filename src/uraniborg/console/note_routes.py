@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Query, Request
 
-from paper_library.errors import PaperNotFound
 from paper_library.library import Library, open_shared_library
 from paper_library.paper_notes import MOST_CHARACTERS, MOST_COLLECTIONS, PaperNotes, count_collections
 from paper_library.shelf_catalog import find_known_shelf
@@ -82,26 +81,19 @@ def add_note_routes(api: FastAPI) -> None:
 def _open(shelf: str) -> tuple[Library, PaperNotes]:
     path = find_known_shelf(shelf).path
     library = open_shared_library(path)
-
-    def find_current_id(paper_id: str) -> str:
-        try:
-            return library.metadata(paper_id)["paper_id"]
-        except PaperNotFound:
-            return paper_id
-
-    return library, PaperNotes(path, find_current_id)
+    return library, PaperNotes(path, library)
 
 
 def _read_note(shelf: str, paper_id: str) -> dict[str, Any]:
     library, notes = _open(shelf)
-    return notes.read_note(library.metadata(paper_id)["paper_id"]).as_dict()
+    return notes.read_note(library.find_paper_id(paper_id)).as_dict()
 
 
 def _write_note(
     shelf: str, paper_id: str, text: str, collections: list[str], person: str, revision: str | None
 ) -> dict[str, Any]:
     library, notes = _open(shelf)
-    known = library.metadata(paper_id)["paper_id"]
+    known = library.find_paper_id(paper_id)
     return notes.write_note(known, text, collections, by=person, revision=revision).as_dict()
 
 
