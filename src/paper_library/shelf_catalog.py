@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
+from os.path import realpath
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -15,6 +16,7 @@ from paper_library.store.manifest import read_manifest
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, write_atomic
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.text import is_encodable
 
 _BUILT: Final = "built-shelves.json"
 """The paths of shelves that were built outside of the data folder, the last one last."""
@@ -37,7 +39,7 @@ class KnownShelf:
             "name": self.name,
             "path": str(self.path),
             "is_served": self.is_served,
-            "is_sample": self.path == get_sample_shelf_path().absolute(),
+            "is_sample": realpath(self.path) == realpath(get_sample_shelf_path()),
         }
         try:
             manifest = read_manifest(self.path)
@@ -61,16 +63,22 @@ def list_known_shelves() -> list[KnownShelf]:
     folder = sample.parent
     found = [path.parent for place in ("*", "shelves/*") for path in sorted(folder.glob(f"{place}/{MANIFEST}"))]
     built = [path for path in _read_built_shelves(folder) if (path / MANIFEST).is_file()]
-    paths = [*([served] if configured else []), *found, *built]
+    paths: dict[str, Path] = {}
+    for path in (*([served] if configured else []), *found, *built):
+        paths.setdefault(realpath(path), path)  # a shelf can be reached through links, too
     names: set[str] = set()
-    return [KnownShelf(_choose_name(path, names), path, path == served) for path in dict.fromkeys(paths)]
+    return [KnownShelf(_choose_name(path, names), path, real == realpath(served)) for real, path in paths.items()]
 
 
 def remember_shelf(path: Path) -> None:
-    """Remember a shelf that is built, so that it is listed wherever it is. A list that cannot be written stays."""
+    """Remember a shelf that is built, so that it is listed wherever it is.
+
+    Do nothing if the list cannot be written, or if the path is not UTF-8.
+    """
     folder = get_sample_shelf_path().absolute().parent
-    shelf = path.resolve()
-    if shelf.is_relative_to(folder.resolve()) or shelf in _read_built_shelves(folder):
+    shelf = Path(realpath(path))
+    is_listed = shelf.is_relative_to(realpath(folder)) or shelf in _read_built_shelves(folder)
+    if is_listed or not is_encodable(str(shelf)):
         return
     with suppress(OSError, Locked):
         make_private_folder(folder)

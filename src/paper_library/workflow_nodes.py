@@ -135,7 +135,9 @@ def _write_papers_file(papers: list[Any], folder: Path) -> list[Path]:
 def _build_with_additions(shelf: Path, inputs: list[Path], *, with_sample: bool) -> dict[str, Any]:
     from paper_library.build.builder import build_shelf
     from paper_library.sample_shelf_builder import SAMPLE_INPUTS
+    from paper_library.shelf_catalog import remember_shelf
 
+    remember_shelf(shelf)  # before the build announces it
     before = shelf if (shelf / MANIFEST).is_file() else None
     report = build_shelf([*(SAMPLE_INPUTS if with_sample else ()), *inputs], shelf, update=before)
     return {

@@ -22,6 +22,7 @@ from paper_library.errors import (
     SourceNotAvailable,
 )
 from paper_library.library import Library
+from paper_library.shelf_catalog import find_known_shelf
 from pflow.registry.interface import parse_interface
 from tests.paper_library.operations.shelves import build_readable_shelf, write_bibliography
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
@@ -204,6 +205,11 @@ def test_papers_added_to_a_new_shelf_are_found_by_their_identifiers(context: Con
     )
     comet = workflow_nodes.read_paper({**params, "paper_id": "arXiv:1577.01234"}, context)["metadata"]
     assert (comet["authors"], comet["abstract"], comet["year"]) == (COMET["authors"], COMET["abstract"], 1577)
+
+
+def test_a_shelf_that_a_node_builds_is_listed_in_the_catalog(context: Context) -> None:
+    workflow_nodes.add_papers({"shelf": "papers/new", "papers": [NOVA]}, context)
+    assert find_known_shelf("new").path == context.folder / "papers" / "new"
 
 
 def test_adding_twice_changes_nothing_and_retains_earlier_papers(context: Context, shelf: Path) -> None:
