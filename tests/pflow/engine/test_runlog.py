@@ -213,8 +213,7 @@ BEGUN_AND_KILLED = """
 import os, signal, sys
 from pathlib import Path
 from pflow.engine.runlog import RunLog
-from pflow.engine.runlog_items import ItemRow
-from pflow.engine.runlog_rows import NodeRow, Starter
+from pflow.engine.runlog_rows import NodeRow
 
 log = RunLog(Path(sys.argv[1]))
 log.record_run_start("killed", "w", "library", "2024-05-01T12:00:00.000000Z", {})
@@ -307,8 +306,7 @@ RUN_MANY = """
 import sys
 from pathlib import Path
 from pflow.engine.runlog import RunLog
-from pflow.engine.runlog_items import ItemRow
-from pflow.engine.runlog_rows import NodeRow, Starter
+from pflow.engine.runlog_rows import NodeRow
 
 for number in range(25):
     log = RunLog(Path(sys.argv[1]))
