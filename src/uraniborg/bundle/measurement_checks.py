@@ -19,7 +19,7 @@ MOST_SECONDS: Final = 600.0
 _ROUNDING: Final = 1e-12
 """The relative difference that another machine makes in one number."""
 _ERROR_RATIO: Final = 10.0
-"""An error is right if the repeated run has one that is at most so many times larger or smaller."""
+"""The largest ratio of the stored error to the error of the repeated run, or of the latter to the former."""
 _CHANGE: Final = 1e-6
 """The relative difference of transit times and velocities that is a change; their error is larger."""
 

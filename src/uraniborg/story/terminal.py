@@ -83,9 +83,9 @@ async def _run_steps(story: Story, console: Console, *, is_script: bool, years: 
     console.print(_render_title(state))
     for number, known in enumerate(state["steps"], 1):
         step = known if known["status"] == "done" else await story.get_step(known["id"])
-        place = f"{number}/{len(state['steps'])} "
+        position = f"{number}/{len(state['steps'])} "
         if not is_script:
-            console.print(_render_heading(step, place))
+            console.print(_render_heading(step, position))
         while step["status"] != "done":
             inputs: Plain | None = {"years": years} if step["id"] == "integrate" and years is not None else {}
             if not is_script:
@@ -95,21 +95,21 @@ async def _run_steps(story: Story, console: Console, *, is_script: bool, years: 
                     console.print("[dim]  Left. `uraniborg demo` goes on from here.[/]")
                     return
             try:
-                step = await _run_step(story, console, step, place, inputs)
+                step = await _run_step(story, console, step, position, inputs)
             except UraniborgError as error:
                 if is_script:
                     raise
                 console.print(Text(f"  {error.message} {error.hint}", "yellow"))
         if is_script:  # the title may depend on the inputs
-            console.print(_render_heading(step, place))
+            console.print(_render_heading(step, position))
         console.print(_render_result(step))
 
 
-async def _run_step(story: Story, console: Console, step: Plain, place: str, inputs: Plain) -> Plain:
-    with console.status(f"{place}{step['title']}") as status:
+async def _run_step(story: Story, console: Console, step: Plain, position: str, inputs: Plain) -> Plain:
+    with console.status(f"{position}{step['title']}") as status:
 
         def show(done: float) -> None:
-            status.update(f"{place}{step['title']}  {done:.0%}")
+            status.update(f"{position}{step['title']}  {done:.0%}")
 
         return await story.run_step(step["id"], inputs, progress=show if console.is_terminal else None)
 
@@ -154,8 +154,8 @@ def _render_title(state: Plain) -> Group:
     )
 
 
-def _render_heading(step: Plain, place: str) -> Text:
-    return Text.assemble("\n", (place, "dim"), (step["title"], "bold"), (f"  {step['who']}", _WHO[step["who"]]))
+def _render_heading(step: Plain, position: str) -> Text:
+    return Text.assemble("\n", (position, "dim"), (step["title"], "bold"), (f"  {step['who']}", _WHO[step["who"]]))
 
 
 def _render_result(step: Plain) -> Group:

@@ -66,7 +66,7 @@ class Sessions:
                 tasks.cancel_scope.cancel()
 
     def end_streams(self) -> None:
-        """End the event streams of all sessions, for which a server that shuts down would wait in vain."""
+        """End the event streams of all sessions, which clients keep open and a server that shuts down waits for."""
         for session in self._open.values():
             session.transport.close_standalone_sse_stream()
 
