@@ -188,6 +188,8 @@ export interface Body_write_draft {
   document: Record<string, unknown>;
   /** Refuse to replace a text that has another revision. */
   revision?: string | null;
+  /** Refuse a name that a workflow has, readable or not. */
+  create?: boolean;
 }
 
 export interface Body_write_note {

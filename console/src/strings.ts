@@ -910,8 +910,6 @@ export const strings = {
     nodeCount: (count: number) => plural(count, "node"),
     name: "Name",
     nameHint: "Small letters, digits and hyphens, such as weekly-digest.",
-    nameTaken: (name: string) => `There is a workflow '${name}' already.`,
-    nameTakenHint: "Choose another name.",
     create: "Create",
     description: "Description",
     descriptionHint: "What it does, in a sentence.",

@@ -18,7 +18,7 @@ from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.graph import describe_graph, extract_node_with_ancestors
 from pflow.ir.model import Workflow
 from pflow.library.listing import Summary, list_workflows
-from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow
+from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow, list_draft_managers
 from pflow.library.manager import WorkflowManager
 from pflow.library.mentions import Mention, find_mentions
 from pflow.library.workflow_file import hold_text_lock, require_revision
@@ -81,6 +81,16 @@ class Service:
     def read_draft(self, name: str) -> dict[str, Any]:
         """Return the text of a draft. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
         return find_draft(self.home, name, self.folder)[1].ir
+
+    def create_draft(self, name: str, document: Mapping[str, Any]) -> None:
+        """Store the text of a workflow as a new draft, valid or not.
+
+        Raise WorkflowExists if a saved workflow or a draft has this name, readable or not; SecurityError or
+        LibraryUnwritable.
+        """
+        for manager in (WorkflowManager.for_library(self.home), *list_draft_managers(self.home, self.folder)):
+            manager.require_free_name(name)
+        WorkflowManager.for_drafts(self.home).create(name, document)
 
     def write_draft(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> None:
         """Store the text of a workflow as a draft, valid or not; an older text is replaced.

@@ -102,12 +102,28 @@ class WorkflowManager:
             raise LibraryUnwritable(self.display_path(name), exc) from exc
         return path
 
+    def create(self, name: str, ir: Mapping[str, Any]) -> None:
+        """Write a new file with the IR alone. Raise WorkflowExists or LibraryUnwritable."""
+        path = self._require_writable_path(name)
+        try:
+            make_private_folder(self.folder)
+            create_exclusive(path, _encode_ir(ir))
+        except AlreadyExists:
+            raise self._make_exists_error(name) from None
+        except OSError as exc:
+            raise LibraryUnwritable(self.display_path(name), exc) from exc
+
+    def require_free_name(self, name: str) -> None:
+        """Raise WorkflowExists if the folder has a file of this name, readable or not, or a link."""
+        if os.path.lexists(self.folder / f"{validate_name(name)}{SUFFIX}"):
+            raise self._make_exists_error(name)
+
     def replace(self, name: str, ir: Mapping[str, Any]) -> None:
         """Write a file with the IR alone in place of the present one, if any. Raise LibraryUnwritable."""
         path = self._require_writable_path(name)
         try:
             make_private_folder(self.folder)
-            write_atomic(path, json.dumps(ir, indent=2, ensure_ascii=False) + "\n")
+            write_atomic(path, _encode_ir(ir))
         except OSError as exc:
             raise LibraryUnwritable(self.display_path(name), exc) from exc
 
@@ -177,6 +193,10 @@ class WorkflowManager:
         return WorkflowNotFound(
             f"There is no workflow at {self.display_path(name)}.", name=name, searched=[self.display_path(name)]
         )
+
+
+def _encode_ir(ir: Mapping[str, Any]) -> str:
+    return json.dumps(ir, indent=2, ensure_ascii=False) + "\n"
 
 
 def _remove_file_if_content_equals(path: Path, content: bytes) -> None:

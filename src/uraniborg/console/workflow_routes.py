@@ -121,10 +121,16 @@ def _add_draft_routes(api: FastAPI, service: Service) -> None:
 
     @api.put("/api/drafts/{name}", response_model=WrittenText, tags=["workflows"], summary="Write a draft")
     async def write_draft(  # pyright: ignore[reportUnusedFunction]
-        name: Name, document: Document, revision: Revision = None
+        name: Name,
+        document: Document,
+        revision: Revision = None,
+        create: Annotated[bool, Body(description="Refuse a name that a workflow has, readable or not.")] = False,
     ) -> JsonReply:
         """Store the text of a workflow as a draft, valid or not, and return the findings of the checker."""
-        await asyncio.to_thread(service.write_draft, name, document, revision)
+        if create:
+            await asyncio.to_thread(service.create_draft, name, document)
+        else:
+            await asyncio.to_thread(service.write_draft, name, document, revision)
         return _make_written_text(name, document, await asyncio.to_thread(service.check_document, document))
 
     @api.put(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Generator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -126,6 +127,27 @@ async def test_a_saved_workflow_is_replaced_unless_somebody_else_was_first(api: 
     broken: dict[str, Any] = {"document": {"nodes": []}, "revision": written["revision"]}
     assert (await api.put("/api/workflows/saved", json=broken)).json()["error"]["code"] == "invalid_workflow"
     assert (await api.get("/api/workflows/saved/document")).json()["document"] == changed
+
+
+async def test_a_new_draft_never_replaces_a_workflow_even_one_that_cannot_be_read(
+    api: httpx.AsyncClient, server: ServerProcess
+) -> None:
+    drafts = Path(server.env["URANIBORG_HOME"]) / "pflow" / "workflows" / "drafts"
+    damaged = drafts / "of-an-agent.json"
+    damaged.write_text('{"nodes": [,]}')
+    await api.put("/api/drafts/soon-saved", json={"document": GREETING})
+    await api.post("/api/drafts/soon-saved/save", json={"final_name": "is-saved", "description": "Greets."})
+    body = {"document": GREETING, "create": True}
+    for name in ("of-an-agent", "is-saved", "greeting"):
+        refused = await api.put(f"/api/drafts/{name}", json=body)
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"]) == (409, "already_exists")
+        assert name in error["message"]
+        assert "Choose another name" in error["hint"]
+    assert damaged.read_text() == '{"nodes": [,]}'
+    assert not (drafts / "is-saved.json").exists()
+    replies = await asyncio.gather(*(api.put("/api/drafts/contested", json=body) for _ in range(8)))
+    assert sorted(reply.status_code for reply in replies) == [200] + [409] * 7
 
 
 async def test_runs_are_listed_page_by_page(api: httpx.AsyncClient) -> None:

@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { ApiError } from "../../api_error.ts";
 import { TextField } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
@@ -22,9 +21,8 @@ export function NewDraftDialog(props: { document?: object; onClose: () => void; 
   const submission = useSubmission();
 
   async function create(): Promise<void> {
-    await requireFree(name.trim());
     const document = (props.document ?? FIRST_TEXT) as Record<string, unknown>;
-    await api.put("/api/drafts/{name}", { path: { name: name.trim() }, body: { document } });
+    await api.put("/api/drafts/{name}", { path: { name: name.trim() }, body: { document, create: true } });
     props.onClose();
     props.onCreated(name.trim());
   }
@@ -50,12 +48,4 @@ export function NewDraftDialog(props: { document?: object; onClose: () => void; 
       </SubmitForm>
     </Dialog>
   );
-}
-
-/** Throw an ApiError if there is a workflow of this name. */
-async function requireFree(name: string): Promise<void> {
-  const { workflows, drafts } = await api.get("/api/workflows");
-  if ([...workflows, ...drafts].some((one) => one.name === name)) {
-    throw new ApiError(texts.nameTaken(name), texts.nameTakenHint, "already_exists", 409);
-  }
 }
