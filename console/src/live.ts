@@ -25,7 +25,8 @@ type Message =
 
 let position = "";
 
-function receive(change: Change): void {
+/** Pass a change to every listener. */
+export function receiveChange(change: Change): void {
   for (const listener of [...listeners]) listener(change);
 }
 
@@ -47,7 +48,7 @@ export async function followChanges(onSignedOut: () => void, stop: AbortSignal):
     }
     if (isLeader) return;
     position = data.position || position;
-    if (data.type === "change") receive(data.change);
+    if (data.type === "change") receiveChange(data.change);
     else connection.value = data.connection;
   };
   send({ type: "hello" });
@@ -63,7 +64,7 @@ export async function followChanges(onSignedOut: () => void, stop: AbortSignal):
         onChange(change, at) {
           position = at;
           send({ type: "change", change, position: at });
-          receive(change);
+          receiveChange(change);
         },
         onPosition(at) {
           position = at;

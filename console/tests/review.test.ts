@@ -1,9 +1,12 @@
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { FlowReply } from "../src/api_types.ts";
+import { RESET, receiveChange } from "../src/live.ts";
 import { listSteps } from "../src/pages/searches/flow_diagram.tsx";
 import { formatFilters, readFilters, toParameters } from "../src/pages/searches/review_filters.ts";
+import { ReviewStore } from "../src/pages/searches/review_store.ts";
 import { parseEdit, toEditData } from "../src/pages/searches/strategy_edit.ts";
 import { UnsentMarks } from "../src/pages/searches/unsent_marks.ts";
+import type { Change } from "../src/server_events.ts";
 
 const include = { status: "include", reason: null } as const;
 
@@ -52,6 +55,44 @@ describe("marks on their way", () => {
     await marks.send();
     expect(refuse).toHaveBeenCalledOnce();
     expect(marks.count.value).toBe(0);
+  });
+});
+
+describe("papers of a review", () => {
+  const list = { papers: [], total: 0, counts: {}, facets: {}, is_complete: false, checkpoint_id: null };
+  const decided: Change = { kind: "session", subject: "s", at: "", phase: "searching" };
+
+  async function makeStoreBetweenReviews(): Promise<{ store: ReviewStore; fetched: ReturnType<typeof answer> }> {
+    const fetched = answer();
+    fetched.mockImplementation(async () => new Response(JSON.stringify({ ...list, next_offset: null })));
+    const store = new ReviewStore("s", "Ada", vi.fn());
+    await store.load(readFilters(new URLSearchParams()));
+    stop = store.start();
+    receiveChange(decided);
+    store.refresh();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(fetched).toHaveBeenCalledTimes(1);
+    return { store, fetched };
+  }
+
+  let stop = () => {};
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => {
+    stop();
+    vi.useRealTimers();
+  });
+
+  it("are read again after a gap in the changes, which may have begun a review", async () => {
+    const { fetched } = await makeStoreBetweenReviews();
+    receiveChange(RESET);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(fetched).toHaveBeenCalledTimes(2);
+  });
+
+  it("are read again when a person asks for it", async () => {
+    const { store, fetched } = await makeStoreBetweenReviews();
+    store.retry();
+    expect(fetched).toHaveBeenCalledTimes(2);
   });
 });
 

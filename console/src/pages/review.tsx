@@ -85,7 +85,7 @@ function useReviewStore(sessionId: string, filterText: string): ReviewStore {
 function NotLoaded({ store, current }: { store: ReviewStore; current: "review" | "progress" }) {
   const error = store.error.value;
   if (error?.code === "no_papers_yet") return <NoPapers sessionId={store.sessionId} current={current} />;
-  return error ? <ErrorState error={error} onRetry={() => store.refresh()} /> : <LoadingState />;
+  return error ? <ErrorState error={error} onRetry={() => store.retry()} /> : <LoadingState />;
 }
 
 function NoPapers({ sessionId, current }: { sessionId: string; current: "review" | "progress" }) {
@@ -263,7 +263,7 @@ function Review({
     <div class="search-page">
       <SearchViews sessionId={sessionId} current="review" />
       {!row && <h1 class="visually-hidden">{texts.keyTitle}</h1>}
-      {store.error.value && <ErrorNote error={store.error.value} onRetry={() => store.refresh()} />}
+      {store.error.value && <ErrorNote error={store.error.value} onRetry={() => store.retry()} />}
       <Panes
         listLabel={texts.list}
         list={

@@ -100,20 +100,30 @@ export class ReviewStore {
     this.isLoaded.value = true;
   }
 
-  /** Read everything again, soon. */
+  /** Read everything again, soon, if there are papers to read. */
   refresh(): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      this.details.value = new Map();
-      if (this.filters && this.hasPapers) void this.load(this.filters);
+      if (this.hasPapers) this.retry();
     }, REFRESH_MS);
   }
 
+  /** Read everything again now, also if the last known change left no papers to read. */
+  retry(): void {
+    this.hasPapers = true;
+    this.details.value = new Map();
+    if (this.filters) void this.load(this.filters);
+  }
+
   private follow(change: Change): void {
+    if (change.kind === "reset") {
+      this.hasPapers = true; // perhaps: the change that begins the next review may be among the lost ones
+      this.refresh();
+    }
     if (change.kind === "session" && change.subject === this.sessionId) {
       this.hasPapers = isReviewChange(change, this.sessionId);
     }
-    if (change.kind === "reset" || isReviewChange(change, this.sessionId)) this.refresh();
+    if (isReviewChange(change, this.sessionId)) this.refresh();
     if (change.subject !== this.sessionId) return;
     if (change.kind === "papers" && !(change.reviewer === this.person && this.unsent.isOwnChange())) this.refresh();
   }
