@@ -1219,6 +1219,8 @@ export interface RunDetails {
   warnings?: string[];
   /** Who started the run; None for a run of an earlier version or of a program. */
   starter?: RunStarter | null;
+  /** The state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
+  question_state?: "pending" | "decided" | "withdrawn" | null;
   nodes: RunNode[];
 }
 
@@ -1327,6 +1329,8 @@ export interface RunSummary {
   warnings?: string[];
   /** Who started the run; None for a run of an earlier version or of a program. */
   starter?: RunStarter | null;
+  /** The state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
+  question_state?: "pending" | "decided" | "withdrawn" | null;
 }
 
 /** A draft that was moved to the library. */

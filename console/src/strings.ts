@@ -1082,6 +1082,8 @@ export const strings = {
       mcp: (name: string) => `the agent ${name}`,
     },
     decided: "Decided",
+    withdrawn: "Question withdrawn",
+    withdrawnNote: "The question was withdrawn: a later run of this workflow asks it.",
     decidedNote:
       "The run goes on when the agent or the person who started it runs it again, or when you resume it here.",
     continues: "The run goes on.",

@@ -3,7 +3,7 @@ import type { Diagnostic, NodeResult } from "../src/api_types.ts";
 import { layOut } from "../src/graph/graph_layout.ts";
 import { formatCurve } from "../src/graph/graph_types.ts";
 import { keepStart, readNodeChange, toState } from "../src/pages/run/run_store.ts";
-import { formatDuration } from "../src/pages/run/run_words.ts";
+import { describeRun, formatDuration } from "../src/pages/run/run_words.ts";
 import { makeBars } from "../src/pages/run/timeline.tsx";
 import { applyCorrection, findCorrection } from "../src/pages/workflows/corrections.ts";
 import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
@@ -124,6 +124,13 @@ describe("inputs of a run", () => {
 });
 
 describe("a run", () => {
+  it("waits until its question is decided or withdrawn, which are different words", () => {
+    const describe = (state?: "pending" | "decided" | "withdrawn") =>
+      describeRun({ status: "waiting", question_state: state ?? null }).word;
+    expect([describe(), describe("pending")]).toEqual(["Waits for you", "Waits for you"]);
+    expect([describe("decided"), describe("withdrawn")]).toEqual(["Decided", "Question withdrawn"]);
+  });
+
   const result: NodeResult = {
     seq: 1,
     node: "a",

@@ -130,6 +130,11 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
                 {isContinuing ? texts.continues : texts.decidedNote}
               </p>
             )}
+            {question.value?.state === "withdrawn" && !later.run && (
+              <p class="note-box" role="status">
+                {texts.withdrawnNote}
+              </p>
+            )}
             {run.error && run.status !== "waiting" && <RunFailure run={run} hrefOf={hrefOf} />}
             {pending && (
               <section class="approval" aria-label={texts.question}>

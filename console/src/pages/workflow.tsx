@@ -13,7 +13,7 @@ import { formatPath, navigate, type Params } from "../router.ts";
 import type { Change } from "../server_events.ts";
 import { strings } from "../strings.ts";
 import { GraphView } from "./run/graph_view.tsx";
-import { formatDuration } from "./run/run_words.ts";
+import { formatDuration, isRunChange } from "./run/run_words.ts";
 import { FindingList } from "./workflows/finding_list.tsx";
 import { RunForm } from "./workflows/run_form.tsx";
 import { formatRunsAddress, RunRow } from "./workflows/run_list.tsx";
@@ -142,7 +142,7 @@ function Runs({ workflow }: { workflow: WorkflowDescription }) {
   const runs = useResource(
     `last runs ${workflow.name}`,
     (signal) => api.get("/api/runs", { query: { workflow: workflow.name, limit: SHOWN_RUNS }, signal }),
-    (change) => change.kind === "run" && change.workflow === workflow.name,
+    (change) => isRunChange(change, workflow.name),
   );
   const average = statistics.average_duration_ms;
   return (

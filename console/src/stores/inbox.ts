@@ -65,10 +65,3 @@ export const decided = makeQuestionList("decided");
 
 /** How many questions wait, in all parts. */
 export const waitingCount = computed(() => Object.values(waiting.counts.value).reduce((sum, one) => sum + one, 0));
-
-/** Return whether a question waits no more. If not all waiting questions are loaded, nothing is known of the others. */
-export function isKnownAsDecided(id: string): boolean {
-  const { entries } = waiting;
-  if (!entries.value || entries.value.length < waitingCount.value) return false;
-  return !entries.value.some((one) => one.id === id);
-}

@@ -11,6 +11,7 @@ from pflow.scheduling.installed_schedules import list_installed_schedules, remov
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.run_item_replies import NodeMessages, RunItemPage
+from uraniborg.console.run_questions import add_question_states
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import PERSON
 from uraniborg.console.workflow_replies import (
@@ -27,6 +28,7 @@ from uraniborg.console.workflow_replies import (
     WorkflowGraph,
     WorkflowText,
 )
+from uraniborg.kernel.inbox import Inbox
 
 _MAX_APPROVALS = 500
 Name = Annotated[str, Path(max_length=100, description="The name of a workflow.")]
@@ -36,12 +38,12 @@ NodeKey = Annotated[str, Query(max_length=1_000, description="The node, such as 
 
 def add_run_history_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
     """Add the routes."""
-    _add_reading_routes(api, service)
+    _add_reading_routes(api, service, workers.inbox)
     _add_resume_routes(api, service, workers)
     _add_schedule_routes(api, service)
 
 
-def _add_reading_routes(api: FastAPI, service: Service) -> None:
+def _add_reading_routes(api: FastAPI, service: Service, inbox: Inbox) -> None:
     @api.get("/api/components", response_model=ComponentList, tags=["workflows"], summary="List types of nodes")
     async def list_components(  # pyright: ignore[reportUnusedFunction]
         query: Annotated[str, Query(max_length=500)] = "", workflows: bool = False
@@ -74,7 +76,9 @@ def _add_reading_routes(api: FastAPI, service: Service) -> None:
         limit: Annotated[int, Query(ge=1, le=5_000)] = 1_000,
     ) -> JsonReply:
         """Return a run, its graph, the nodes that have ended, and with `after` 0 those that run or have just ended."""
-        return JsonReply(await asyncio.to_thread(service.read_run_progress, run_id, after, limit))
+        progress = await asyncio.to_thread(service.read_run_progress, run_id, after, limit)
+        await asyncio.to_thread(add_question_states, inbox, [progress["run"]])
+        return JsonReply(progress)
 
     @api.get("/api/runs/{run_id}/nodes/{seq}", response_model=RunNode, tags=["runs"], summary="Return a node of a run")
     async def get_run_node(  # pyright: ignore[reportUnusedFunction]
@@ -106,7 +110,9 @@ def _add_reading_routes(api: FastAPI, service: Service) -> None:
         first: Annotated[str, Query(max_length=100)], second: Annotated[str, Query(max_length=100)]
     ) -> JsonReply:
         """Return the inputs, outputs and nodes in which two runs differ."""
-        return JsonReply(await asyncio.to_thread(service.compare_runs, first, second))
+        compared = await asyncio.to_thread(service.compare_runs, first, second)
+        await asyncio.to_thread(add_question_states, inbox, [compared["first"], compared["second"]])
+        return JsonReply(compared)
 
 
 def _add_resume_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:

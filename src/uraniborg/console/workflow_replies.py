@@ -9,6 +9,8 @@ from uraniborg.console.replies import Reply
 
 RunStatus = Literal["running", "success", "failed", "cancelled", "waiting", "interrupted"]
 """How a run ended. `waiting`: a person has to decide. `interrupted`: its process is gone."""
+QuestionState = Literal["pending", "decided", "withdrawn"]
+"""The state of the question that a run waits for. `withdrawn`: a later run asks it, and nobody has decided."""
 NodeStatus = Literal["running", "completed", "reused", "failed", "waiting", "skipped", "uncertain"]
 """How a node ended. `uncertain`: it was interrupted and may have had its effect."""
 
@@ -286,6 +288,8 @@ class RunSummary(Reply):
     warnings: list[str] = Field(default_factory=list)
     starter: RunStarter | None = None
     """Who started the run; None for a run of an earlier version or of a program."""
+    question_state: QuestionState | None = None
+    """The state of the question that the run waits for; None if the run does not wait, or the question was deleted."""
 
 
 class RunList(Reply):

@@ -12,6 +12,7 @@ from pflow.library.workflow_file import compute_revision
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.run_history_routes import add_run_history_routes
+from uraniborg.console.run_questions import add_question_states
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import PERSON
 from uraniborg.console.workflow_replies import (
@@ -180,11 +181,14 @@ def _add_run_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None
     ) -> JsonReply:
         """Return a page of the runs of one workflow or of all, the latest first."""
         runs = await asyncio.to_thread(_read_runs, service, workflow, limit, status, before)
+        await asyncio.to_thread(add_question_states, workers.inbox, runs)
         return JsonReply({"runs": runs, "next": runs[-1]["id"] if len(runs) == limit else None})
 
     @api.get("/api/runs/{run_id}", response_model=RunDetails, tags=["runs"], summary="Return a run with its nodes")
     async def get_run(run_id: RunId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
-        return JsonReply(await asyncio.to_thread(_read_run, service, run_id))
+        run = await asyncio.to_thread(_read_run, service, run_id)
+        await asyncio.to_thread(add_question_states, workers.inbox, [run])
+        return JsonReply(run)
 
     @api.post(
         "/api/runs/{run_id}/cancel", response_model=CancelledRun, tags=["runs"], summary="Cancel a run", status_code=202

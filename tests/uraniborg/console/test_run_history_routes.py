@@ -75,6 +75,30 @@ async def test_a_run_is_approved_resumed_with_changes_and_compared(api: httpx.As
     assert {node["node"]: node["differs"] for node in compared["nodes"]}["say"] is True
 
 
+async def test_a_waiting_run_names_the_state_of_its_question(api: httpx.AsyncClient) -> None:
+    ask = {"nodes": [{"id": "ask", "type": "approval", "params": {"question": "Publish?"}}]}
+    await api.put("/api/drafts/asking", json={"document": ask})
+
+    async def read_states() -> dict[str, str | None]:
+        runs = (await api.get("/api/runs", params={"workflow": "asking"})).json()["runs"]
+        return {run["id"]: run["question_state"] for run in runs}
+
+    first = await start_run(api, name="asking")
+    assert first["question_state"] == "pending"
+    second = await start_run(api, name="asking", fresh=True)
+    assert await read_states() == {first["id"]: "withdrawn", second["id"]: "pending"}
+    progress = (await api.get(f"/api/runs/{first['id']}/progress")).json()
+    assert progress["run"]["question_state"] == "withdrawn"
+    question = f"/api/inbox/{second['error']['approval_id']}"
+    (await api.post(f"{question}/decide", json={"action": "reject"})).raise_for_status()
+    async with asyncio.timeout(60):
+        while len(states := await read_states()) < 3:
+            pass
+    (third,) = states.keys() - {first["id"], second["id"]}
+    assert (await wait_for_end(api, third))["status"] == "failed"  # it has archived the question
+    assert await read_states() == {first["id"]: "withdrawn", second["id"]: "decided", third: None}
+
+
 async def test_the_progress_of_a_run_has_its_graph_and_a_node_its_values(api: httpx.AsyncClient) -> None:
     run = await start_run(api, name="greeting", inputs={"name": "Live"})
     progress = (await api.get(f"/api/runs/{run['id']}/progress")).json()

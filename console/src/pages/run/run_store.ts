@@ -165,6 +165,7 @@ export function makeRunStore(runId: string) {
 
   function receive(change: Change): void {
     if (change.kind === "reset") void read(true);
+    if (change.kind === "inbox" && change.subject === run.peek()?.error?.approval_id) readSoon(0);
     if (change.subject !== (run.peek()?.id ?? runId)) return;
     if (change.kind === "node") {
       pending.push(change);

@@ -1,7 +1,7 @@
 import type { NodeResult, RunSummary } from "../../api_types.ts";
 import type { Tone } from "../../components/controls.tsx";
 import { removeDirections } from "../../inbox/words.ts";
-import { isKnownAsDecided } from "../../stores/inbox.ts";
+import type { Change } from "../../server_events.ts";
 import { strings } from "../../strings.ts";
 
 export type RunStatus = RunSummary["status"];
@@ -26,12 +26,17 @@ const NODE_TONES: Record<NodeStatus, Tone> = {
   uncertain: "maybe",
 };
 
-/** Return the word and the colour of the state of a run. One that waited for a person who has decided waits no more. */
-export function describeRun(run: Pick<RunSummary, "status" | "error">): { word: string; tone: Tone } {
-  if (run.status === "waiting" && isKnownAsDecided(run.error?.approval_id ?? "")) {
-    return { word: strings.run.decided, tone: "neutral" };
-  }
+/** Return the word and the colour of the state of a run. A run whose question is decided or withdrawn waits no more. */
+export function describeRun(run: Pick<RunSummary, "status" | "question_state">): { word: string; tone: Tone } {
+  if (run.question_state === "decided") return { word: strings.run.decided, tone: "neutral" };
+  if (run.question_state === "withdrawn") return { word: strings.run.withdrawn, tone: "neutral" };
   return { word: strings.run.statuses[run.status], tone: RUN_TONES[run.status] };
+}
+
+/** Return true if a change may alter the state of a run, of one workflow or of all, or of the question of a run. */
+export function isRunChange(change: Change, workflow?: string): boolean {
+  if (change.kind === "inbox") return change.part === "pflow";
+  return change.kind === "run" && (workflow === undefined || change.workflow === workflow);
 }
 
 /** Return who started a run, in words; an empty text if that is not known. */

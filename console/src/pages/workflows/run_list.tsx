@@ -12,7 +12,14 @@ import { VirtualList } from "../../components/virtual_list.tsx";
 import { useResource } from "../../resource.ts";
 import { formatPath, navigate } from "../../router.ts";
 import { strings } from "../../strings.ts";
-import { describeRun, describeStarter, formatDuration, type RunStatus, shortenId } from "../run/run_words.ts";
+import {
+  describeRun,
+  describeStarter,
+  formatDuration,
+  isRunChange,
+  type RunStatus,
+  shortenId,
+} from "../run/run_words.ts";
 import { formatValue } from "./input_values.ts";
 
 const texts = strings.workflows;
@@ -49,7 +56,7 @@ export function RunList({ workflow, status }: { workflow: string; status: string
       if (!merged) state.next = page.next;
       return true;
     },
-    (change) => change.kind === "run",
+    (change) => isRunChange(change),
   );
   async function loadMore(): Promise<void> {
     if (!state.next || state.isBusy) return;
