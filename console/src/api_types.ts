@@ -1301,6 +1301,10 @@ export interface RunProgress {
   /** The value of `after` for the next page of nodes. */
   next: number | null;
   active: ActiveNode[];
+  /** Whether this server resumes the run as soon as the question is decided that the run waits for. */
+  resumes_when_decided: boolean;
+  /** The id of the run that has resumed this one. */
+  resumed_as: string | null;
 }
 
 /** Who started a run, as claimed: a person in the console or a terminal, a schedule, or the client of an agent. */

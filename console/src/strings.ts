@@ -1084,9 +1084,15 @@ export const strings = {
     decided: "Decided",
     withdrawn: "Question withdrawn",
     withdrawnNote: "The question was withdrawn: a later run of this workflow asks it.",
-    decidedNote:
-      "The run goes on when the agent or the person who started it runs it again, or when you resume it here.",
-    continues: "The run goes on.",
+    decidedNotes: {
+      resumedSoon: "The run is resumed.",
+      resumedByStarter:
+        "The run continues when the agent or the person who started it runs it again, or when you resume it here.",
+    },
+    rejectedNotes: {
+      resumedSoon: "The workflow ends here, unless it has a branch for a rejection.",
+      resumedByStarter: "When it runs again, the workflow ends here, unless it has a branch for a rejection.",
+    },
     endedAt: "Ended",
     took: "Took",
     action: "Action",

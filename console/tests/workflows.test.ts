@@ -3,7 +3,7 @@ import type { Diagnostic, NodeResult } from "../src/api_types.ts";
 import { layOut } from "../src/graph/graph_layout.ts";
 import { formatCurve } from "../src/graph/graph_types.ts";
 import { keepStart, readNodeChange, toState } from "../src/pages/run/run_store.ts";
-import { describeRun, formatDuration } from "../src/pages/run/run_words.ts";
+import { describeNext, describeRun, formatDuration } from "../src/pages/run/run_words.ts";
 import { makeBars } from "../src/pages/run/timeline.tsx";
 import { applyCorrection, findCorrection } from "../src/pages/workflows/corrections.ts";
 import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
@@ -142,6 +142,13 @@ describe("a run", () => {
     error: null,
     note: null,
   };
+
+  it("is not said to continue after a rejection", () => {
+    expect(describeNext("approve", true)).toBe("The run is resumed.");
+    expect(describeNext("approve", false)).toContain("when you resume it here");
+    for (const isResumedSoon of [true, false])
+      expect(describeNext("reject", isResumedSoon)).not.toMatch(/resumed|continue/);
+  });
 
   it("takes the state of a node from the log and from changes", () => {
     expect(toState(result)).toMatchObject({ node: "a", seq: 1, durationMs: 500, hasError: false });

@@ -143,6 +143,11 @@ class Service:
         with closing(self.open_run_log()) as log:
             return list_run_lineage(log, run_id)
 
+    def find_later_run(self, run_id: str) -> str | None:
+        """Return the id of the last run that resumed a run which did not succeed, or None."""
+        with closing(self.open_run_log()) as log:
+            return log.find_later_run(run_id)
+
     def read_run_progress(self, run_id: str, after: int = 0, limit: int = 1_000) -> dict[str, Any]:
         """Return a run, its graph, the nodes that ended after the one with this `seq`, and those that are active.
 

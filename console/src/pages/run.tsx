@@ -19,7 +19,7 @@ import { GraphView } from "./run/graph_view.tsx";
 import { NodePanel, RunPanel } from "./run/node_panel.tsx";
 import { RunAgainDialog } from "./run/run_again_dialog.tsx";
 import { makeRunStore, type RunStore } from "./run/run_store.ts";
-import { describeRun, formatDuration, shortenId } from "./run/run_words.ts";
+import { describeNext, describeRun, formatDuration, shortenId } from "./run/run_words.ts";
 import { Timeline } from "./run/timeline.tsx";
 import { readRefusal } from "./workflows/started_run.ts";
 
@@ -52,8 +52,10 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
   const node = query.value.get("node") ?? undefined;
   const item = /^\d{1,9}$/.test(query.value.get("item") ?? "") ? Number(query.value.get("item")) : undefined;
   const question = useQuestion(run);
-  const later = useLaterRun(run);
-  const isContinuing = later.isFollowing && run.starter?.door === "console"; // the server runs it again
+  const resumedAs = store.resumedAs.value;
+  const follow = useFollowing(resumedAs);
+  const isDecided = question.value?.state === "decided";
+  const isResumedSoon = isDecided && store.resumesWhenDecided.value;
   const [dialog, setDialog] = useState<"again" | "compare" | undefined>(
     query.peek().has("again") ? "again" : undefined,
   );
@@ -100,37 +102,32 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
           <Detail
             bar={
               pending ? (
-                <DecisionBar
-                  question={pending}
-                  onDecided={() => later.follow()}
-                  set={question.set}
-                  reload={question.reload}
-                />
+                <DecisionBar question={pending} onDecided={follow} set={question.set} reload={question.reload} />
               ) : (
                 <Actions
                   run={run}
-                  isResumed={later.run !== undefined || isContinuing}
+                  isResumed={resumedAs !== null || isResumedSoon}
                   onAgain={() => setDialog("again")}
                   onCompare={() => setDialog("compare")}
-                  onResumed={later.follow}
+                  onResumed={follow}
                 />
               )
             }
           >
             <Heading run={run} store={store} />
             {error && <ErrorNote error={error} onRetry={store.reload} />}
-            {later.run && (
+            {resumedAs && (
               <p class="note-box" role="status">
-                {texts.resumedAs} <a href={formatPath("/runs/{id}", { id: later.run.id })}>{shortenId(later.run.id)}</a>
+                {texts.resumedAs} <a href={formatPath("/runs/{id}", { id: resumedAs })}>{shortenId(resumedAs)}</a>
               </p>
             )}
-            {question.value?.state === "decided" && !later.run && (
+            {question.value && isDecided && !resumedAs && (
               <p class="note-box" role="status" dir="auto">
                 {describeDecision(question.value, session.value.state === "signedIn" ? session.value.name : "")}{" "}
-                {isContinuing ? texts.continues : texts.decidedNote}
+                {describeNext(question.value.decision?.action, isResumedSoon)}
               </p>
             )}
-            {question.value?.state === "withdrawn" && !later.run && (
+            {question.value?.state === "withdrawn" && !resumedAs && (
               <p class="note-box" role="status">
                 {texts.withdrawnNote}
               </p>
@@ -328,21 +325,11 @@ function useQuestion(run: RunSummary) {
   return { value: resource.value.value, set: resource.set, reload: resource.reload };
 }
 
-/** The run that resumed this one. After `follow`, the page goes there when it begins. */
-function useLaterRun(run: RunSummary): { run: RunSummary | undefined; isFollowing: boolean; follow: () => void } {
+/** Go to the run that resumed this one when it begins, after the returned function was called. */
+function useFollowing(resumedAs: string | null): () => void {
   const [isFollowing, setFollowing] = useState(false);
-  const found = useResource(
-    `later ${run.id} ${run.status === "running"}`,
-    async (signal) => {
-      if (run.status === "running" || run.status === "success") return null;
-      const { runs } = await api.get("/api/runs", { query: { workflow: run.workflow, limit: 20 }, signal });
-      return runs.find((one) => one.resumed_from === run.id) ?? null;
-    },
-    (change) => change.kind === "run" && change.workflow === run.workflow,
-  );
-  const later = found.value.value ?? undefined;
   useEffect(() => {
-    if (isFollowing && later) navigate(formatPath("/runs/{id}", { id: later.id }), { replace: true });
-  }, [isFollowing, later?.id]);
-  return { run: later, isFollowing, follow: () => setFollowing(true) };
+    if (isFollowing && resumedAs) navigate(formatPath("/runs/{id}", { id: resumedAs }), { replace: true });
+  }, [isFollowing, resumedAs]);
+  return () => setFollowing(true);
 }

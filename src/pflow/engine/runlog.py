@@ -310,6 +310,18 @@ class RunLog:
         return row[0] if row else None
 
     @_replace_damaged_file_and_retry
+    def find_later_run(self, run_id: str) -> str | None:
+        """Return the id of the last run that resumed a run which did not succeed, or None."""
+        query = """
+            SELECT later.id FROM runs JOIN runs AS later ON later.workflow = runs.workflow
+            WHERE runs.id = ? AND runs.status <> 'success'
+            AND later.number > runs.number AND later.resumed_from = runs.id ORDER BY later.number DESC LIMIT 1
+        """
+        with self.file.open_or_reuse_connection() as connection:
+            row = connection.execute(query, (replace_surrogates(run_id),)).fetchone()
+        return row[0] if row else None
+
+    @_replace_damaged_file_and_retry
     def rename_workflow(self, old_name: str, new_name: str) -> None:
         """Give the runs and statistics of a workflow to its new name, which may have others already."""
         names = (replace_surrogates(new_name), replace_surrogates(old_name))

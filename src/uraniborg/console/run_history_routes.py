@@ -11,7 +11,7 @@ from pflow.scheduling.installed_schedules import list_installed_schedules, remov
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.run_item_replies import NodeMessages, RunItemPage
-from uraniborg.console.run_questions import add_question_states
+from uraniborg.console.run_questions import add_question_states, find_approval_id
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import PERSON
 from uraniborg.console.workflow_replies import (
@@ -28,7 +28,6 @@ from uraniborg.console.workflow_replies import (
     WorkflowGraph,
     WorkflowText,
 )
-from uraniborg.kernel.inbox import Inbox
 
 _MAX_APPROVALS = 500
 Name = Annotated[str, Path(max_length=100, description="The name of a workflow.")]
@@ -38,12 +37,12 @@ NodeKey = Annotated[str, Query(max_length=1_000, description="The node, such as 
 
 def add_run_history_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
     """Add the routes."""
-    _add_reading_routes(api, service, workers.inbox)
+    _add_reading_routes(api, service, workers)
     _add_resume_routes(api, service, workers)
     _add_schedule_routes(api, service)
 
 
-def _add_reading_routes(api: FastAPI, service: Service, inbox: Inbox) -> None:
+def _add_reading_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
     @api.get("/api/components", response_model=ComponentList, tags=["workflows"], summary="List types of nodes")
     async def list_components(  # pyright: ignore[reportUnusedFunction]
         query: Annotated[str, Query(max_length=500)] = "", workflows: bool = False
@@ -77,8 +76,13 @@ def _add_reading_routes(api: FastAPI, service: Service, inbox: Inbox) -> None:
     ) -> JsonReply:
         """Return a run, its graph, the nodes that have ended, and with `after` 0 those that run or have just ended."""
         progress = await asyncio.to_thread(service.read_run_progress, run_id, after, limit)
-        await asyncio.to_thread(add_question_states, inbox, [progress["run"]])
-        return JsonReply(progress)
+        run = progress["run"]
+        await asyncio.to_thread(add_question_states, workers.inbox, [run])
+        approval_id = find_approval_id(run)
+        resumes = approval_id is not None and await workers.resumes_when_decided(run["id"], approval_id)
+        # After the look at the workers: a run that they have just resumed is in the log.
+        resumed_as = await asyncio.to_thread(service.find_later_run, run["id"])
+        return JsonReply({**progress, "resumes_when_decided": resumes, "resumed_as": resumed_as})
 
     @api.get("/api/runs/{run_id}/nodes/{seq}", response_model=RunNode, tags=["runs"], summary="Return a node of a run")
     async def get_run_node(  # pyright: ignore[reportUnusedFunction]
@@ -111,7 +115,7 @@ def _add_reading_routes(api: FastAPI, service: Service, inbox: Inbox) -> None:
     ) -> JsonReply:
         """Return the inputs, outputs and nodes in which two runs differ."""
         compared = await asyncio.to_thread(service.compare_runs, first, second)
-        await asyncio.to_thread(add_question_states, inbox, [compared["first"], compared["second"]])
+        await asyncio.to_thread(add_question_states, workers.inbox, [compared["first"], compared["second"]])
         return JsonReply(compared)
 
 

@@ -70,6 +70,10 @@ class RunWorkers:
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
     _holders: dict[str, _Worker] = field(default_factory=dict[str, _Worker])
     """The processes that wait for a decision, by the id of their approval."""
+    _followed: set[str] = field(default_factory=set[str])
+    """The ids of the runs that are active, or have ended and are not stored among the waiting runs yet."""
+    _resuming: list[str] = field(default_factory=list[str])
+    """The ids of the approvals whose runs are being resumed, once for each attempt."""
 
     def __post_init__(self) -> None:
         self._waiting = WaitingRuns(self.path)
@@ -92,11 +96,27 @@ class RunWorkers:
         request = {"name": name, "inputs": inputs, "fresh": fresh, "person": person}
         return await self._run(await self._start_worker(), request)
 
+    async def resumes_when_decided(self, run_id: str, approval_id: str) -> bool:
+        """Return True if the console resumes the run that waits for this approval, as soon as it is decided."""
+        # In the order in which a run passes through them, so that a run on its way is not missed.
+        return (
+            run_id in self._followed
+            or approval_id in await asyncio.to_thread(self._waiting.list_ids)
+            or approval_id in self._resuming
+        )
+
     async def resume_decided(self, approval_id: str) -> None:
         """Run a workflow again that waited for this decision, if the console had started it.
 
         Drop the request if the question was deleted, or if another run has used and archived the decision.
         """
+        self._resuming.append(approval_id)
+        try:
+            await self._resume_decided(approval_id)
+        finally:
+            self._resuming.remove(approval_id)
+
+    async def _resume_decided(self, approval_id: str) -> None:
         try:
             entry = await asyncio.to_thread(self.inbox.get, approval_id)
         except DecisionNotFound:
@@ -153,9 +173,12 @@ class RunWorkers:
     ) -> None:
         """Read the lines of the worker until its run has ended."""
         reply: dict[str, Any] | None = None
+        run_id = ""
         try:
             while "success" not in (reply or {}) and (reply := await worker.read_line()) is not None:
                 if not first.done():
+                    run_id = str(reply.get("run_id"))
+                    self._followed.add(run_id)
                     first.set_result(reply)
         except Exception as exc:
             _log.exception("a run cannot be followed", exc=exc)
@@ -163,10 +186,13 @@ class RunWorkers:
             if not first.done():
                 first.set_exception(InternalError("The run did not begin.", hint="See the log."))
         approval_id = _find_approval_id(reply or {})
-        if approval_id is None:
-            await self._end_worker(worker)
-        else:
-            await self._hold_until_decided(worker, request, approval_id)
+        try:
+            if approval_id is None:
+                await self._end_worker(worker)
+            else:
+                await self._hold_until_decided(worker, request, approval_id)
+        finally:
+            self._followed.discard(run_id)
 
     async def _hold_until_decided(self, worker: _Worker, request: dict[str, Any], approval_id: str) -> None:
         await asyncio.to_thread(self._waiting.add, approval_id, request)

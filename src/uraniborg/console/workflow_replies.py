@@ -359,6 +359,10 @@ class RunProgress(Reply):
     next: int | None
     """The value of `after` for the next page of nodes."""
     active: list[ActiveNode]
+    resumes_when_decided: bool
+    """Whether this server resumes the run as soon as the question is decided that the run waits for."""
+    resumed_as: str | None
+    """The id of the run that has resumed this one."""
 
 
 class RunDetails(RunSummary):

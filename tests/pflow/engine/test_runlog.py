@@ -159,6 +159,15 @@ def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
     json.dumps(log.get_run("r1"))
 
 
+def test_the_run_that_resumed_a_failed_run_is_found_however_many_runs_followed(log: RunLog) -> None:
+    log_run(log, "failed", "failed")
+    log_run(log, "done", "success")
+    for number, earlier in enumerate(["failed", *[None] * 50, "done"]):
+        log.record_run_start(f"later-{number}", "w", "library", NOON, {}, resumed_from=earlier)
+    assert log.find_later_run("failed") == "later-0"
+    assert [log.find_later_run(one) for one in ("done", "later-1", "unknown")] == [None, None, None]
+
+
 def test_the_last_to_begin_comes_first_though_the_clock_went_back(log: RunLog) -> None:
     for run_id, started_at in (("r1", LATER), ("r2", NOON), ("r3", "1999-12-31T23:59:59.000000Z")):
         log.record_run_start(run_id, "w", "library", started_at, {})

@@ -1,6 +1,7 @@
 """The routes around runs: graphs, resuming, comparing, approvals, schedules and components."""
 
 import asyncio
+import subprocess
 from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.installed_programs import find_program
 from tests.uraniborg.console.processes import ServerProcess, run_server
 
 GREETING = {
@@ -97,6 +99,25 @@ async def test_a_waiting_run_names_the_state_of_its_question(api: httpx.AsyncCli
     (third,) = states.keys() - {first["id"], second["id"]}
     assert (await wait_for_end(api, third))["status"] == "failed"  # it has archived the question
     assert await read_states() == {first["id"]: "withdrawn", second["id"]: "decided", third: None}
+
+
+async def test_a_run_of_the_console_is_resumed_when_decided_and_names_the_run_that_resumed_it(
+    api: httpx.AsyncClient, server: ServerProcess
+) -> None:
+    waiting = await start_run(api, name="greeting", inputs={"name": "Tycho"})
+
+    async def read_progress() -> dict[str, Any]:
+        return (await api.get(f"/api/runs/{waiting['id']}/progress")).json()
+
+    progress = await read_progress()
+    assert (progress["resumes_when_decided"], progress["resumed_as"]) == (True, None)
+    command = [find_program("uraniborg"), "decide", waiting["error"]["approval_id"], "approve"]
+    await asyncio.to_thread(subprocess.run, command, env=server.env, check=True, capture_output=True)
+    async with asyncio.timeout(60):
+        while (progress := await read_progress())["resumed_as"] is None:
+            assert progress["resumes_when_decided"] is True
+    later = await wait_for_end(api, progress["resumed_as"])
+    assert (later["resumed_from"], later["status"]) == (waiting["id"], "success")
 
 
 async def test_the_progress_of_a_run_has_its_graph_and_a_node_its_values(api: httpx.AsyncClient) -> None:

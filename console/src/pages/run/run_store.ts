@@ -69,6 +69,8 @@ export function makeRunStore(runId: string) {
   const run = signal<RunSummary | undefined>(undefined);
   const graph = signal<RunGraph | null>(null);
   const isPresentGraph = signal(false);
+  const resumesWhenDecided = signal(false);
+  const resumedAs = signal<string | null>(null);
   const ended = signal<readonly NodeState[]>([]);
   const live = signal<ReadonlyMap<string, NodeState>>(new Map());
   const error = signal<ApiError | undefined>(undefined);
@@ -112,6 +114,8 @@ export function makeRunStore(runId: string) {
           run.value = page.run;
           graph.value = page.graph;
           isPresentGraph.value = page.is_present_graph;
+          resumesWhenDecided.value = page.resumes_when_decided;
+          resumedAs.value = page.resumed_as;
           error.value = undefined;
           if (after === 0) {
             const active = page.active.flatMap((one) => readNodeChange({ kind: "node", subject: runId, ...one }) ?? []);
@@ -166,14 +170,15 @@ export function makeRunStore(runId: string) {
   function receive(change: Change): void {
     if (change.kind === "reset") void read(true);
     if (change.kind === "inbox" && change.subject === run.peek()?.error?.approval_id) readSoon(0);
-    if (change.subject !== (run.peek()?.id ?? runId)) return;
+    const isThis = change.subject === (run.peek()?.id ?? runId);
+    if (change.kind === "run" && (isThis || change.workflow === run.peek()?.workflow)) readSoon(0); // or resumes this run
+    if (!isThis) return;
     if (change.kind === "node") {
       pending.push(change);
       if (isReading) newer.push(change);
       frame ||= requestAnimationFrame(showChanges);
       if (change.status !== "running") readSoon();
     }
-    if (change.kind === "run") readSoon(0);
   }
 
   function start(): () => void {
@@ -191,7 +196,18 @@ export function makeRunStore(runId: string) {
     };
   }
 
-  return { run, graph, isPresentGraph, ended, states, error, start, reload: () => void read(true) };
+  return {
+    run,
+    graph,
+    isPresentGraph,
+    resumesWhenDecided,
+    resumedAs,
+    ended,
+    states,
+    error,
+    start,
+    reload: () => void read(true),
+  };
 }
 
 export type RunStore = ReturnType<typeof makeRunStore>;

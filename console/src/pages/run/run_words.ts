@@ -33,6 +33,12 @@ export function describeRun(run: Pick<RunSummary, "status" | "question_state">):
   return { word: strings.run.statuses[run.status], tone: RUN_TONES[run.status] };
 }
 
+/** Return what follows from the decision about the question of a run. The console resumes only runs of its own. */
+export function describeNext(action: string | undefined, isResumedSoon: boolean): string {
+  const { decidedNotes, rejectedNotes } = strings.run;
+  return (action === "reject" ? rejectedNotes : decidedNotes)[isResumedSoon ? "resumedSoon" : "resumedByStarter"];
+}
+
 /** Return true if a change may alter the state of a run, of one workflow or of all, or of the question of a run. */
 export function isRunChange(change: Change, workflow?: string): boolean {
   if (change.kind === "inbox") return change.part === "pflow";

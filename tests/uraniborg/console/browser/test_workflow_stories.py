@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Callable, Generator
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.installed_programs import find_program
 from tests.pflow.scheduling.fake_programs import NOTHING_FAILS, write_fake_programs
 from tests.uraniborg.console.browser.agents import Agent
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
@@ -74,9 +76,9 @@ def write_draft(server: ServerProcess, name: str, document: dict[str, Any]) -> N
         client.put(f"/api/drafts/{name}", json={"document": document}).raise_for_status()
 
 
-def run_to_end(server: ServerProcess, name: str, inputs: dict[str, Any]) -> str:
+def run_to_end(server: ServerProcess, name: str, inputs: dict[str, Any], *, fresh: bool = False) -> str:
     with server.make_client() as client:
-        run_id = client.post("/api/runs", json={"name": name, "inputs": inputs}).json()["run_id"]
+        run_id = client.post("/api/runs", json={"name": name, "inputs": inputs, "fresh": fresh}).json()["run_id"]
         while client.get(f"/api/runs/{run_id}/progress").json()["run"]["status"] == "running":
             pass
     return run_id
@@ -149,6 +151,38 @@ def decide_for_agent(page: Page, server: ServerProcess, agent: Agent) -> None:
     page.goto(f"{server.url}/runs/{asked['run_id']}")
     expect(page.get_by_text("This run was resumed:")).to_be_visible()
     expect(page.get_by_role("button", name="Resume")).to_have_count(0)
+
+
+WATCH_FOR_RESUME = """
+() => {
+  window.hasOfferedResume = false;
+  const look = () => {
+    const buttons = [...document.querySelectorAll("button")];
+    window.hasOfferedResume ||= buttons.some((one) => one.innerText.includes("Resume"));
+  };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+}
+"""
+
+
+def test_a_run_of_the_console_that_is_decided_in_a_terminal_is_resumed_and_never_offers_to_resume(
+    make_visitor: Callable[..., Visitor], server: ServerProcess
+) -> None:
+    write_draft(server, "asking", {"nodes": [{"id": "ask", "type": "approval", "params": {"question": "Send?"}}]})
+    superseded, asked = (run_to_end(server, "asking", {}, fresh=True) for _ in range(2))
+    page = make_visitor().open_page(f"/runs/{superseded}")
+    expect(page.get_by_role("status").get_by_text("Question withdrawn", exact=True)).to_be_visible()
+    expect(page.get_by_text("a later run of this workflow asks it")).to_be_visible()
+    page.goto(f"{server.url}/runs/{asked}")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    page.evaluate(WATCH_FOR_RESUME)
+    with server.make_client() as client:
+        approval_id = client.get(f"/api/runs/{asked}").json()["error"]["approval_id"]
+    decide = [find_program("uraniborg"), "decide", approval_id, "reject", "--note", "too early"]
+    subprocess.run(decide, env=server.env, check=True, capture_output=True)
+    expect(page.get_by_text("This run was resumed:")).to_be_visible()
+    expect(page.get_by_role("status").get_by_text("Decided", exact=True)).to_be_visible()
+    assert not page.evaluate("window.hasOfferedResume")
 
 
 def get_node(page: Page, name: str) -> Locator:
