@@ -8,6 +8,7 @@ import { makeBars } from "../src/pages/run/timeline.tsx";
 import { applyCorrection, findCorrection } from "../src/pages/workflows/corrections.ts";
 import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
 import { findLine, findSyntaxProblem, JsonPositions } from "../src/pages/workflows/json_positions.ts";
+import { insertNode } from "../src/pages/workflows/node_insertion.ts";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: templates of workflows
 const TEXT = `{
@@ -69,6 +70,61 @@ describe("corrections of the checker", () => {
   it("are not offered if a person has to decide", () => {
     expect(findCorrection(TEXT, finding("nodes[1]", "unreachable"))).toBeUndefined();
     expect(findCorrection("not json", finding("nodes[0].type", "unknown_type", { nearest: "x" }))).toBeUndefined();
+  });
+});
+
+describe("a node that is inserted", () => {
+  const NODE = '{"id": "new"}';
+  const LIST = `{
+  "inputs": {},
+  "nodes": [
+    {"id": "a"},
+    {"id": "b"}
+  ],
+  "edges": []
+}
+`;
+  function insertAt(text: string, cursor?: number): string[] {
+    const inserted = insertNode(text, NODE, cursor);
+    expect(inserted.text.slice(inserted.start, inserted.end)).toBe(NODE);
+    return JSON.parse(inserted.text).nodes.map((one: { id: string }) => one.id);
+  }
+
+  it("becomes the first one of an empty list, wherever the cursor is", () => {
+    for (const text of ['{"nodes": []}', '{"nodes": [\n\n  ], "edges": []}', '{"edges": [], "nodes":[ ]}'])
+      for (let cursor = 0; cursor <= text.length; cursor += 1) expect(insertAt(text, cursor)).toEqual(["new"]);
+  });
+
+  it("stands before, between or after the nodes around the cursor", () => {
+    expect(insertAt(LIST, LIST.indexOf('{"id": "a"}'))).toEqual(["new", "a", "b"]);
+    expect(insertAt(LIST, LIST.indexOf("[") + 1)).toEqual(["new", "a", "b"]);
+    expect(insertAt(LIST, LIST.indexOf('"a"'))).toEqual(["a", "new", "b"]);
+    expect(insertAt(LIST, LIST.indexOf("},\n    {") + 1)).toEqual(["a", "new", "b"]);
+    expect(insertAt(LIST, LIST.indexOf('{"id": "b"}'))).toEqual(["a", "new", "b"]);
+    expect(insertAt(LIST, LIST.indexOf("\n  ],"))).toEqual(["a", "b", "new"]);
+    expect(insertAt('{"nodes":[{"id":"a"}]}', 10)).toEqual(["new", "a"]);
+  });
+
+  it("stands at the end if the cursor is outside the nodes, or was never set", () => {
+    for (const cursor of [undefined, 0, LIST.indexOf('"inputs"'), LIST.indexOf('"edges"'), LIST.length])
+      expect(insertAt(LIST, cursor)).toEqual(["a", "b", "new"]);
+  });
+
+  it("keeps any text JSON, wherever the cursor is", () => {
+    for (let cursor = 0; cursor <= LIST.length; cursor += 1) expect(insertAt(LIST, cursor)).toContain("new");
+    expect(insertNode(LIST, NODE).text).toContain('{"id": "b"},\n    {"id": "new"}\n  ],');
+  });
+
+  it("begins the list of a workflow that has none", () => {
+    expect(insertAt("{}")).toEqual(["new"]);
+    expect(insertAt('{\n  "edges": []\n}\n', 3)).toEqual(["new"]);
+  });
+
+  it("stands at the cursor of a text that is not JSON, or has no list for it", () => {
+    expect(insertNode('{"nodes": [,]}', NODE, 11).text).toBe('{"nodes": [{"id": "new"},]}');
+    expect(insertNode('{"nodes": ', NODE).text).toBe('{"nodes": {"id": "new"}');
+    expect(insertNode('{"nodes": {}}', NODE, 0).text).toBe('{"id": "new"}{"nodes": {}}');
+    expect(insertNode("[]", NODE, 1).text).toBe('[{"id": "new"}]');
   });
 });
 

@@ -17,6 +17,7 @@ import { strings } from "../strings.ts";
 import { applyCorrection, findCorrection } from "./workflows/corrections.ts";
 import { FindingList } from "./workflows/finding_list.tsx";
 import { findLine, findSyntaxProblem, JsonPositions } from "./workflows/json_positions.ts";
+import { insertNode } from "./workflows/node_insertion.ts";
 import { NodeTypes } from "./workflows/node_types.tsx";
 import { readRefusal } from "./workflows/started_run.ts";
 import { TextArea } from "./workflows/text_area.tsx";
@@ -101,13 +102,10 @@ function Editor({ stored }: { stored: WorkflowText }) {
     [],
   );
 
-  /** Insert a node at the cursor, with a comma if another one stands before it. */
   function insert(node: string): void {
-    const at = area.current?.selectionEnd ?? text.value.length;
-    const before = text.value.slice(0, at);
-    const inserted = `${/[}\]"\w]\s*$/.test(before) ? ",\n    " : ""}${node}`;
-    text.value = before + inserted + text.value.slice(at);
-    requestAnimationFrame(() => select(area.current, text.value, at, at + inserted.length));
+    const inserted = insertNode(text.value, node, area.current?.selectionEnd);
+    text.value = inserted.text;
+    requestAnimationFrame(() => select(area.current, text.value, inserted.start, inserted.end));
   }
 
   function discard(): void {
