@@ -3053,6 +3053,8 @@ export interface Operations {
     query: {
       query?: string;
       workflows?: boolean;
+      /** Describe the parameters of all types, not of the best alone. */
+      in_full?: boolean;
     };
     body: undefined;
     reply: ComponentList;

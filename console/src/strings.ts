@@ -1013,6 +1013,7 @@ export const strings = {
     insertNode: "Insert",
     nodeOutputs: (names: string) => `Outputs: ${names}`,
     noNodeTypes: "No type matches.",
+    moreNodeTypes: (count: number) => `And ${count.toLocaleString("en-GB")} more: type a word to find them.`,
     unsaved: "Not saved yet",
     allSaved: "Saved",
     textSaved: (name: string) => `${name} is saved.`,

@@ -23,17 +23,20 @@ _IN_FULL: Final = 5
 
 
 def search_components(
-    home: Path, registry: Registry, query: str, include_workflows: bool, *, max_bytes: int
+    home: Path, registry: Registry, query: str, include_workflows: bool, *, max_bytes: int, in_full: bool = False
 ) -> dict[str, Any]:
-    """Return the reply of `browse_components`. `total` counts all matches, also those left out."""
+    """Return the reply of `browse_components`. `total` counts all matches, also those left out.
+
+    With `in_full`, every match is described with each parameter and field.
+    """
     workflow_uses, type_uses = _read_use_counts(home)
     matches = registry.search(query, uses=type_uses)
     workflows = _rank_workflows(home, query, workflow_uses) if include_workflows else []
     kept_workflows = _take_first_fitting(workflows, int(max_bytes * _WORKFLOW_SHARE) if matches else max_bytes)
     spent = len(orjson.dumps(kept_workflows))
     # Made one by one, and no more than fit: there may be thousands.
-    in_full = _IN_FULL if query.strip() else 0
-    nodes = (_describe_node(match, is_brief=place >= in_full) for place, match in enumerate(matches))
+    in_full_count = len(matches) if in_full else _IN_FULL if query.strip() else 0
+    nodes = (_describe_node(match, is_brief=index >= in_full_count) for index, match in enumerate(matches))
     kept_nodes = _take_first_fitting(nodes, max_bytes - spent)
     total = len(matches) + len(workflows)
     is_cut = len(kept_nodes) + len(kept_workflows) < total

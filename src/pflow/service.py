@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 BROWSE_BYTES: Final = 60_000
 """The maximum size of a reply of `browse`."""
+FULL_BROWSE_BYTES: Final = 250_000
+"""The maximum size of a reply of `browse` with all descriptions, which a page shows and an agent does not read."""
 _LISTED_ERRORS: Final = 5
 _LISTED_WARNINGS: Final = 30
 
@@ -49,11 +51,18 @@ class Service:
     def home(self) -> Path:
         return self.settings.home.expanduser()
 
-    def browse_components(self, query: str = "", include_workflows: bool = True) -> dict[str, Any]:
-        """Return nodes and, with `include_workflows`, workflows, the best matches first, up to BROWSE_BYTES."""
+    def browse_components(
+        self, query: str = "", include_workflows: bool = True, *, in_full: bool = False
+    ) -> dict[str, Any]:
+        """Return nodes and, with `include_workflows`, workflows, the best matches first, up to BROWSE_BYTES.
+
+        With `in_full`, all parameters and outputs have their descriptions, up to FULL_BROWSE_BYTES.
+        """
         from pflow.component_search import search_components
 
-        return search_components(self.home, Registry(self.home), query, include_workflows, max_bytes=BROWSE_BYTES)
+        max_bytes = FULL_BROWSE_BYTES if in_full else BROWSE_BYTES
+        registry = Registry(self.home)
+        return search_components(self.home, registry, query, include_workflows, max_bytes=max_bytes, in_full=in_full)
 
     def list_library(self, pattern: str | None = None) -> list[dict[str, Any]]:
         """Return the saved workflows that match the pattern, or all."""

@@ -45,10 +45,14 @@ def add_run_history_routes(api: FastAPI, service: Service, workers: RunWorkers) 
 def _add_reading_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
     @api.get("/api/components", response_model=ComponentList, tags=["workflows"], summary="List types of nodes")
     async def list_components(  # pyright: ignore[reportUnusedFunction]
-        query: Annotated[str, Query(max_length=500)] = "", workflows: bool = False
+        query: Annotated[str, Query(max_length=500)] = "",
+        workflows: bool = False,
+        in_full: Annotated[
+            bool, Query(description="Describe the parameters of all types, not of the best alone.")
+        ] = False,
     ) -> JsonReply:
         """Return the types of nodes that match a query, the best first, as the tool `browse_components` does."""
-        return JsonReply(await asyncio.to_thread(service.browse_components, query, workflows))
+        return JsonReply(await asyncio.to_thread(service.browse_components, query, workflows, in_full=in_full))
 
     @api.get(
         "/api/workflows/{name}/graph", response_model=WorkflowGraph, tags=["workflows"], summary="Return the graph"

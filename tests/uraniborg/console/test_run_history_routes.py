@@ -222,6 +222,15 @@ async def test_a_graph_a_text_and_components_can_be_read(api: httpx.AsyncClient)
     assert "http" in [node["type"] for node in found["nodes"]]
 
 
+async def test_all_types_of_nodes_are_described_with_all_parameters_if_that_is_asked(api: httpx.AsyncClient) -> None:
+    brief = (await api.get("/api/components")).json()
+    in_full = (await api.get("/api/components", params={"in_full": True})).json()
+    assert [len(in_full["nodes"]), in_full["truncated"]] == [in_full["total"], False]
+    assert [node["type"] for node in in_full["nodes"]] == [node["type"] for node in brief["nodes"]]
+    inputs = {node["type"]: node["inputs"] for node in in_full["nodes"]}
+    assert all("description" in one for one in inputs["http"])
+
+
 async def test_schedules_are_listed_and_an_unknown_one_is_not_removed(api: httpx.AsyncClient) -> None:
     listed = (await api.get("/api/schedules")).json()
     assert listed["schedules"] == []

@@ -7,14 +7,13 @@ import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
 
 const texts = strings.workflows;
-const SHOWN = 40;
 
 /** The types of nodes with their parameters and outputs, to read and to insert into the text of a workflow. */
 export function NodeTypes({ onInsert }: { onInsert: (text: string) => void }) {
   const [words, setWords] = useState("");
   const found = useResource(
     `node types ${words}`,
-    (signal) => api.get("/api/components", { query: { query: words, workflows: false }, signal }),
+    (signal) => api.get("/api/components", { query: { query: words, in_full: true }, signal }),
     () => false,
     "node types",
   );
@@ -30,10 +29,10 @@ export function NodeTypes({ onInsert }: { onInsert: (text: string) => void }) {
         onInput={(event) => setWords(event.currentTarget.value)}
       />
       <Loaded resource={found}>
-        {({ nodes }) =>
+        {({ nodes, total }) =>
           nodes.length ? (
             <ul aria-label={texts.nodeTypes}>
-              {nodes.slice(0, SHOWN).map((node) => (
+              {nodes.map((node) => (
                 <li key={node.type}>
                   <details>
                     <summary>
@@ -63,6 +62,7 @@ export function NodeTypes({ onInsert }: { onInsert: (text: string) => void }) {
                   </details>
                 </li>
               ))}
+              {total > nodes.length && <li class="quiet small">{texts.moreNodeTypes(total - nodes.length)}</li>}
             </ul>
           ) : (
             <p class="quiet small">{texts.noNodeTypes}</p>
