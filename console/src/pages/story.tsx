@@ -36,7 +36,10 @@ export function describeStatus(state: StoryState, step: StoryStep): string {
 }
 
 function Story(props: { state: StoryState; story: Resource<StoryState>; chosen: string | undefined }) {
-  const { state, story, chosen } = props;
+  const { story, chosen } = props;
+  const [sent, setSent] = useState<StoryState["running"]>(null);
+  // A step that was sent runs, also in replies that the server gave before it received the step
+  const state: StoryState = { ...props.state, running: sent ?? props.state.running };
   const current = chosen ?? state.running ?? state.next ?? state.steps.at(-1)?.id;
   const index = Math.max(
     0,
@@ -56,7 +59,7 @@ function Story(props: { state: StoryState; story: Resource<StoryState>; chosen: 
     <Panes
       listLabel={texts.steps}
       list={<StepList state={state} current={step.id} story={story} />}
-      detail={<StepPane key={step.id} state={state} step={step} number={index + 1} story={story} goTo={goTo} />}
+      detail={<StepPane key={step.id} {...{ state, step, story, setSent, goTo }} number={index + 1} />}
       context={<Answers state={state} />}
       contextLabel={texts.answer}
       hasDetail={chosen !== undefined}
@@ -115,25 +118,35 @@ function Answers({ state }: { state: StoryState }) {
   );
 }
 
-/** The universe that the story made last, or else any, moving. */
+/** The universe that the story made last, or else any, moving. One that a running step replaces is not read. */
 function StoryUniverse({ state }: { state: StoryState }) {
   const universes = useResource(
     "universes of the story",
     (signal) => api.get("/api/universes", { signal }),
     (change) => change.kind === "universe",
   );
-  const links = state.steps.flatMap((step) => step.links.map((link) => link.path.split("?", 1)[0]));
+  const links = state.steps.flatMap(listLinkedPaths);
   const all = universes.value.value?.universes ?? [];
   const newest = all.find((one) => links.includes(formatPath("/universes/{id}", { id: one.id }))) ?? all[0];
   if (!newest) return null;
+  const path = formatPath("/universes/{id}", { id: newest.id });
+  const isReplaced = state.steps.some((step) => step.id === state.running && listLinkedPaths(step).includes(path));
   return (
-    <a class="story-universe" href={formatPath("/universes/{id}", { id: newest.id })}>
-      <OrbitPicture key={newest.id} universe={newest.id} name={newest.name} />
+    <a class="story-universe" href={path}>
+      {isReplaced ? (
+        <span class="orbit-picture" />
+      ) : (
+        <OrbitPicture key={newest.id} universe={newest.id} name={newest.name} />
+      )}
       <span class="small" dir="auto">
         {newest.name}
       </span>
     </a>
   );
+}
+
+function listLinkedPaths(step: StoryStep): (string | undefined)[] {
+  return step.links.map((link) => link.path.split("?", 1)[0]);
 }
 
 function isOpen(step: StoryStep): boolean {

@@ -21,23 +21,24 @@ interface StepProps {
   step: StoryStep;
   number: number;
   story: Resource<StoryState>;
+  /** Called with a step when it is sent to the server, and with null after the reply. */
+  setSent: (step: StoryState["running"]) => void;
   goTo: (index: number) => void;
 }
 
 /** One step: its sentence, what came of it, and the bar with which it is run. */
 export function StepPane(props: StepProps) {
-  const { state, step, number, story, goTo } = props;
+  const { state, step, number, story, setSent, goTo } = props;
   const [values, setValues] = useState<StepValues>({});
   const [error, setError] = useState<ApiError>();
-  const [isSent, setSent] = useState(false);
-  const isRunning = state.running === step.id || isSent;
-  const isBlocked = state.running !== null || isSent;
+  const isRunning = state.running === step.id;
+  const isBlocked = state.running !== null;
   const sent = useRef(false);
 
   async function run(): Promise<void> {
     if (sent.current || !step.can_run || state.running !== null) return;
     sent.current = true;
-    setSent(true);
+    setSent(step.id);
     setError(undefined);
     navigate(`/story/${step.id}`, { replace: true }); // the step stays in view when it is done
     try {
@@ -47,7 +48,7 @@ export function StepPane(props: StepProps) {
       setError(toApiError(thrown));
     } finally {
       sent.current = false;
-      setSent(false);
+      setSent(null);
       story.reload();
     }
   }

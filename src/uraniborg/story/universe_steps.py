@@ -125,10 +125,9 @@ def format_mass_line(mass: Plain) -> str:
 
 
 async def branch_with_other_mass(context: StepContext, factor: float, replaced: str | None) -> Plain:
-    """Branch the universe, multiply the mass of the planet, and return the branch."""
+    """Branch the universe, multiply the mass of the planet, delete the replaced branch, and return the new one."""
     built = context.results["build"]
     async with open_universes() as service:
-        await _delete_if_present(service, replaced)
         _, state = await read_universe(service, built["universe_id"], built["version"])
         before = state["stars"][PLANET]["mass"]
         record = await service.branch(
@@ -141,6 +140,7 @@ async def branch_with_other_mass(context: StepContext, factor: float, replaced: 
         result = await service.send(record.id, command, author=context.person)
         _, state = await read_universe(service, record.id)
         version_after = (await service.read_record(built["universe_id"])).version
+        await _delete_if_present(service, replaced)  # last: pages that draw it know by now that this step runs
     (mass,) = [one for one in await asyncio.to_thread(describe_masses, state, context.folder) if one["body"] == PLANET]
     return {
         "universe_id": record.id,
