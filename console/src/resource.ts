@@ -20,8 +20,9 @@ export interface Resource<T> {
 }
 
 /**
- * Make a resource. `load` reads it, or returns undefined if there is nothing to read now; `isAffected` tells which changes of the stream make it out of date. A `reset` of
- * the stream makes every resource out of date. `earlier` is shown until the first answer.
+ * Make a resource. `load` reads the data, or returns undefined if there is nothing to read now. `isAffected` returns
+ * true for the changes of the stream that make the data out of date; a `reset` of the stream always does. `earlier` is
+ * shown until the first answer.
  */
 export function makeResource<T>(
   load: (abort: AbortSignal) => Promise<T | undefined>,

@@ -55,7 +55,7 @@ function Approval({ question }: { question: ApprovalQuestion }) {
     <>
       <p class="quiet" dir="auto">
         {texts.approvalLead(removeDirections(workflow), removeDirections(node))}{" "}
-        {!workflow.includes("@") && <a href={formatRunsAddress(workflow, "")}>{texts.showRuns}</a>}
+        <a href={formatRunsAddress(workflow, "")}>{texts.showRuns}</a>
       </p>
       {details !== undefined && details !== null && (
         <Card title={texts.details}>

@@ -131,9 +131,9 @@ function Editor({ stored }: { stored: WorkflowText }) {
 
   function showFinding(finding: Diagnostic): void {
     const syntax = finding.code === "invalid_json" ? findSyntaxProblem(text.value)?.position : undefined;
-    const place = new JsonPositions(text.value).findNearest(finding.path);
+    const position = new JsonPositions(text.value).findNearest(finding.path);
     if (syntax !== undefined) select(area.current, text.value, syntax, syntax + 1);
-    else if (place) select(area.current, text.value, place.key?.start ?? place.start, place.end);
+    else if (position) select(area.current, text.value, position.key?.start ?? position.start, position.end);
   }
 
   function correct(finding: Diagnostic): void {
@@ -258,9 +258,9 @@ function findLines(text: string, findings: readonly Diagnostic[]): ReadonlyMap<n
 
 /** Return the line of a finding, or undefined if it is not in the text any more. */
 function findFindingLine(text: string, positions: JsonPositions, finding: Diagnostic): number | undefined {
-  const place =
+  const position =
     finding.code === "invalid_json" ? findSyntaxProblem(text)?.position : positions.findNearest(finding.path)?.start;
-  return place === undefined ? undefined : findLine(text, place).line;
+  return position === undefined ? undefined : findLine(text, position).line;
 }
 
 /** The findings of the one checker about a text, a moment after it was typed. */

@@ -14,16 +14,16 @@ const KEY_CODES = new Set(["unknown_key", "unknown_param"]);
 /** Return the correction that the checker proposes for a finding, or undefined if a person has to decide. */
 export function findCorrection(text: string, finding: Diagnostic): Correction | undefined {
   const positions = new JsonPositions(text);
-  const place = positions.find(finding.path);
+  const position = positions.find(finding.path);
   const name = lastName(finding.path);
-  if (!place) return finding.code === "missing_param" ? addParameter(text, positions, finding, name) : undefined;
-  if (KEY_CODES.has(finding.code)) return renameKey(positions, finding, place.key);
-  const given = readValue(text.slice(place.start, place.end));
+  if (!position) return finding.code === "missing_param" ? addParameter(text, positions, finding, name) : undefined;
+  if (KEY_CODES.has(finding.code)) return renameKey(positions, finding, position.key);
+  const given = readValue(text.slice(position.start, position.end));
   const template = typeof given === "string" ? replaceTemplate(given, finding) : undefined;
   const value = template ?? proposeValue(given, finding, name);
   if (value === undefined || JSON.stringify(value) === JSON.stringify(given)) return undefined;
   const insert = JSON.stringify(value);
-  return { start: place.start, end: place.end, insert, shown: template ?? insert };
+  return { start: position.start, end: position.end, insert, shown: template ?? insert };
 }
 
 /** Return the text with a correction. */
@@ -79,11 +79,11 @@ function addParameter(
 }
 
 /** Add a member at the beginning of an object. */
-function addMember(text: string, place: { start: number; end: number }, member: string): Correction | undefined {
-  if (text[place.start] !== "{") return undefined;
-  const isEmpty = text.slice(place.start + 1, place.end - 1).trim() === "";
-  const at = place.start + 1;
-  const lead = /^\s*/.exec(text.slice(at, place.end))?.[0] ?? "";
+function addMember(text: string, position: { start: number; end: number }, member: string): Correction | undefined {
+  if (text[position.start] !== "{") return undefined;
+  const isEmpty = text.slice(position.start + 1, position.end - 1).trim() === "";
+  const at = position.start + 1;
+  const lead = /^\s*/.exec(text.slice(at, position.end))?.[0] ?? "";
   return { start: at, end: at, insert: isEmpty ? member : `${lead}${member},`, shown: member };
 }
 

@@ -24,19 +24,19 @@ export function FindingList({ findings, findLine, onShow, describeCorrection, on
       {findings.slice(0, SHOWN).map((finding, index) => {
         const correction = describeCorrection?.(finding);
         const line = findLine?.(finding);
-        const place = [line === undefined ? "" : texts.line(line), finding.path].filter(Boolean).join(" ");
+        const position = [line === undefined ? "" : texts.line(line), finding.path].filter(Boolean).join(" ");
         return (
           <li key={`${finding.path} ${finding.code} ${index}`}>
             <p class="tags">
               <Tag tone={finding.severity === "error" ? "no" : "maybe"}>
                 {finding.severity === "error" ? texts.error : texts.warning}
               </Tag>
-              {onShow && place ? (
+              {onShow && position ? (
                 <button type="button" class="link-button mono" onClick={() => onShow(finding)} dir="auto">
-                  {place}
+                  {position}
                 </button>
               ) : (
-                <code dir="auto">{place}</code>
+                <code dir="auto">{position}</code>
               )}
             </p>
             <p dir="auto">{finding.message}</p>

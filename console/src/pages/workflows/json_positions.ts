@@ -109,11 +109,11 @@ export function findSyntaxProblem(text: string): { message: string; position: nu
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const offset = /position (\d+)/.exec(message);
-    const place = /line (\d+) column (\d+)/.exec(message);
+    const lineAndColumn = /line (\d+) column (\d+)/.exec(message);
     const position = offset
       ? Number(offset[1])
-      : place
-        ? findPosition(text, Number(place[1]), Number(place[2]))
+      : lineAndColumn
+        ? findPosition(text, Number(lineAndColumn[1]), Number(lineAndColumn[2]))
         : text.length;
     return { message: message.replace(/ in JSON at position.*$/s, "").replace(/^JSON\.parse: /, ""), position };
   }
