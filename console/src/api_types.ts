@@ -449,6 +449,7 @@ export interface FlowReply {
   identified: Record<string, number>;
   removed: Record<string, number>;
   screened: number;
+  judged_by_person: number;
   excluded: Record<string, number>;
   included: number;
   round_count: number;

@@ -110,6 +110,7 @@ describe("the flow of records", () => {
     identified: { arxiv: 30, crossref: 20 },
     removed: { duplicate_within_round: 20 },
     screened: 30,
+    judged_by_person: 7,
     excluded: { by_person: 2, below_threshold: 5 },
     included: 23,
     round_count: 1,
@@ -124,6 +125,14 @@ describe("the flow of records", () => {
     const steps = listSteps(flow, { include: 5, maybe: 1, exclude: 3, undecided: 16 });
     expect(steps.map((step) => step.count)).toEqual(["50", "30", "25", "9 / 25", "5"]);
     expect(steps.map((step) => step.side?.count)).toEqual([undefined, "20", "5", "3", undefined]);
+  });
+
+  it("does not count papers without a verdict as judged when it is complete", () => {
+    const steps = listSteps({ ...flow, is_complete: true }, { include: 4, maybe: 1, exclude: 0, undecided: 18 });
+    expect(steps.map((step) => `${step.count} ${step.label}`).slice(-2)).toEqual([
+      "7 / 25 judged by people",
+      "23 kept, 18 not judged",
+    ]);
   });
 });
 

@@ -10,6 +10,8 @@ from paper_search.export.prisma_flow import (
     RoundFlow,
     build_prisma_flow,
     count_exclusions_by_description,
+    count_included_by_description,
+    count_screened_by_judge,
 )
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.recordings import find_offline_notice
@@ -59,21 +61,20 @@ def _describe_search(flow: PrismaFlow) -> list[str]:
 
 
 def _format_flow_table(flow: PrismaFlow) -> str:
-    reasons, statuses = count_exclusions_by_description(flow), sorted(flow.included_by_status.items())
-    screening = _make_screening_rows(flow, _format_numbers(reasons)) if flow.rounds else []
-    return _format_table(
-        _STEPS, [_make_identified_row(flow), *screening, _make_included_row(flow, _format_numbers(statuses))]
-    )
+    judges, reasons = count_screened_by_judge(flow), count_exclusions_by_description(flow)
+    screening = _make_screening_rows(flow, _format_numbers(reasons), _format_numbers(judges)) if flow.rounds else []
+    included = _make_included_row(flow, _format_numbers(count_included_by_description(flow)))
+    return _format_table(_STEPS, [_make_identified_row(flow), *screening, included])
 
 
 def _make_identified_row(counts: FlowCounts) -> tuple[str, ...]:
     return "Records identified", str(sum(counts.identified.values())), _format_counts(counts.identified)
 
 
-def _make_screening_rows(counts: FlowCounts, reasons: str) -> list[tuple[str, ...]]:
+def _make_screening_rows(counts: FlowCounts, reasons: str, judges: str = "") -> list[tuple[str, ...]]:
     return [
         ("Records removed before screening", str(sum(counts.removed.values())), _format_counts(counts.removed)),
-        ("Records screened", str(counts.screened), ""),
+        ("Records screened", str(counts.screened), judges),
         ("Records excluded", str(sum(counts.excluded.values())), reasons),
     ]
 

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from paper_search.models import PaperCollection, RoundLog, SourceReport
-from paper_search.review_models import Exclusion, ExclusionReason
+from paper_search.review_models import Exclusion, ExclusionReason, ReviewStatus
 
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"
@@ -68,6 +68,8 @@ class PrismaFlow(FlowCounts):
     ended_by: str | None
     partial: bool
     rounds: list[RoundFlow]
+    judged_by_person: int
+    """Screened papers that a person marked; the software alone screened the others, by relevance and limits."""
     included_by_status: dict[str, int]
     exclusions: list[Exclusion]
     notes: list[str]
@@ -77,6 +79,8 @@ def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
     """Return the flow of a search: the sums over all rounds, and each round."""
     metadata = collection.metadata
     rounds = [_build_round_flow(log) for log in metadata.round_logs]
+    statuses = Counter(paper.status for paper in collection.papers)
+    excluded_by_person = sum(one.reason is ExclusionReason.BY_PERSON for one in metadata.exclusions)
     identified = (r.identified for r in rounds) if rounds else [_count_by_source(metadata.sources)]
     return PrismaFlow(
         identified=_sum_counts(identified),
@@ -91,10 +95,28 @@ def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
         ended_by=metadata.reason,
         partial=metadata.partial,
         rounds=rounds,
-        included_by_status=dict(Counter(paper.status.value for paper in collection.papers)),
+        judged_by_person=excluded_by_person + statuses.total() - statuses[ReviewStatus.UNDECIDED],
+        included_by_status={status.value: count for status, count in statuses.items()},
         exclusions=metadata.exclusions,
         notes=metadata.notes,
     )
+
+
+def count_screened_by_judge(flow: PrismaFlow) -> list[tuple[str, int]]:
+    """Return the numbers of papers that people have judged, and that the software alone has screened."""
+    counts = [
+        ("judged by a person", flow.judged_by_person),
+        ("by the software alone", flow.screened - flow.judged_by_person),
+    ]
+    return [(judge, count) for judge, count in counts if count]
+
+
+def count_included_by_description(flow: PrismaFlow) -> list[tuple[str, int]]:
+    """Return the marks of the included papers with their counts."""
+    return [
+        ("not judged by a person" if status == ReviewStatus.UNDECIDED else f"marked {status}", count)
+        for status, count in sorted(flow.included_by_status.items())
+    ]
 
 
 def count_exclusions_by_description(flow: PrismaFlow) -> list[tuple[str, int]]:

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from paper_search.export.prisma_flow import LABELS, PrismaFlow, build_prisma_flow, count_exclusions_by_description
+from paper_search.export.prisma_flow import (
+    LABELS,
+    PrismaFlow,
+    build_prisma_flow,
+    count_exclusions_by_description,
+    count_included_by_description,
+    count_screened_by_judge,
+)
 from paper_search.models import PaperCollection
 from paper_search.recordings import find_offline_notice
 from uraniborg.kernel.bibliography.one_line_text import to_one_line
@@ -78,15 +85,11 @@ def export_prisma_svg(collection: PaperCollection) -> str:
 
 def _build_rows(flow: PrismaFlow) -> list[tuple[str, _Box, _Box | None]]:
     identified = _make_box(f"Records identified (n = {sum(flow.identified.values()):,})", flow.identified.items())
-    statuses = [
-        (status if status == "undecided" else f"marked {status}", count)
-        for status, count in sorted(flow.included_by_status.items())
-    ]
-    included = _make_box(f"Papers included (n = {flow.included:,})", statuses)
+    included = _make_box(f"Papers included (n = {flow.included:,})", count_included_by_description(flow))
     if not flow.rounds:
         return [("Identification", identified, None), ("Included", included, None)]
     removed = _make_box(f"Removed before screening (n = {sum(flow.removed.values()):,})", _label_counts(flow.removed))
-    screened = _make_box(f"Records screened (n = {flow.screened:,})", [])
+    screened = _make_box(f"Records screened (n = {flow.screened:,})", count_screened_by_judge(flow))
     excluded = _make_box(
         f"Records excluded (n = {sum(flow.excluded.values()):,})", count_exclusions_by_description(flow)
     )

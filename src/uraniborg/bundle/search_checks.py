@@ -29,6 +29,10 @@ def check_search(bundle: Bundle, folder: str) -> Iterator[Check]:
         return
     flow = build_prisma_flow(found)
     differences = [*_compare_flows("", stored, flow), *_list_wrong_sums(flow)]
+    if stored.judged_by_person != flow.judged_by_person:
+        differences.append(
+            f"{stored.judged_by_person} papers are judged in the log and {flow.judged_by_person} in the result"
+        )
     for number, (one, other) in enumerate(zip(stored.rounds, flow.rounds, strict=False), 1):
         differences += [*_compare_flows(f"round {number}: ", one, other), *_list_wrong_sums(other)]
     if len(stored.rounds) != len(flow.rounds):

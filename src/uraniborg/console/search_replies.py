@@ -309,6 +309,7 @@ class FlowReply(Reply):
     identified: dict[str, int]
     removed: dict[str, int]
     screened: int
+    judged_by_person: int
     excluded: dict[str, int]
     included: int
     round_count: int

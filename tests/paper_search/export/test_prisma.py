@@ -132,6 +132,7 @@ def test_the_flow_sums_all_rounds_and_every_box_is_the_sum_of_its_parts() -> Non
         assert sum(part["identified"].values()) == sum(part["removed"].values()) + part["screened"]
         assert part["screened"] == sum(part["excluded"].values()) + part["included"]
     assert flow["included_by_status"] == {"include": 2, "undecided": 1}
+    assert flow["judged_by_person"] == 4
     assert [part["round"] for part in flow["rounds"]] == [1, 2]
     assert len(flow["exclusions"]) == 8
 
@@ -144,10 +145,10 @@ def test_the_markdown_log_has_the_flow_with_reasons() -> None:
         "Year outside the limits (n = 2)"
     )
     assert ["Records removed before screening", "8", removed] in table
-    assert ["Records screened", "11", ""] in table
+    assert ["Records screened", "11", "judged by a person (n = 4); by the software alone (n = 7)"] in table
     excluded = "Relevance below the threshold of 0.3 (n = 6); Excluded by a person: only silicon (n = 2)"
     assert ["Records excluded", "8", excluded] in table
-    assert ["Papers included", "3", "include (n = 2); undecided (n = 1)"] in table
+    assert ["Papers included", "3", "marked include (n = 2); not judged by a person (n = 1)"] in table
 
 
 def test_every_round_has_its_queries_requests_counts_and_source_reports() -> None:
@@ -218,7 +219,8 @@ def test_the_diagram_has_every_box_of_the_flow() -> None:
         "Excluded by a person: only silicon (n = 2)",
         "Papers included (n = 3)",
         "marked include (n = 2)",
-        "undecided (n = 1)",
+        "judged by a person (n = 4)",
+        "not judged by a person (n = 1)",
     ):
         assert expected in lines
     assert {"Identification", "Screening", "Included"} <= set(lines)
