@@ -1,13 +1,10 @@
+import { getFamilyName } from "../family_names.ts";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
 import { findOnShelf, makePaperAddress, type Source } from "./shelf_papers.ts";
 
 const texts = strings.universe;
 const MOST_AUTHORS = 2;
-
-function getFamilyName(name: string): string {
-  return (name.includes(",") ? name.split(",")[0] : name.split(" ").at(-1)) ?? name;
-}
 
 /** Return the authors and the year of a publication in short. */
 export function citeShortly(source: Source): string {

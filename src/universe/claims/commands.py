@@ -134,7 +134,7 @@ def _format_short_citation(paper: Mapping[str, Any]) -> str:
     if not authors:
         return f"'{paper.get('title') or paper.get('paper_id') or 'the paper'}'"
     year = f" ({paper['year']})" if paper.get("year") else ""
-    return f"{split_name(authors[0]).family}{' et al.' if len(authors) > 1 else ''}{year}"
+    return f"{split_name(authors[0]).whole_family}{' et al.' if len(authors) > 1 else ''}{year}"
 
 
 def _format_statements(found: list[Found]) -> str:

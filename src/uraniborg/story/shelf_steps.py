@@ -110,7 +110,7 @@ def describe_shelve(results: Results) -> Description:
 def cite_shortly(paper: Plain) -> str:
     """Return a short citation, such as Agol et al. (2021)."""
     authors: list[str] = paper.get("authors") or []
-    first = split_name(authors[0]).family if authors else paper["title"]
+    first = split_name(authors[0]).whole_family if authors else paper["title"]
     return f"{first}{' et al.' if len(authors) > 1 else ''} ({paper['year']})"
 
 

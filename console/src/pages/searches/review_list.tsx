@@ -3,6 +3,7 @@ import type { PaperRow } from "../../api_types.ts";
 import { Button, Select, Tag, TextField } from "../../components/controls.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { VirtualList } from "../../components/virtual_list.tsx";
+import { getFamilyName } from "../../family_names.ts";
 import { strings } from "../../strings.ts";
 import { toneOf } from "./paper_panel.tsx";
 import { countFilters, type ReviewFilters } from "./review_filters.ts";
@@ -94,7 +95,7 @@ function ReviewRow(props: {
   onEnter: () => void;
 }) {
   const { row } = props;
-  const names = row.authors.map((name) => name.split(" ").at(-1) ?? name);
+  const names = row.authors.map(getFamilyName);
   const people = row.author_count > 2 ? `${names[0] ?? ""} et al.` : names.join(", ");
   const detail = row.status === "exclude" && row.reason ? row.reason : [people, row.year].filter(Boolean).join(", ");
   return (

@@ -53,10 +53,14 @@ class Name:
     suffix: str = ""
 
     @property
+    def whole_family(self) -> str:
+        """The family name with its particle, such as `van Dyke`."""
+        return f"{self.particle} {self.family}".strip()
+
+    @property
     def inverted(self) -> str:
         """The name with the family name first, such as `van Dyke, Jan`."""
-        whole_family = f"{self.particle} {self.family}".strip()
-        return ", ".join(part for part in (whole_family, self.given, self.suffix) if part)
+        return ", ".join(part for part in (self.whole_family, self.given, self.suffix) if part)
 
 
 @lru_cache(maxsize=16_384)

@@ -113,6 +113,11 @@ def test_the_inverted_form_is_the_one_indexes_use(written: str, inverted: str) -
     assert split_name(written).inverted == inverted
 
 
+def test_the_family_name_of_a_short_citation_has_its_particle() -> None:
+    assert split_name("Julien de Wit").whole_family == "de Wit"
+    assert split_name("Michaël Gillon").whole_family == "Gillon"
+
+
 @untimed
 @given(author_names)
 def test_any_text_splits_without_an_error_and_nothing_but_blanks_has_no_family(name: str) -> None:
