@@ -500,6 +500,7 @@ export const strings = {
 
   strategy: {
     tag: "Search plan",
+    struck: "Struck:",
     lead: "Nothing is sent to a source before you decide.",
     proposedBy: (round: number) => `Proposed for round ${round}.`,
     used: "This plan was used last.",

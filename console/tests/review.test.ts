@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { FlowReply } from "../src/api_types.ts";
+import type { FlowReply, SearchStrategy } from "../src/api_types.ts";
 import { RESET, receiveChange } from "../src/live.ts";
 import { listSteps } from "../src/pages/searches/flow_diagram.tsx";
 import { formatFilters, readFilters, toParameters } from "../src/pages/searches/review_filters.ts";
 import { ReviewStore } from "../src/pages/searches/review_store.ts";
 import { parseEdit, toEditData } from "../src/pages/searches/strategy_edit.ts";
+import { makeEarlierPlan } from "../src/pages/searches/strategy_view.tsx";
 import { UnsentMarks } from "../src/pages/searches/unsent_marks.ts";
 import type { Change } from "../src/server_events.ts";
 
@@ -137,6 +138,23 @@ describe("the flow of records", () => {
 });
 
 describe("an edited plan", () => {
+  const proposed = {
+    queries: [{ boolean_query: "a" }, { boolean_query: "b" }],
+    sources: ["arxiv"],
+    filters: { max_results: 10 },
+  } as unknown as SearchStrategy;
+
+  it("is shown as decided, with the queries that were struck", () => {
+    const plan = makeEarlierPlan(proposed, {
+      queries: ["b", { boolean_query: "c" }] as never,
+      filters: { year_from: 2010 },
+    });
+    expect(plan.queries.map((query) => query.boolean_query)).toEqual(["b", "c"]);
+    expect(plan.struck).toEqual(["a"]);
+    expect(plan.strategy.filters).toEqual({ max_results: 10, year_from: 2010 });
+    expect(makeEarlierPlan(proposed)).toMatchObject({ strategy: { sources: ["arxiv"] }, struck: [] });
+  });
+
   it("sends numbers as numbers and leaves other text to the server", () => {
     const edit = {
       queries: ["a", " "],

@@ -13,7 +13,7 @@ const texts = strings.inbox;
 export function QuestionContents({ question }: { question: Question }) {
   switch (question.kind) {
     case "strategy_confirmation":
-      return <StrategyView plan={makeEarlierPlan(question.payload.strategy)} />;
+      return <StrategyView plan={makeEarlierPlan(question.payload.strategy, question.decision?.data ?? {})} />;
     case "result_review":
       return <Review question={question} />;
     case "approval":

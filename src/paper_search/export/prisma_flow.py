@@ -1,5 +1,6 @@
 """The counts of a search as a PRISMA 2020 flow: records identified, removed, screened, excluded and included."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -12,6 +13,7 @@ from paper_search.review_models import Exclusion, ExclusionReason, ReviewStatus
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"
 
+_QUERY: Final = re.compile(r"queries\[(\d+)\]")
 LABELS: Final[Mapping[str, str]] = {
     DUPLICATE_IN_ROUND: "Duplicates within a round",
     DUPLICATE_OF_EARLIER_ROUND: "Duplicates of papers from earlier rounds",
@@ -144,7 +146,7 @@ def _build_round_flow(log: RoundLog) -> RoundFlow:
         round=log.round + 1,
         queries=[query.boolean_query for query in log.strategy.queries],
         limits=filters,
-        origins=[f"{origin.part}: {origin.value} ({origin.reason})" for origin in log.strategy.origins],
+        origins=[f"{_name_part(origin.part)}: {origin.value} ({origin.reason})" for origin in log.strategy.origins],
         sources=log.sources,
         identified=_count_by_source(log.sources),
         removed={**duplicates, **_drop_zeros(log.removed_before_screening)},
@@ -152,6 +154,13 @@ def _build_round_flow(log: RoundLog) -> RoundFlow:
         excluded=_drop_zeros(log.excluded),
         included=log.included,
     )
+
+
+def _name_part(part: str) -> str:
+    """Return the name of a part of a strategy in words: `Query 1` for `queries[0]`."""
+    if index := _QUERY.fullmatch(part):
+        return f"Query {int(index[1]) + 1}"
+    return part.replace("_", " ").capitalize()
 
 
 def _count_by_source(reports: Iterable[SourceReport]) -> dict[str, int]:

@@ -62,18 +62,24 @@ def add_origins(
 
 
 def mark_edited_parts(proposed: SearchStrategy, edited: SearchStrategy, round_number: int) -> SearchStrategy:
-    """Return the edited strategy, with the parts that the person changed in this round marked as set by a person."""
+    """Return the edited strategy, with the parts that the person changed in this round marked as set by a person.
+
+    A list of queries that was changed is the person's as a whole: its other queries are marked as kept by a person.
+    """
     known = _index_origins(proposed)
     before = {key: value for _, key, value in _iterate_parts(proposed)}
     texts = [query.boolean_query for query in edited.queries]
     proposals = [query.boolean_query for query in proposed.queries]
-    mark = PartOrigin(
-        part="", value="", inherited=False, reason=f"set by a person in round {round_number + 1}", by_person=True
+    mark_set, mark_kept = (
+        PartOrigin(
+            part="", value="", inherited=False, reason=f"{verb} by a person in round {round_number + 1}", by_person=True
+        )
+        for verb in ("set", "kept")
     )
-    # A list of queries that was changed is the person's as a whole.
     changed = {key for _, key, value in _iterate_parts(edited) if key not in before or before[key] != value}
-    changed |= {text for text in texts if texts != proposals and not (text in known and known[text].by_person)}
-    origins = _list_origins(edited, {**known, **dict.fromkeys(changed, mark)})
+    kept = {text for text in texts if texts != proposals and not (text in known and known[text].by_person)}
+    marks = {**dict.fromkeys(kept, mark_kept), **dict.fromkeys(changed, mark_set)}
+    origins = _list_origins(edited, {**known, **marks})
     earlier = {origin.value: origin for origin in proposed.origins if origin.part == REMOVED}
     reason = f"removed by a person in round {round_number + 1}"
     now = {text: PartOrigin(part=REMOVED, value=text, inherited=False, reason=reason) for text in proposals}

@@ -32,7 +32,7 @@ def make_strategy(query: str, origin: str) -> SearchStrategy:
         queries=[SearchQuery(keywords=["cells"], boolean_query=query)],
         sources=["arxiv", "crossref", "openalex"],
         filters=SearchConstraints(year_from=2019, year_to=2024, language="en", max_results=50),
-        origins=[PartOrigin(part="query", value=query, inherited=False, reason=origin)],
+        origins=[PartOrigin(part="queries[0]", value=query, inherited=False, reason=origin)],
     )
 
 
@@ -156,7 +156,7 @@ def test_every_round_has_its_queries_requests_counts_and_source_reports() -> Non
     first, second = text.split("## Round 2")
     assert '- Query 1: "solar cells" AND (perovskite OR halide)' in first
     assert "- Query 1: tandem AND cells" in second
-    assert "the reviewer asked for tandem cells" in second
+    assert "- Query 1: tandem AND cells (the reviewer asked for tandem cells)" in second
     assert "- arxiv: https://export.arxiv.org/api/query?search_query=cells" in first.replace("\\", "")
     assert "- arxiv: https://x.example/2" in second
     assert "year_from 2019, year_to 2024, language en, max_results 50" in first.replace("\\", "")

@@ -239,6 +239,14 @@ def test_an_edited_list_of_queries_is_set_by_the_person_as_a_whole() -> None:
     assert select_person_queries(None) == []
 
 
+def test_a_query_that_a_person_left_as_it_was_is_kept_and_not_set_by_the_person() -> None:
+    edited = mark_edited_parts(make_strategy("a", "b"), make_strategy("b", "c"), 0)
+    assert [get_origin(edited, f"queries[{index}]").reason for index in (0, 1)] == [
+        "kept by a person in round 1",
+        "set by a person in round 1",
+    ]
+
+
 def test_a_removed_query_that_a_person_adds_again_is_no_longer_removed() -> None:
     edited = mark_edited_parts(inherit_parts(None, make_strategy("a", "b")), make_strategy("a"), 0)
     again = mark_edited_parts(inherit_parts(edited, make_strategy("b", "c")), make_strategy("a", "b"), 1)

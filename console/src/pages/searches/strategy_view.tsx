@@ -19,16 +19,36 @@ export type Plan = Pick<StrategyReply, "queries" | "inherited" | "changes" | "ha
   sources?: readonly StrategySource[];
   intent?: { notes?: string[] } | null;
   offline?: boolean;
+  /** The queries that a person removed from the plan. */
+  struck?: readonly string[];
 };
 
-/** Return the plan that an earlier question asked about, without the present state of its search. */
-export function makeEarlierPlan(strategy: SearchStrategy): Plan {
+type Query = SearchStrategy["queries"][number];
+
+/** The parts of a strategy that a decision can replace; a query may be its text alone. */
+export interface DecidedEdit {
+  queries?: readonly (string | Query)[];
+  sources?: string[];
+  filters?: Partial<SearchStrategy["filters"]>;
+}
+
+/** Return the plan that an earlier question asked about, as a person edited it, without the present state of its search. */
+export function makeEarlierPlan(proposed: SearchStrategy, edit: DecidedEdit = {}): Plan {
+  const queries = edit.queries?.map((query) => (typeof query === "string" ? { boolean_query: query } : query));
+  const kept = new Set(queries?.map((query) => query.boolean_query));
+  const strategy: SearchStrategy = {
+    ...proposed,
+    ...(queries && { queries: queries as Query[], origins: [] }), // origins name queries by their index in the proposal
+    ...(edit.sources && { sources: edit.sources }),
+    filters: { ...proposed.filters, ...edit.filters },
+  };
   return {
     strategy,
     queries: strategy.queries.map((query) => ({ ...query, read_as: "", problems: [], translations: [] })),
     inherited: (strategy.origins ?? []).filter((origin) => origin.inherited),
     changes: [],
     has_last_round: false,
+    struck: queries ? proposed.queries.map((query) => query.boolean_query).filter((text) => !kept.has(text)) : [],
   };
 }
 
@@ -57,6 +77,14 @@ export function StrategyView({ plan }: { plan: Plan }) {
             </li>
           ))}
         </ol>
+        {plan.struck?.map((query) => (
+          <p key={query} class="struck-query quiet">
+            <span class="small">{texts.struck}</span>{" "}
+            <del class="mono" dir="auto">
+              {query}
+            </del>
+          </p>
+        ))}
       </Card>
       <Card title={texts.where} aside={describeLimits(strategy)}>
         {sources ? (
