@@ -674,6 +674,7 @@ export const strings = {
     listed: "listed",
     byYou: "screened by you",
     byAll: "judged by people",
+    notJudged: "Not judged",
     excluded: "excluded",
     included: "included so far",
     includedFinal: (unjudged: number) => (unjudged ? `kept, ${unjudged} not judged` : "included"),

@@ -62,9 +62,12 @@ function Authors({ shelf, names }: { shelf: string; names: readonly string[] }) 
         </span>
       ))}
       {isLong && (
-        <button class="link-button" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-          {isWhole ? texts.fewerAuthors : texts.moreAuthors(names.length - shown.length)}
-        </button>
+        <>
+          {" "}
+          <button class="link-button" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? texts.fewerAuthors : texts.moreAuthors(names.length - shown.length)}
+          </button>
+        </>
       )}
     </p>
   );

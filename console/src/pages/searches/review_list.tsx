@@ -74,6 +74,7 @@ export function ReviewList({ store, filters, currentId, selection, onFilters, hr
               href={hrefOf(row.id)}
               isCurrent={row.id === currentId}
               isSelected={selection.ids.has(row.id)}
+              isComplete={store.isComplete.value}
               {...(selection.isOn ? { onSelect: () => selection.toggle(row.id) } : {})}
               onEnter={onEnter}
             />
@@ -91,6 +92,7 @@ function ReviewRow(props: {
   href: string;
   isCurrent: boolean;
   isSelected: boolean;
+  isComplete: boolean;
   onSelect?: () => void;
   onEnter: () => void;
 }) {
@@ -120,7 +122,9 @@ function ReviewRow(props: {
       >
         <span class="row-top">
           <span class="tags">
-            <Tag tone={toneOf(row.status)}>{strings.decision[row.status]}</Tag>
+            <Tag tone={toneOf(row.status)}>
+              {props.isComplete && row.status === "undecided" ? texts.notJudged : strings.decision[row.status]}
+            </Tag>
             {row.retraction && <Tag tone="no">{texts.retracted}</Tag>}
             {row.differs && <Tag tone="waiting">{texts.differs}</Tag>}
           </span>
