@@ -123,7 +123,14 @@ function StoryUniverse({ state }: { state: StoryState }) {
   const universes = useResource(
     "universes of the story",
     (signal) => api.get("/api/universes", { signal }),
-    (change) => change.kind === "universe",
+    (change) => {
+      if (change.kind !== "universe") return false;
+      const listed = universes.value.peek();
+      if (change.deleted && listed) {
+        universes.set({ ...listed, universes: listed.universes.filter((one) => one.id !== change.subject) });
+      }
+      return true;
+    },
   );
   const links = state.steps.flatMap(listLinkedPaths);
   const all = universes.value.value?.universes ?? [];

@@ -81,6 +81,7 @@ def test_a_person_clicks_through_the_story_and_other_words_follow_from_other_cho
     assert "stopped at the node star" in run_step(page, STEPS[4])
     go_on(page)
     assert "You gave 0.0898 solar masses" in run_step(page, STEPS[5])
+    page.close()
     page = visitor.open_page("/story")  # left, and resumed in another tab
     assert "1 unverified claim, 7 supported" in run_step(page, STEPS[6])
     masses = page.get_by_role("list", name="The masses and where they come from")
