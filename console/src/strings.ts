@@ -1174,6 +1174,8 @@ export const strings = {
     keyPresent: "present",
     keyMissing: (variable: string) => `missing: set ${variable}`,
     keyNotNeeded: "not needed",
+    keyNotNeededOffline: "not needed offline",
+    locked: "needs a key",
     keyOptional: (variable: string) => `none; ${variable} sets one`,
     enabled: "ready",
     disabled: "off",

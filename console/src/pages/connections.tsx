@@ -90,10 +90,18 @@ function Clients({ value }: { value: ConnectionList }) {
   );
 }
 
-function describeKey(source: PaperSource): string {
+function describeKey(source: PaperSource, isOffline: boolean): string {
+  if (isOffline) return texts.keyNotNeededOffline;
   if (source.has_key) return texts.keyPresent;
   if (source.needs_key) return texts.keyMissing(source.key_variable);
   return source.key_variable ? texts.keyOptional(source.key_variable) : texts.keyNotNeeded;
+}
+
+/** Whether a source answers searches now. */
+function SourceState({ source, isOffline }: { source: PaperSource; isOffline: boolean }) {
+  if (!source.enabled) return <Dot tone="hollow">{texts.disabled}</Dot>;
+  const isLocked = source.needs_key && !source.has_key && !isOffline;
+  return <Dot tone={isLocked ? "hollow" : "yes"}>{isLocked ? texts.locked : texts.enabled}</Dot>;
 }
 
 function Sources({ value }: { value: ConnectionList }) {
@@ -109,8 +117,8 @@ function Sources({ value }: { value: ConnectionList }) {
         columns={[{ title: texts.source }, { title: texts.state }, { title: texts.key }]}
         rows={value.sources.map((source) => [
           source.name,
-          <Dot tone={source.enabled ? "yes" : "hollow"}>{source.enabled ? texts.enabled : texts.disabled}</Dot>,
-          <span class="quiet">{describeKey(source)}</span>,
+          <SourceState source={source} isOffline={value.offline} />,
+          <span class="quiet">{describeKey(source, value.offline)}</span>,
         ])}
       />
     </Card>
