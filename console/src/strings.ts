@@ -282,7 +282,7 @@ export const strings = {
   story: {
     title: "The story",
     lead: (count: number) =>
-      `${plural(count, "step")} with every part of Uraniborg. No network and no key; you can leave and go on at any time.`,
+      `${plural(count, "step")} with every part of Uraniborg. No network and no key; you can leave and continue at any time.`,
     steps: "Steps",
     step: (number: number, count: number) => `Step ${number} of ${count}`,
     who: { agent: "Agent", you: "You", workflow: "Workflow", computer: "Computer" } as Record<string, string>,
@@ -292,7 +292,7 @@ export const strings = {
     >,
     progress: (percent: number) => `${percent} % done`,
     running: "This step runs.",
-    runningLeave: "You can leave this page; the step goes on.",
+    runningLeave: "You can leave this page; the step continues.",
     interrupted: "The server was stopped while this step ran. Run it again; what it finished is reused.",
     later: (title: string) => `This step comes later. First: ${title}.`,
     next: "Next step",

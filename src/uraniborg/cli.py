@@ -117,7 +117,7 @@ def demo(
 ) -> None:
     """Answer a question with all parts: is TRAPPIST-1's chain stable if planet h is twice as heavy?
 
-    Prints the address of a page on which you click through the steps; you can leave and go on later. Without a
+    Prints the address of a page on which you click through the steps; you can leave and continue later. Without a
     terminal, all steps run as a script. No network and no key are needed. The runs for ten years take about a minute on
     two cores.
 

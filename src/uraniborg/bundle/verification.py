@@ -54,7 +54,7 @@ def _guard(item: str, check: Callable[[str], Iterator[Check]], report: Progress)
     report(item)
     try:
         yield from check(item)
-    except Exception as exc:  # an unknown bundle can hold anything; the other checks go on
+    except Exception as exc:  # an unknown bundle can hold anything; the other checks continue
         error = as_error(exc)
         detail = type(exc).__name__ if isinstance(error, InternalError) else error.message
         if isinstance(exc, Unreadable):

@@ -11,7 +11,7 @@ from uraniborg.story.service import Story
 
 _DOOR: Final = "console"
 _WAIT_S: Final = 20.0
-"""A call that runs a step waits so long; the step goes on after that."""
+"""The time that a call which runs a step waits; the step continues after that."""
 _log = get_logger(__name__)
 
 

@@ -92,7 +92,7 @@ async def _run_steps(story: Story, console: Console, *, is_script: bool, years: 
                 console.print(Text(f"  {step['sentence']}"))
                 inputs = await asyncio.to_thread(_ask_inputs, step, ask)
                 if inputs is None:
-                    console.print("[dim]  Left. `uraniborg demo` goes on from here.[/]")
+                    console.print("[dim]  Left. `uraniborg demo` continues from here.[/]")
                     return
             try:
                 step = await _run_step(story, console, step, position, inputs)
