@@ -77,7 +77,9 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Co
         _create_first_universe(served)
         address = served["console"].replace("/#", f"{PAGE}#", 1)
         console.print(Text.assemble("\nOpen the story:\n  ", (address, "cyan")), soft_wrap=True)
-        console.print("\nNo network and no key are needed. You can close the page, stop this command, and continue later.")
+        console.print(
+            "\nNo network and no key are needed. You can close the page, stop this command, and continue later."
+        )
         script = f"{format_program('uraniborg')} demo --script"
         console.print(Text(f"All steps without a browser: {script}\n", "dim"), soft_wrap=True)
         if open_browser:
