@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
-from universe.systems.bodies import compute_scene_orbit_fields, list_cited_fields, make_kepler_block
+from universe.systems.bodies import compute_scene_orbit_fields, make_kepler_block, map_computed_fields
 from universe.systems.stated_orbit_conversion import Orbit
 
 _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
@@ -17,6 +17,8 @@ _STARS: Final = ((3_700, "#ff8a5c"), (5_200, "#ffc27d"), (6_000, "#fff2a8"), (7_
 """The colour of a star up to an effective temperature in kelvin."""
 _UNKNOWN_STAR: Final = "#ffe9c0"
 _ID_CHARS: Final = 100
+_IMPORT: Final = "the import"
+CIRCLE: Final = "the eccentricity is not known, and the orbit was taken as a circle"
 
 
 @dataclass
@@ -37,7 +39,9 @@ class BodyDraft:
     physical: dict[str, Any] = field(default_factory=dict[str, Any])
     sources: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     has_complete_sources: bool = False
-    """True if the sources list also the fields that follow from those they state."""
+    """True if the sources list all fields that they support."""
+    assumed: dict[str, str] = field(default_factory=dict[str, str])
+    """The fields that no source states, with the reason of their values."""
     state_vector: dict[str, Any] | None = None
     magnification: float = 1.0
 
@@ -125,8 +129,9 @@ def _make_body(draft: BodyDraft) -> dict[str, Any]:
         **draft.physical,
     }
     if draft.sources:
-        complete = draft.has_complete_sources
-        body["sources"] = draft.sources if complete else [_complete_fields(body, one) for one in draft.sources]
+        body["sources"] = draft.sources
+        if records := {} if draft.has_complete_sources else _make_set_by_records(body, draft):
+            body["setBy"] = records
     return body
 
 
@@ -139,11 +144,16 @@ def _make_scene_fields(draft: BodyDraft) -> dict[str, Any]:
     return compute_scene_orbit_fields(draft.orbit)
 
 
-def _complete_fields(body: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
-    """Return a source with the fields that follow from those it states."""
-    kepler: dict[str, Any] = body.get("kepler", {})
-    basis = "kepler.period" if kepler.get("derived") == "semiMajorAxis" else None
-    return {**source, "fields": list_cited_fields(body, source["fields"], basis)}
+def _make_set_by_records(body: dict[str, Any], draft: BodyDraft) -> dict[str, dict[str, Any]]:
+    """Return the records of the values that the import computed from stated ones, or assumed."""
+    stated = [name for source in draft.sources for name in source["fields"]]
+    computed = {name: {"basis": basis} for name, basis in map_computed_fields(body, (*stated, *draft.assumed)).items()}
+    circle = {"reason": CIRCLE} if "kepler.eccentricity" in body["physical"].get("unknown", ()) else {}
+    records = {
+        **{name: {**record, **(circle if name.startswith("orbitOffset") else {})} for name, record in computed.items()},
+        **{name: {"reason": reason} for name, reason in draft.assumed.items()},
+    }
+    return {name: {"version": 1, "by": _IMPORT, **record} for name, record in records.items()}
 
 
 def _require(value: Any) -> Any:

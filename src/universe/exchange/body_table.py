@@ -57,6 +57,7 @@ def import_body_table(table: Table, format_name: str) -> ImportReport:
         times = [parse_number(cells, "time_days") for _, cells in table.rows]
         state["time"] = next((time for time in times if time is not None), 0)
         report.systems.append(ImportedSystem(root.name, state, len(members)))
+    report.note_assumptions()
     return report.require_systems()
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from universe.exchange.archive_values import ArchiveRow
 from universe.exchange.body_drafts import BodyDraft, choose_planet_color, choose_star_color, make_id, make_state
-from universe.exchange.import_report import ImportedSystem, ImportReport
+from universe.exchange.import_report import ImportedSystem, ImportReport, list_examples
 from universe.exchange.tables import Table, parse_number
 from universe.orbits.units import G, compute_period, compute_semi_major_axis, convert_unit
 from universe.systems.frames import make_sky_rotation, rotate_orbit_angles
@@ -57,12 +57,21 @@ def import_archive_table(table: Table, options: ArchiveOptions) -> ImportReport:
         if drafts:
             report.systems.append(ImportedSystem(host, make_state(drafts), len(rows)))
     _note_missing_planets(hosts, report)
+    report.note_assumptions("a plane that is edge-on to us")
+    if undated := [one.name for one in report.systems if _has_assumed_epoch(one)]:
+        report.note(f"The table dates no orbit of {list_examples(undated, 'systems')}: time 0 was set to J2000.")
     if report.systems and name == "pscomppars":
         report.note(
             "Values of one row of pscomppars come from several publications and need not agree: for dynamics use one "
             "row of the table ps."
         )
     return report.require_systems()
+
+
+def _has_assumed_epoch(system: ImportedSystem) -> bool:
+    return all(
+        "kepler.meanAnomaly" in one["physical"]["unknown"] for one in system.state["stars"].values() if one["parentId"]
+    )
 
 
 def _note_missing_planets(hosts: dict[str, list[ArchiveRow]], report: ImportReport) -> None:
@@ -176,6 +185,7 @@ def _make_star(host: str, rows: Sequence[ArchiveRow], used: set[str]) -> BodyDra
         color=choose_star_color(teff),
         physical=physical,
         sources=_take_sources(row),
+        assumed={"mass": physical["massIs"]} if "massIs" in physical else {},
     )
 
 
@@ -227,6 +237,10 @@ def _make_planet(
         **({"note": "The archive marks this planet as controversial."} if row.read_flag("pl_controv_flag") else {}),
     }
     _add_marks(physical, row, unknown)
+    sources = _take_sources(row)
+    assumed = {"kepler.meanAnomaly": _explain_phase(sources)}
+    if orbit.plane:
+        assumed["kepler.longitudeOfAscendingNode"] = "the node on the sky is not known, and was set to 0"
     return BodyDraft(
         make_id(row.name, {*used, star.id}),
         row.name,
@@ -238,8 +252,19 @@ def _make_planet(
         radius_km=None if radius is None else convert_unit(radius, unit, "km"),
         color=choose_planet_color(index),
         physical=physical,
-        sources=_take_sources(row),
+        sources=[source for source in sources if source["fields"]],
+        assumed=assumed,
     )
+
+
+def _explain_phase(sources: Sequence[dict[str, Any]]) -> str:
+    """Return how the mean anomaly was found. Withdraw its citation: a source states a date, not this angle."""
+    for source in sources:
+        if "kepler.meanAnomaly" in source["fields"]:
+            source["fields"].remove("kepler.meanAnomaly")
+            cell = source["locations"].pop("kepler.meanAnomaly")
+            return f"computed from {cell['header'][1]} = {cell['row'][1]} ({source['title']}), the period and the shape"
+    return "the phase is not known, and was set to 0"
 
 
 def _read_mass(row: ArchiveRow) -> tuple[float | None, str]:

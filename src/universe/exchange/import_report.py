@@ -1,12 +1,28 @@
 """The result of an import: systems with their states, rows that were skipped with the reason, and notes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from universe.exchange.errors import ImportRefused
+from universe.nbody.text_formats import join_words
 
 _LISTED: Final = 200
 """The most skipped rows and notes in a reply; all are counted."""
+_EXAMPLES: Final = 3
+_ASSUMED: Final = {
+    "kepler.eccentricity": "The eccentricity of {} is not known: the orbits were taken as circles.",
+    "kepler.inclination": "The inclination of {} is not known: the orbits were put into {plane}.",
+    "kepler.longitudeOfAscendingNode": "The node of {} is not known and was set to 0.",
+    "kepler.argumentOfPeriapsis": "The argument of periapsis of {} is not known and was set to 0.",
+    "kepler.meanAnomaly": "The phase of {} is not known: the mean anomaly at time 0 was set to 0.",
+    "mass": "The mass of {} is not known and was set to 0.",
+}
+"""What an import does about an unknown value, by its field."""
+_MASS_IS: Final = {
+    "minimum": "The mass of {} is a minimum, M sin i, and was taken as the mass.",
+    "estimate": "The mass of {} is an estimate from the radius.",
+}
 
 
 @dataclass
@@ -35,6 +51,25 @@ class ImportReport:
         """Record an assumption or a fact that the reader should know, once."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def note_assumptions(self, plane: str = "the reference plane") -> None:
+        """Note the values that the systems lack and what was taken instead, with the number of bodies and examples."""
+        bodies = [body for system in self.systems for body in system.state["stars"].values()]
+        names: dict[str, list[str]] = {}
+        for body in bodies:
+            physical = body["physical"]
+            unknown = physical.get("unknown", ())
+            texts = [text for field_name, text in _ASSUMED.items() if field_name in unknown]
+            if "kepler.eccentricity" in unknown:  # a circle has no periapsis
+                texts = [text for text in texts if text != _ASSUMED["kepler.argumentOfPeriapsis"]]
+            texts += [text for kind, text in _MASS_IS.items() if physical.get("massIs") == kind]
+            if physical.get("limits"):
+                texts.append("Limits are not values, and those of {} were not used.")
+            for text in texts:
+                names.setdefault(text, []).append(body["name"])
+        for text in (*_ASSUMED.values(), *sorted(names)):
+            if text in names:
+                self.note(text.format(list_examples(names[text], "bodies"), plane=plane))
 
     def note_repeated_name(self, name: str, row: int, body_id: str, rows_of_names: dict[str, int]) -> None:
         """Note that the name is that of an earlier row. `rows_of_names` has the names of the rows up to this one."""
@@ -78,3 +113,10 @@ class ImportReport:
             stars.update(system.state["stars"])
         roots = [root for system in self.systems for root in system.state["rootIds"]]
         return {**self.systems[0].state, "stars": stars, "rootIds": roots}
+
+
+def list_examples(names: Sequence[str], noun: str) -> str:
+    """Return up to three names, with the number of all if there are more."""
+    if len(names) <= _EXAMPLES:
+        return join_words(names)
+    return f"{len(names):,} {noun} ({', '.join(names[:_EXAMPLES])}, …)"

@@ -48,7 +48,9 @@ async def create_imported_universes(
             else [(_choose_name([one.name for one in report.systems]), await asyncio.to_thread(report.merge_systems))]
         )
         for title, state in states:
-            record = await service.create(name or title[:_NAME_CHARS], state, universe_id=universe_id, author=author)
+            record = await service.create(
+                name or title[:_NAME_CHARS], state, universe_id=universe_id, author=author, has_own_records=True
+            )
             created.append({**describe_record(record), "bodies": len(state["stars"])})
     return {"universes": created, "import": report.describe()}
 

@@ -101,12 +101,22 @@ class UniverseService:
             await asyncio.to_thread(self._feed.close)
 
     async def create(
-        self, name: Any, state: Any = None, *, universe_id: Any = None, author: str | None = None
+        self,
+        name: Any,
+        state: Any = None,
+        *,
+        universe_id: Any = None,
+        author: str | None = None,
+        has_own_records: bool = False,
     ) -> Record:
-        """Create a universe. Raise MalformedRequest, MalformedState, or Conflict if the id is taken."""
+        """Create a universe. Raise MalformedRequest, MalformedState, or Conflict if the id is taken.
+
+        `has_own_records` says that this program wrote the records in `setBy`; others are marked as imported.
+        """
         plain = await parse_plain_state(state)
         stars: dict[str, Any] = plain.get("stars") or {}
-        plain = {**plain, "stars": {key: mark_set_by_records_imported(body) for key, body in stars.items()}}
+        if not has_own_records:
+            plain = {**plain, "stars": {key: mark_set_by_records_imported(body) for key, body in stars.items()}}
         return await self._create_with_state(name, plain, "create", universe_id, author)
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:

@@ -173,6 +173,18 @@ def list_cited_fields(body: Facts, stated: Iterable[str], axis_basis: str | None
     return [name for name in found if _has_field(body, name)]
 
 
+def map_computed_fields(body: Facts, stated: Iterable[str]) -> dict[str, str]:
+    """Return the fields of the body that follow from stated ones, each with the field that it is computed from."""
+    known = list(stated)
+    kepler: Facts = body.get("kepler", {})
+    axis, period = "kepler.semiMajorAxis", "kepler.period"
+    found = {axis: period} if kepler.get("derived") == "semiMajorAxis" else {period: axis}
+    found = {name: basis for name, basis in found.items() if basis in known and name not in known}
+    for basis in (*known, *found):
+        found = {**dict.fromkeys(_FOLLOWS.get(basis, ()), basis), **found}
+    return {name: basis for name, basis in found.items() if name not in known and _has_field(body, name)}
+
+
 def _has_field(body: Facts, name: str) -> bool:
     block, _, inner = name.partition(".")
     return inner in body.get(block, ()) if inner else block in body

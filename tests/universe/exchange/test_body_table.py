@@ -87,5 +87,10 @@ def test_the_source_of_a_row_is_that_of_its_values() -> None:
     stars = load("A,,1,,", 'b,A,0.001,9,"Doe 2020, table 3"', header=header).systems[0].state["stars"]
     (source,) = stars["b"]["sources"]
     assert (source["id"], source["title"]) == ("doe-2020-table-3", "Doe 2020, table 3")
-    assert {"mass", "kepler.period", "kepler.semiMajorAxis"} <= set(source["fields"])
+    assert source["fields"] == ["kepler.period", "mass"]
+    assert stars["b"]["setBy"]["kepler.semiMajorAxis"] == {
+        "version": 1,
+        "by": "the import",
+        "basis": "kepler.period",
+    }
     assert "sources" not in stars["a"]

@@ -14,6 +14,7 @@ from universe.nbody.radial_velocity import measure_radial_velocities
 from universe.nbody.transit_times import measure_transit_times
 from universe.orbits.units import EARTH_MASS, compute_semi_major_axis
 from universe.provenance.bibliography import collect_cited_sources
+from universe.provenance.value_status import compute_value_status
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -56,10 +57,44 @@ def test_each_value_keeps_the_reference_and_the_cell_it_came_from() -> None:
     assert source["url"] == "https://example.org/doe"
     location = source["locations"]["kepler.period"]
     assert (location["header"], location["row"]) == (["pl_name", "pl_orbper"], ["Hven-1 b", "10.0"])
-    assert {"mass", "physical.massKg", "kepler.period", "orbitalSpeed", "kepler.semiMajorAxis"} <= set(source["fields"])
+    assert {"mass", "radius", "kepler.period", "kepler.eccentricity"} <= set(source["fields"])
     star_source = body(load(PLANET), "hven-1")["sources"][0]
     assert star_source["id"] == "nasa-exoplanet-archive"
     assert collect_cited_sources({"p": planet})
+
+
+def test_values_that_the_import_computes_or_assumes_are_not_cited() -> None:
+    planet = body(load({**PLANET, "pl_orbeccen": None}))
+    cited = {field for source in planet["sources"] for field in source["fields"]}
+    for field in ("kepler.semiMajorAxis", "semiMajorAxis", "orbitOffsetX", "orbitalSpeed", "kepler.meanAnomaly"):
+        assert field not in cited
+        assert planet["setBy"][field]["by"] == "the import"
+    status = compute_value_status(planet, "kepler.semiMajorAxis")
+    assert (status.status, status.display_note) == ("computed", "computed by the import in version 1")
+    assert planet["setBy"]["kepler.semiMajorAxis"]["basis"] == "kepler.period"
+    assert "taken as a circle" in planet["setBy"]["orbitOffsetX"]["reason"]
+    assert "pl_tranmid = 2459000.25 (Doe et al. 2020)" in planet["setBy"]["kepler.meanAnomaly"]["reason"]
+    by_axis = body(load({**PLANET, "pl_orbper": None, "pl_orbsmax": 5.0}))
+    assert by_axis["setBy"]["kepler.period"]["basis"] == "kepler.semiMajorAxis"
+    assert "kepler.semiMajorAxis" not in by_axis["setBy"]
+
+
+def test_the_report_says_what_was_assumed_for_how_many_planets() -> None:
+    names = ("pl_orbeccen", "pl_orbincl", "pl_orblper", "pl_tranmid")
+    rows = [{**PLANET, **dict.fromkeys(names), "pl_name": f"Hven-1 {letter}"} for letter in "bcde"]
+    notes = load(*rows, {**PLANET, "pl_name": "Hven-2 b", "hostname": "Hven-2", "pl_bmassprov": "Msini"}).notes
+    four = "4 bodies (Hven-1 b, Hven-1 c, Hven-1 d, …)"
+    assert f"The eccentricity of {four} is not known: the orbits were taken as circles." in notes
+    assert f"The inclination of {four} is not known: the orbits were put into a plane that is edge-on to us." in notes
+    assert f"The phase of {four} is not known: the mean anomaly at time 0 was set to 0." in notes
+    assert "The table dates no orbit of Hven-1: time 0 was set to J2000." in notes
+    assert "The mass of Hven-2 b is a minimum, M sin i, and was taken as the mass." in notes
+    assert not any("argument of periapsis of" in note and "not known" in note for note in notes)
+    limited = load({**PLANET, "pl_bmasselim": 1}).notes
+    assert {
+        "The mass of Hven-1 b is not known and was set to 0.",
+        "Limits are not values, and those of Hven-1 b were not used.",
+    } <= {*limited}
 
 
 def test_what_is_empty_is_unknown_and_not_zero() -> None:
