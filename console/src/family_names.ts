@@ -1,5 +1,5 @@
 const GROUP =
-  /\b(agency|association|cent(er|re)|collaboration|commission|committee|consortium|council|foundation|group|institut[eo]?|laborator(y|ies)|network|office|organi[sz]ation|project|society|survey|team|universit\w+)\b/i;
+  /\b(agency|association|cent(er|re)|collaboration|commission|committee|consortium|council|foundation|group|institut[eo]?|laborator(y|ies)|network|observatory|office|organi[sz]ation|project|society|survey|team|universit\w+)\b/i;
 const PARTICLE = /^\p{Ll}/u;
 
 /** Return the family name with its particles, as the server splits names: "de Wit" of "Julien de Wit". Groups are one name. */

@@ -164,6 +164,8 @@ test("a publication is cited by its authors and its year", () => {
     "Agol et al. 2021",
   );
   expect(citeShortly({ ...source, authors: ["Eric Agol", "Caroline Dorn"] })).toBe("Agol, Dorn 2021");
+  const institute = "NASA Exoplanet Science Institute";
+  expect(citeShortly({ id: "a", title: "T", authors: [institute] })).toBe(institute);
   expect(citeShortly({ id: "a", title: "T" })).toBe("");
 });
 

@@ -13,8 +13,10 @@ from universe.exchange.importer import ImportOptions, import_systems
 from universe.nbody.radial_velocity import measure_radial_velocities
 from universe.nbody.transit_times import measure_transit_times
 from universe.orbits.units import EARTH_MASS, compute_semi_major_axis
-from universe.provenance.bibliography import collect_cited_sources
+from universe.provenance.bibliography import collect_cited_sources, format_bibtex
 from universe.provenance.value_status import compute_value_status
+from uraniborg.kernel.bibliography.csl_writer import write_csl_json
+from uraniborg.kernel.bibliography.references import Reference
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -218,3 +220,11 @@ def test_planets_that_the_table_lacks_are_noted() -> None:
     assert "The table lacks planets of Hven-1 (1 of 3): N-body runs and transit times are without them." in report.notes
     complete = import_systems([make_archive_csv({**PLANET, "sy_pnum": 1}, columns=columns)])
     assert not any("lacks planets" in note for note in complete.notes)
+
+
+def test_the_institute_of_the_archive_is_one_name_in_every_bibliography() -> None:
+    star = body(load(PLANET), "hven-1")
+    assert "author = {{NASA Exoplanet Science Institute}}" in format_bibtex(collect_cited_sources({"s": star}))
+    (author,) = star["sources"][0]["authors"]
+    reference = Reference("archive", "other", "NASA Exoplanet Archive", (author,), year=None)
+    assert '"literal": "NASA Exoplanet Science Institute"' in write_csl_json([reference])
