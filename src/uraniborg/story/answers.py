@@ -119,8 +119,8 @@ def _describe_swings(held: Sequence[Mapping[str, Any]], names: Mapping[str, str]
         if some
     ]
     return (
-        f"{join_words(kinds)}, most of all {_list_rows([most], names)}: {most['halfRange'][1]:.3g} instead of "
-        f"{most['halfRange'][0]:.3g} degrees to either side"
+        f"{join_words(kinds)} by {_WIDER:g} degree or more; {_list_rows([most], names)} changes most, from "
+        f"{most['halfRange'][0]:.3g} to {most['halfRange'][1]:.3g} degrees to either side"
     )
 
 

@@ -26,8 +26,18 @@ def test_twice_the_mass_keeps_all_five_resonances_and_the_swing_that_changes_mos
     assert answer(RUNS["1"], RUNS["2"], 2.0) == Answer(
         "yes",
         "Yes, over these 10 years: with TRAPPIST-1 h twice as heavy, all 5 Laplace resonances hold; 2 swing wider "
-        "and 1 swings less wide, most of all c-d-e: 30.8 instead of 22.5 degrees to either side.",
+        "and 1 swings less wide by 1 degree or more; c-d-e changes most, from 22.5 to 30.8 degrees "
+        "to either side.",
     )
+
+
+def test_smaller_changes_of_the_table_are_not_counted_and_the_words_name_the_threshold() -> None:
+    second = copy.deepcopy(RUNS["1"])
+    changes = (-0.4, -0.9, 2.0, -3.0, 1.0)
+    for row, change in zip((one for one in second["resonances"] if one["kind"] == "laplace"), changes, strict=True):
+        row["halfRange"] += change
+    words = answer(RUNS["1"], second, 2.0).sentence
+    assert "2 swing wider and 1 swings less wide by 1 degree or more; " in words
 
 
 def test_fifty_times_the_mass_breaks_the_chain_and_the_words_name_the_broken_resonances() -> None:
