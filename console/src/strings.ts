@@ -477,7 +477,7 @@ export const strings = {
       savePlot: "Save the plots as a picture (SVG)",
       trustworthy: "trustworthy",
       notTrustworthy: "not trustworthy",
-      error: (degrees: string) => `positions are known to ${degrees} degrees of their orbits`,
+      error: (degrees: string) => `integration accurate to ${degrees} degrees; uncertain masses and orbits not included`,
       errorUnknown: "error unknown",
       errorKinds: {
         arithmetic: "Error of the arithmetic",

@@ -24,6 +24,7 @@ FRAME: Final = {
     "units": {"mass": "solar masses", "position": "AU", "velocity": "AU/day", "time": "days"},
 }
 _UNCERTAIN: Final = "The data state no uncertainty of the start; it is as accurate as the values of the bodies."
+START_NOT_INCLUDED: Final = "The uncertainty of the masses and orbits it starts from is not included."
 _NOTICEABLE = 1e-4
 """The smallest rotation of an orbit by relativity during a run that is mentioned, in degrees."""
 
@@ -125,11 +126,11 @@ def format_run_headline(reply: Mapping[str, Any]) -> str:
     """Return the outcome of a run on one short line."""
     degrees = find_worst_degrees(reply)
     if not reply["trustworthy"]:
-        known = "with an unknown error" if degrees is None else f"to {format_two_digits(degrees)} degrees only"
-        return f"not trustworthy after {reply['days']:g} days: positions known {known}"
+        good = "with an unknown error" if degrees is None else f"good to {format_two_digits(degrees)} degrees only"
+        return f"not trustworthy after {reply['days']:g} days: integration {good}"
     collided, left = len(reply["collisions"]), len(reply["ejections"])
     fate = f"{collided:,} collided, {left:,} left" if collided or left else "nothing collided or left"
-    good = "error of the arithmetic unknown" if degrees is None else f"arithmetic good to {degrees:.1g} degrees"
+    good = "error of the integration unknown" if degrees is None else f"integration good to {degrees:.1g} degrees"
     return f"{reply['days']:g} days: {fate}; {good}"
 
 
@@ -171,9 +172,9 @@ def _describe_arithmetic_error(done: Run) -> str:
         return "The error is unknown."
     worst = int(np.nanargmax(degrees))
     return (
-        f"Every position is known to {degrees[worst]:.1g} degrees of its orbit or better; worst is "
+        f"The integration itself is accurate to {degrees[worst]:.1g} degrees of each orbit; worst is "
         f"{done.start.names[worst]} ({done.worst_error_au[worst]:.1g} AU). A second run with other steps "
-        "differs by no more."
+        f"differs by no more. {START_NOT_INCLUDED}"
     )
 
 

@@ -19,6 +19,7 @@ from universe.jobs.store import Job
 from universe.nbody.body_names import find_body_ids
 from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
 from universe.nbody.initial_conditions import make_initial_conditions
+from universe.nbody.reports import START_NOT_INCLUDED
 from universe.orbits.units import YEAR_IN_DAYS
 from universe.provenance.bibliography import collect_cited_sources, format_bibtex
 from universe.provenance.shelf_texts import make_paper_text_reader
@@ -181,9 +182,9 @@ def _describe_measurement(job: Job, reply: Plain, title: str) -> list[str]:
         return [f"The {job.kind} of {title} (version {job.version}) for {reply['days']:g} days: {found['headline']}."]
     years = float(f"{reply['days'] / YEAR_IN_DAYS:.4g}")
     error = found["errorDegrees"]
-    known = "with an unknown error" if error is None else f"known to {error:.1g} degrees of its orbit"
+    accuracy = "has an unknown error" if error is None else f"is accurate to {error:.1g} degrees of each orbit"
     return [
         f"{title} (version {job.version}) was integrated for {plural(years, 'year')} by the method {reply['method']}, "
-        f"twice; by arithmetic, every position at the end is {known}.",
+        f"twice. The integration itself {accuracy} at the end. {START_NOT_INCLUDED}",
         *reply["errors"]["physics"],
     ]

@@ -4,6 +4,7 @@ import asyncio
 from typing import Final
 
 from universe.nbody.analysis import compare_run_analyses
+from universe.nbody.reports import START_NOT_INCLUDED
 from universe.nbody.text_formats import format_two_digits
 from universe.universe_files import write_drawing
 from uraniborg.kernel.files import make_folder, write_atomic
@@ -110,8 +111,8 @@ def describe_comparison(found: Plain, title: str = "") -> Description:
         found["answer"],
         [
             *(("-".join(row["names"]), _describe_resonance(row)) for row in found["resonances"]),
-            ("error", f"positions are known to {errors} degrees of their orbits"),
-            ("holds for", f"{_list_spans(found['days'])}; {found['comparison'].rpartition('. ')[2]}"),
+            ("error", f"The integration itself is accurate to {errors} degrees of each orbit. {START_NOT_INCLUDED}"),
+            ("holds for", f"{_list_spans(found['days'])}. {found['comparison'].rpartition('. ')[2]}"),
             ("left out", " ".join(found["left_out"])),
         ],
         [found["picture"]],

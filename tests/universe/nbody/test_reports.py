@@ -40,7 +40,7 @@ def test_a_reply_is_plain_json_without_nan(report: Report) -> None:
 
 
 def test_a_headline_is_one_short_line(report: Report) -> None:
-    assert format_run_headline(report.reply).startswith("200 days: nothing collided or left; arithmetic good to ")
+    assert format_run_headline(report.reply).startswith("200 days: nothing collided or left; integration good to ")
     assert format_run_headline({**report.reply, "collisions": [{}], "ejections": []}).startswith(
         "200 days: 1 collided, 0 left;"
     )
@@ -49,8 +49,8 @@ def test_a_headline_is_one_short_line(report: Report) -> None:
 
 def test_an_unknown_error_is_not_called_zero(report: Report) -> None:
     unknown = {**report.reply, "error": {"a": {"au": None, "degrees": None}}}
-    assert format_run_headline(unknown).endswith("error of the arithmetic unknown")
-    assert format_run_headline({**unknown, "trustworthy": False}).endswith("positions known with an unknown error")
+    assert format_run_headline(unknown).endswith("error of the integration unknown")
+    assert format_run_headline({**unknown, "trustworthy": False}).endswith("integration with an unknown error")
     assert any("error unknown" in text for text in texts(drawn(replace(report, reply=unknown), "distances")))
 
 
@@ -75,7 +75,8 @@ def test_the_change_of_energy_over_time_ends_at_the_one_that_is_reported(report:
 
 def test_the_errors_of_arithmetic_start_and_physics_are_distinguished(report: Report) -> None:
     errors = report.reply["errors"]
-    assert "degrees of its orbit" in errors["arithmetic"][0]
+    assert "The integration itself is accurate to " in errors["arithmetic"][0]
+    assert errors["arithmetic"][0].endswith("uncertainty of the masses and orbits it starts from is not included.")
     assert errors["start"]
     assert any("General relativity is left out" in one for one in errors["physics"])
     assert any("Tides" in one for one in errors["physics"])

@@ -105,6 +105,10 @@ def test_the_comparison_has_five_laplace_angles_of_both_runs_and_their_errors(st
     found = steps["compare"]["result"]
     assert [row["names"] for row in found["resonances"]] == [list(PLANETS[index : index + 3]) for index in range(5)]
     assert found["trustworthy"] == [True, True]
+    facts = {fact["label"]: fact["text"] for fact in steps["compare"]["facts"]}
+    assert facts["error"].startswith("The integration itself is accurate to ")
+    assert facts["error"].endswith("The uncertainty of the masses and orbits it starts from is not included.")
+    assert facts["holds for"].startswith(f"{YEARS:g} years. ")
     for run in found["angles"]:
         for angle in run["angles"]:
             assert len(angle["degrees"]) == len(run["days"]) > 100
@@ -308,6 +312,7 @@ def test_the_bundle_has_the_search_the_sources_the_logs_and_the_answers(
     methods = (bundle / "methods.md").read_text()
     assert "A person gave the mass of trappist-1, 0.0898 solar masses" in methods
     assert f"was integrated for {YEARS:g} years by the method gauss" in methods
+    assert "The uncertainty of the masses and orbits it starts from is not included." in methods
     search, universe = bundle / "searches" / "trappist-1", bundle / "universes" / "trappist-1"
     assert (search / "search-log.md").read_text().startswith("# Search log\n\n- **Offline trial")
     assert (search / "papers.bib").read_text().count("@") == len(steps["shelve"]["result"]["texts"]) + 6

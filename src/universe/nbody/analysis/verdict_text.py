@@ -65,9 +65,8 @@ def compose_verdict(findings: Findings) -> str:
 def _describe_distrust(findings: Findings) -> str:
     worst = int(np.nan_to_num(findings.errors, nan=180.0).argmax())
     reason = (
-        f"{findings.motion.names[worst]} is known to {format_two_digits(findings.errors[worst])} degrees of its orbit "
-        "only, and "
-        f"{TRUSTED_DEGREES:g} degrees is the limit"
+        f"the integration of {findings.motion.names[worst]} is accurate to {format_two_digits(findings.errors[worst])} "
+        f"degrees of its orbit only, and {TRUSTED_DEGREES:g} degrees is the limit"
         if not findings.errors[worst] < TRUSTED_DEGREES
         else "a second run from almost the same start met other collisions"
     )
@@ -253,6 +252,7 @@ def _describe_limits(findings: Findings) -> list[str]:
     assumed = "Resonances and approaches are therefore those of an assumed system."
     return [
         "This holds for the span and says nothing about longer times.",
-        f"The arithmetic is good to {error:.1g} degrees; errors of the start and of physics left out come on top.",
+        f"The integration itself is accurate to {error:.1g} degrees; the uncertainty of the masses and orbits it "
+        "starts from and the physics that is left out are not included.",
         *([*unknown, assumed] if unknown else []),
     ]

@@ -52,7 +52,7 @@ def test_the_verdict_of_a_short_run_claims_no_resonance() -> None:
     assert "librated" not in verdict
     assert "During the 40 days of this run" in verdict
     assert "says nothing about longer times" in verdict
-    assert "errors of the start and of physics left out come on top" in verdict
+    assert "the masses and orbits it starts from and the physics that is left out are not included" in verdict
 
 
 def test_the_verdict_of_an_untrustworthy_run_reports_that_first_and_claims_nothing_of_phases() -> None:
@@ -110,7 +110,7 @@ def test_a_run_without_mean_periods_claims_nothing_of_resonances() -> None:
 def test_the_remedy_for_an_untrustworthy_run_is_one_of_its_method() -> None:
     bad = replace(trappist_run(), trustworthy=False, worst_error_degrees=np.full(8, 180.0))
     verdict = analyse_run(bad)["verdict"]
-    assert "is known to 180 degrees of its orbit only" in verdict
+    assert "is accurate to 180 degrees of its orbit only" in verdict
     assert verdict.endswith("A shorter run may be trustworthy.")
     assert analyse_run(replace(bad, method="leapfrog"))["verdict"].endswith("the method gauss may be trustworthy.")
 
