@@ -67,6 +67,7 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
   }
   if (imported) return <ImportReport imported={imported} />;
   const skipped = (submission.error?.facts.skipped ?? []) as SkippedRow[];
+  const skippedCount = (submission.error?.facts.skippedCount ?? skipped.length) as number;
 
   return (
     <SubmitForm
@@ -131,7 +132,7 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
         </>
       )}
       <TextField label={texts.name} hint={texts.nameHint} value={name} onInput={setName} maxLength={200} />
-      {origin === "file" && <SkippedRows rows={skipped} count={skipped.length} />}
+      {origin === "file" && <SkippedRows rows={skipped} count={skippedCount} />}
     </SubmitForm>
   );
 }

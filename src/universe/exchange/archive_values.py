@@ -5,12 +5,14 @@
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, Final
 
 from universe.exchange.import_report import ImportReport
 from universe.exchange.tables import Row, parse_number
+from universe.nbody.text_formats import join_words
 
 ARCHIVE: Final = "nasa-exoplanet-archive"
 _LIMITS: Final = {1.0: "upper", -1.0: "lower"}
@@ -27,6 +29,7 @@ class ArchiveRow:
     number: int
     cells: Row
     table: str
+    columns: Collection[str]
     report: ImportReport
     uncertainties: dict[str, list[float | None]] = field(default_factory=dict[str, list[float | None]])
     limits: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
@@ -36,6 +39,14 @@ class ArchiveRow:
     def name(self) -> str:
         """Return the name of the planet."""
         return self.cells.get("pl_name") or self.cells.get("hostname") or f"row {self.number}"
+
+    def describe_missing(self, *names: str) -> str:
+        """Return which of these columns are empty in the row, and which the table does not have."""
+        empty = [name for name in names if name in self.columns]
+        absent = [name for name in names if name not in self.columns]
+        parts = [f"{join_words(empty)} {'is' if len(empty) == 1 else 'are'} empty"] if empty else []
+        parts += [f"the table has no column {join_words(absent)}"] if absent else []
+        return join_words(parts)
 
     def read_flag(self, column: str) -> bool:
         """Return True for a flag that is set."""

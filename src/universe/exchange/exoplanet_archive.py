@@ -49,7 +49,9 @@ def import_archive_table(table: Table, options: ArchiveOptions) -> ImportReport:
     for number, problem in table.problems:
         report.skip(number, "", problem)
     hosts: dict[str, list[ArchiveRow]] = {}
-    for row in _choose_rows([ArchiveRow(number, cells, name, report) for number, cells in table.rows], report):
+    for row in _choose_rows(
+        [ArchiveRow(number, cells, name, table.units, report) for number, cells in table.rows], report
+    ):
         hosts.setdefault(row.cells["hostname"], []).append(row)
     used: set[str] = set()
     for host, rows in hosts.items():
@@ -118,7 +120,8 @@ def _make_system(
         return []
     if star is None:
         for row in rows:
-            report.skip(row.number, row.name, "st_mass is empty, and no planet has both pl_orbper and pl_orbsmax")
+            missing = f"{row.describe_missing('st_mass')}, and no planet has both pl_orbper and pl_orbsmax"
+            report.skip(row.number, row.name, missing)
         return []
     used.add(star.id)
     epoch = next((date for row in rows if (date := _find_date(row)) is not None), J2000)
@@ -298,10 +301,12 @@ def _read_orbit(
     elif published is not None:
         axis = row.read_value("pl_orbsmax", "kepler.semiMajorAxis", (1e-4, 1e5))
         if axis is None:
-            raise ValueError("pl_orbper is empty and pl_orbsmax is a limit: the size of the orbit is not known")
+            missing = row.describe_missing("pl_orbper")
+            raise ValueError(f"{missing}, and pl_orbsmax is a limit: the size of the orbit is not known")
         derived, period = "period", compute_period(axis, total_mass)
     else:
-        raise ValueError("pl_orbper and pl_orbsmax are empty: the size of the orbit is not known")
+        missing = row.describe_missing("pl_orbper", "pl_orbsmax")
+        raise ValueError(f"{missing}: the size of the orbit is not known")
     unknown = ["kepler.longitudeOfAscendingNode"]
     inclination, node, from_node = rotate_orbit_angles(_SKY, 90.0 if tilt is None else tilt, 0.0, 0.0)
     on_sky, periapsis = -from_node, None

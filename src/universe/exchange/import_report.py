@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from universe.exchange.errors import ImportRefused
 from universe.nbody.text_formats import join_words
+from uraniborg.kernel.text import plural
 
 _LISTED: Final = 200
 """The most skipped rows and notes in a reply; all are counted."""
@@ -87,10 +88,16 @@ class ImportReport:
         first = self.skipped[0] if self.skipped else None
         reason = f" For example {first['name'] or 'row ' + str(first['row'])}: {first['reason']}." if first else ""
         raise ImportRefused(
-            " ".join([f"No system can be imported: {len(self.skipped):,} rows were skipped.{reason}", *self.notes[:1]]),
+            " ".join(
+                [
+                    f"No system can be imported: {plural(len(self.skipped), 'row was', 'rows were')} skipped.{reason}",
+                    *self.notes[:1],
+                ]
+            ),
             hint="Correct the rows, or add the columns that are missing.",
             format=self.format,
             skipped=self.skipped[:_LISTED],
+            skippedCount=len(self.skipped),
             notes=self.notes[:_LISTED],
         )
 

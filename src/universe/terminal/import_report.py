@@ -31,5 +31,7 @@ def print_import(reply: Mapping[str, Any]) -> None:
             "- ",
             escape_text(f"{', '.join(names[:3])}{f' and {count - 3} more' if count > 3 else ''}: {reason}"),
         )
+    if rows > len(report["skipped"]):
+        console.print(f"- {plural(rows - len(report['skipped']), 'more row')}, not listed")
     for note in report["notes"]:
         print_paragraph(console, "Note: ", escape_text(note))

@@ -171,6 +171,17 @@ def test_a_row_that_cannot_be_used_is_skipped_with_the_reason(changes: dict[str,
     assert report.skipped[0]["row"] == 1
 
 
+def test_a_refusal_counts_all_rows_and_names_the_column_that_the_table_lacks() -> None:
+    rows = [{**PLANET, "pl_name": f"Hven-{number} b", "hostname": f"Hven-{number}"} for number in range(250)]
+    without = make_archive_csv(*rows, columns=tuple(name for name in COLUMNS if name != "st_mass"))
+    with pytest.raises(ImportRefused, match="250 rows were skipped") as caught:
+        import_systems([without])
+    assert "the table has no column st_mass, and no planet" in caught.value.message
+    assert (caught.value.ids["skippedCount"], len(caught.value.ids["skipped"])) == (250, 200)
+    with pytest.raises(ImportRefused, match="1 row was skipped"):
+        load({**PLANET, "st_mass": None})
+
+
 def test_planets_of_one_host_are_one_system_and_repeated_planets_are_skipped() -> None:
     report = load(PLANET, {**PLANET, "pl_name": "Hven-1 c", "pl_orbper": 25.0}, PLANET)
     assert [(one.name, one.rows, len(one.state["stars"])) for one in report.systems] == [("Hven-1", 2, 3)]
@@ -195,7 +206,7 @@ def test_the_recorded_table_becomes_its_systems(shared_data: Path) -> None:
     assert len(report.systems) == len(state["rootIds"]) > 200
     assert all("kepler.eccentricity" in planet["physical"]["unknown"] for planet in planets)
     assert {one["reason"] for one in report.skipped} <= {
-        "pl_orbper and pl_orbsmax are empty: the size of the orbit is not known",
+        "pl_orbper is empty and the table has no column pl_orbsmax: the size of the orbit is not known",
         "st_mass is empty, and no planet has both pl_orbper and pl_orbsmax",
     }
 
