@@ -58,7 +58,7 @@ def test_the_demo_without_a_terminal_shows_every_step_and_exits_with_0(demo: Dem
         "3 queries to 4 sources; its question is pending in the inbox, and no source has been searched.",
         "Offline trial, not a search: answers are filtered from the shipped recording of 58 papers.",
         "You struck query 1 and approved the rest",
-        "You kept 7 of 19 papers and gave 19 reasons",
+        "You kept 7 of 19 papers and accepted the 19 suggested reasons",
         "stopped at star: No table row of Agol et al. (2021) on the shelf states the mass of trappist-1.",
         "reused 10 nodes and ended with 8 masses, 7 of them with a table row.",
         "0.326 Earth masses, supported: 0.326 ± 0.020 in the row “h | 0.326 ± 0.020",

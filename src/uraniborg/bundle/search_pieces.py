@@ -100,8 +100,9 @@ def _describe_search(found: PaperCollection, kept: PaperCollection, decisions: S
     names = Counter(str(one["decided_by"]) for one in decisions if one.get("decided_by"))
     listed = f" ({'; '.join(f'`{query}`' for query in queries)})" if queries else ""
     removed, excluded = sum(flow.removed.values()), sum(flow.excluded.values())
+    searched = "replayed recorded answers of" if notice else "searched"
     sentences = [
-        f"{flow.software or 'Uraniborg'} searched {', '.join(sources) or 'no source'} on {flow.date[:10]} for "
+        f"{flow.software or 'Uraniborg'} {searched} {', '.join(sources) or 'no source'} on {flow.date[:10]} for "
         f"“{flow.question}” with {plural(len(queries), 'query', 'queries')}{listed}.",
         f"Of {plural(sum(flow.identified.values()), 'record')}, {removed} {'was' if removed == 1 else 'were'} removed "
         f"before screening, {flow.screened} screened and {excluded} excluded; "

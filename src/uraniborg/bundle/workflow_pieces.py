@@ -48,7 +48,7 @@ def _make_run_piece(run: Plain, name: str) -> Piece:
     nodes: list[Plain] = public["nodes"]
     reused = sum(node["status"] == "reused" for node in nodes)
     ended = f"ended with {run['status']}" + (f" at the node {run['failed_node']}" if run["failed_node"] else "")
-    resumed = f", resumed the run {run['resumed_from']}" if run["resumed_from"] else ""
+    resumed = f" resumed the run {run['resumed_from']}," if run["resumed_from"] else ""
     return Piece(
         [make_json_file(f"runs/{name}.json", f"a run of {run['workflow']}: its nodes with inputs and outputs", public)],
         [

@@ -48,8 +48,7 @@ def answer_question(
     `names` are short names of the bodies by id. The chain holds if every Laplace angle that librates in the first run
     librates in the second, and no body collides or leaves.
     """
-    span = f"these {format_span(second['days'])}"
-    shared = f"these {format_span(min(first['days'], second['days']))}"
+    span, shared = (_point_to_span(days) for days in (second["days"], min(first["days"], second["days"])))
     condition = f"with {planet} {format_multiple(factor)} as heavy"
     if not (first["trustworthy"] and second["trustworthy"]):
         return Answer("undecided", f"Nothing can be said {condition}: {comparison['verdict']}")
@@ -74,8 +73,9 @@ def answer_question(
     if unclear:
         return Answer(
             "undecided",
-            f"It cannot be said after {shared}: {condition}, {len(held)} of {len(rows)} Laplace resonances hold and "
-            f"{len(unclear)} {_agree(unclear, 'is', 'are')} unclear; {_describe_swings(held, names)}.",
+            f"It cannot be said after {shared}: {condition}, {len(held)} of {len(rows)} Laplace resonances "
+            f"{_agree(held, 'holds', 'hold')} and {len(unclear)} {_agree(unclear, 'is', 'are')} unclear; "
+            f"{_describe_swings(held, names)}.",
         )
     all_hold = "the only Laplace resonance holds" if len(rows) == 1 else f"all {len(rows)} Laplace resonances hold"
     return Answer("yes", f"Yes, over {shared}: {condition}, {all_hold}; {_describe_swings(held, names)}.")
@@ -84,6 +84,11 @@ def answer_question(
 def format_span(days: float) -> str:
     """Return a duration in years, such as `10 years`."""
     return plural(float(f"{days / YEAR_IN_DAYS:.4g}"), "year")
+
+
+def _point_to_span(days: float) -> str:
+    span = format_span(days)
+    return span if span == "1 year" else f"these {span}"
 
 
 def _describe_lost_bodies(run: Mapping[str, Any], names: Mapping[str, str]) -> str:

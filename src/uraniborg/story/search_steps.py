@@ -282,13 +282,27 @@ def preview_review(results: Results) -> str:
     )
 
 
+def _describe_reasons(results: Results) -> str:
+    """Return how many reasons are the person's own, and how many are those that the program proposed."""
+    proposed = {paper["id"]: paper["proposed"]["reason"] for paper in results["approve"]["papers"]}
+    given = [paper for paper in results["review"]["papers"] if paper["reason"]]
+    own = sum(paper["reason"] != proposed.get(paper["id"]) for paper in given)
+    if not own:
+        return f"accepted the {plural(len(given), 'suggested reason')}"
+    rest = (
+        f", and accepted {plural(len(given) - own, 'that was suggested', 'that were suggested')}"
+        if len(given) > own
+        else ""
+    )
+    return f"gave {plural(own, 'reason')} of your own{rest}"
+
+
 def describe_review(results: Results) -> Description:
     papers = results["review"]["papers"]
     kept = [paper for paper in papers if paper["status"] == "include"]
     rest = [paper for paper in papers if paper["status"] != "include"]
-    reasons = sum(bool(paper["reason"]) for paper in papers)
     return Description(
-        f"You kept {len(kept)} of {plural(len(papers), 'paper')} and gave {plural(reasons, 'reason')}; the search log "
+        f"You kept {len(kept)} of {plural(len(papers), 'paper')} and {_describe_reasons(results)}; the search log "
         "records them.",
         [
             *((f"keep {paper['year'] or ''}".strip(), f"{paper['title']}: {paper['reason']}") for paper in kept),

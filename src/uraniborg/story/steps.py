@@ -54,7 +54,7 @@ class Input:
         bounds = f" from {self.low:g} to {self.high:g}" if self.low is not None and self.high is not None else ""
         raise InvalidInput(
             f"{self.name} must be {expected}{bounds}, got {str(value)[:50]!r}.",
-            hint=self.description,
+            hint=f"Give {self.description[:1].lower()}{self.description[1:]}",
             argument=self.name,
         )
 

@@ -161,7 +161,8 @@ async def run_branch(context: StepContext, inputs: Plain) -> Plain:
 
 def preview_branch(results: Results) -> str:
     (mass,) = [one for one in results["build"]["masses"] if one["body"] == PLANET]
-    return f"A branch leaves the universe as it is; {mass['name']} has {mass['earth_masses']:.4g} Earth masses there."
+    amount = f"{mass['earth_masses']:.4g} Earth masses"
+    return f"A branch leaves the universe as it is: in the universe, {mass['name']} keeps its {amount}."
 
 
 def describe_branch(results: Results) -> Description:

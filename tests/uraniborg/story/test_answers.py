@@ -54,6 +54,16 @@ def test_an_angle_that_is_unclear_leaves_the_question_undecided() -> None:
     found = answer(RUNS["1"], second, 2.0)
     assert found.verdict == "undecided"
     assert "4 of 5 Laplace resonances hold and 1 is unclear" in found.sentence
+    for row in second["resonances"][1:]:
+        row["behaviour"] = "unclear"
+    assert "1 of 5 Laplace resonances holds and 4 are unclear" in answer(RUNS["1"], second, 2.0).sentence
+
+
+def test_a_span_of_one_year_is_singular() -> None:
+    first, second = ({**RUNS[run], "days": 365.25} for run in ("1", "2"))
+    assert answer(first, second, 2.0).sentence.startswith("Yes, over 1 year: with TRAPPIST-1 h twice as heavy")
+    left = {**second, "ejections": [{"id": "trappist-1-h"}]}
+    assert "h leaves within 1 year." in answer(first, left, 2.0).sentence
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,10 @@ from uraniborg.story import runner
 from uraniborg.story.errors import StepNotFound, StepNotReady, StepRunning, StoryUnreadable
 from uraniborg.story.folder import Plain
 from uraniborg.story.runner import check_ready, find_step, load_steps
-from uraniborg.story.search_steps import explain_strike, find_redundant_query, propose_mark, read_marks
+from uraniborg.story.search_steps import describe_review, explain_strike, find_redundant_query, propose_mark, read_marks
 from uraniborg.story.service import Story
 from uraniborg.story.steps import Description, Step, StepContext
+from uraniborg.story.universe_steps import PLANET, preview_branch
 
 pytestmark = [pytest.mark.timeout(2 * PATIENCE_S), pytest.mark.usefixtures("forked_workers")]
 
@@ -139,6 +140,7 @@ async def test_a_step_that_cannot_run_says_why_and_other_inputs_change_the_words
         with pytest.raises(UraniborgError, match=r"factor must be a number from 0\.01 to 1000, got '-1'") as refused:
             await copied.run_step("branch", {"factor": -1})
         assert (refused.value.code, refused.value.status) == ("invalid_argument", 422)
+        assert refused.value.hint == "Give how many times as heavy planet h becomes."
         with pytest.raises(UraniborgError, match="'speed' is not an input of the step branch"):
             await copied.run_step("branch", {"speed": 2})
         assert copied.folder.state_file.read_bytes() == stored
@@ -330,6 +332,34 @@ def test_the_bundle_has_the_search_the_sources_the_logs_and_the_answers(
     run = json.loads((bundle / "measurements" / "h-times-50" / "result.json").read_text())
     assert run["trustworthy"]
     assert run["start"]["trappist-1-h"]["mass"] == pytest.approx(50 * float(masses["TRAPPIST-1 h"]["value"]))
+
+
+@pytest.mark.parametrize(
+    ("reasons", "words"),
+    [
+        (("a", "b"), "accepted the 2 suggested reasons; "),
+        (("a", "mine"), "gave 1 reason of your own, and accepted 1 that was suggested; "),
+        (("my", "mine"), "gave 2 reasons of your own; "),
+    ],
+)
+def test_reasons_that_the_person_left_as_suggested_are_not_called_hers(reasons: tuple[str, ...], words: str) -> None:
+    marks = [
+        {"id": key, "title": key, "year": 2021, "status": "include", "reason": why}
+        for key, why in zip("ab", reasons, strict=True)
+    ]
+    results: dict[str, Plain] = {
+        "ask": {"session_id": "s"},
+        "approve": {"papers": [{"id": key, "proposed": {"status": "include", "reason": key}} for key in "ab"]},
+        "review": {"decision": "", "papers": marks},
+    }
+    assert f"You kept 2 of 2 papers and {words}the search log records them." in describe_review(results).sentence
+
+
+def test_the_preview_of_the_branch_says_where_the_planet_keeps_its_mass() -> None:
+    masses = [{"body": PLANET, "name": "TRAPPIST-1 h", "earth_masses": 0.326}]
+    assert preview_branch({"build": {"masses": masses}}).endswith(
+        "in the universe, TRAPPIST-1 h keeps its 0.326 Earth masses."
+    )
 
 
 def test_a_query_is_redundant_if_it_asks_for_all_words_of_another_and_more() -> None:
