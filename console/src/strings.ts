@@ -1231,7 +1231,8 @@ export const strings = {
     realSizes: "Sizes: to scale; a dot is smaller than a pixel",
     logRadius: "Distances: logarithmic",
     zone: "Green: habitable zone (Kopparapu et al. 2014)",
-    zoneOf: (kelvin: number) => `Green: habitable zone of a star of ${kelvin} K (Kopparapu et al. 2014)`,
+    zoneOf: (kelvin: number) => 
+      `Green: habitable zone (Kopparapu et al. 2014), computed for ${kelvin} K, the lower limit of the formula`,
     all: "Whole view",
     top: "From above",
     options: "Options",

@@ -4,6 +4,7 @@ import { parseElements, WORDS } from "../src/sky/elements.ts";
 import { computePosition, type Point, solveKepler } from "../src/sky/motion.ts";
 import { makeSkyState, writeSkyState } from "../src/sky/state.ts";
 import { interpolate, type Trajectory } from "../src/sky/trajectory.ts";
+import { strings } from "../src/strings.ts";
 
 const HEADER = 64;
 const J2000 = 2451545;
@@ -91,4 +92,8 @@ test("an address restores a view, and nonsense in it is left out", () => {
   const state = makeSkyState(new URLSearchParams("t=abc&view=1,2,-3&speed=Infinity"));
   expect([state.time.value, state.camera.value, state.speed.value]).toEqual([undefined, undefined, undefined]);
   vi.unstubAllGlobals();
+});
+
+test("the zone of a cool star is called that of the lower limit of the formula, not of another star", () => {
+  expect(strings.sky.zoneOf(2600)).toContain("computed for 2600 K, the lower limit of the formula");
 });

@@ -167,7 +167,8 @@ def _report_climate(star: _Star, orbit: KeplerOrbit) -> dict[str, Quantity]:
         found["habitableZone"] = _make_quantity(
             star.zone.classify_insolation(light),
             "",
-            f"insolation against the limits of {star.zone.temperature:g} K",
+            f"insolation against the limits computed for {star.zone.temperature:g} K"
+            + (", the lower limit of the formula" if star.zone.note else ""),
             _KOPPARAPU,
         )
     return found

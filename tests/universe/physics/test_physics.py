@@ -61,7 +61,7 @@ def test_a_star_below_the_range_of_the_fit_has_marked_limits() -> None:
     found = [one["au"] for one in zone["limits"].values()]
     assert found == pytest.approx([0.019, 0.025, 0.050, 0.053], abs=0.0005)
     assert zone["temperature"] == 2600
-    assert "the limits are those of 2600 K, not of this star" in zone["note"]
+    assert "The star has 2566 K; its habitable zone was computed for 2600 K, the lower limit of the" in zone["note"]
     assert reply["notes"] == [f"TRAPPIST-1: {zone['note']}"]
 
 
