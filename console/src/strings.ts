@@ -297,7 +297,7 @@ export const strings = {
     later: (title: string) => `This step comes later. First: ${title}.`,
     next: "Next step",
     runAgain: "Run it again",
-    runAgainHint: "Later steps must then be run again.",
+    runAgainHint: "This replaces what the step made; later steps must then be run again.",
     by: (name: string) => `by ${name}`,
     look: "Look at",
     noLinks: "To open what the steps made on the other pages, start the story with uraniborg demo.",
@@ -477,7 +477,8 @@ export const strings = {
       savePlot: "Save the plots as a picture (SVG)",
       trustworthy: "trustworthy",
       notTrustworthy: "not trustworthy",
-      error: (degrees: string) => `integration accurate to ${degrees} degrees; uncertain masses and orbits not included`,
+      error: (degrees: string) =>
+        `integration accurate to ${degrees} degrees; uncertain masses and orbits not included`,
       errorUnknown: "error unknown",
       errorKinds: {
         arithmetic: "Error of the arithmetic",
@@ -1231,7 +1232,7 @@ export const strings = {
     realSizes: "Sizes: to scale; a dot is smaller than a pixel",
     logRadius: "Distances: logarithmic",
     zone: "Green: habitable zone (Kopparapu et al. 2014)",
-    zoneOf: (kelvin: number) => 
+    zoneOf: (kelvin: number) =>
       `Green: habitable zone (Kopparapu et al. 2014), computed for ${kelvin} K, the lower limit of the formula`,
     all: "Whole view",
     top: "From above",

@@ -157,8 +157,8 @@ def compute_habitable_zone(temperature: float, luminosity: float) -> HabitableZo
     note = None
     if temperature < COOLEST:
         note = (
-            f"The star has {temperature:g} K; its habitable zone was computed for {COOLEST:g} K, the lower limit of the "
-            "formula of Kopparapu et al. 2014."
+            f"The star has {temperature:g} K; its habitable zone was computed for {COOLEST:g} K, the lower limit of "
+            "the formula of Kopparapu et al. 2014."
         )
     used = max(temperature, COOLEST)
     starlight = {name: compute_starlight_limit(name, used) for name in LIMITS}

@@ -1,6 +1,7 @@
 """The steps of the N-body runs: two universes are integrated and compared, then a third with another mass."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from universe.nbody.analysis import compare_run_analyses
@@ -18,6 +19,7 @@ from uraniborg.story.universe_steps import (
     MOST_FACTOR,
     PLANET,
     branch_with_other_mass,
+    describe_replacement,
     format_branch_title,
 )
 
@@ -104,8 +106,8 @@ def preview_compare(results: Results) -> str:
     return f"The runs of {names} are stored; their Laplace angles decide the answer."
 
 
-def describe_comparison(found: Plain, title: str = "") -> Description:
-    """Return the answer, the swing of each angle in both runs, and the errors."""
+def describe_comparison(found: Plain, title: str = "", more: Sequence[tuple[str, str]] = ()) -> Description:
+    """Return the answer, the swing of each angle in both runs, the errors, and more facts."""
     errors = " and ".join(f"{error:.1g}" for error in found["errors_degrees"])
     return Description(
         found["answer"],
@@ -114,6 +116,7 @@ def describe_comparison(found: Plain, title: str = "") -> Description:
             ("error", f"The integration itself is accurate to {errors} degrees of each orbit. {START_NOT_INCLUDED}"),
             ("holds for", f"{_list_spans(found['days'])}. {found['comparison'].rpartition('. ')[2]}"),
             ("left out", " ".join(found["left_out"])),
+            *more,
         ],
         [found["picture"]],
         [(run["name"], f"/universes/{run['universe_id']}?job={run['job_id']}") for run in found["runs"]],
@@ -153,6 +156,12 @@ def preview_break(results: Results) -> str:
     )
 
 
+def describe_break(results: Results) -> Description:
+    factor = results["break"]["factor"]
+    replaced = ("if run again", describe_replacement(factor))
+    return describe_comparison(results["break"], format_branch_title(factor), [replaced])
+
+
 INTEGRATE: Final = Step(
     "integrate", "Both universes move", "computer", "Run N-body", run_integrate, preview_integrate, describe_integrate,
     (Input("years", "number", "The span of the runs in years.", lambda _results: 10.0, 0.1, 100),),
@@ -165,7 +174,7 @@ COMPARE: Final = Step(
 BREAK: Final = Step(
     "break", "You try another mass", "you", "Try it",
     run_break, preview_break,
-    lambda results: describe_comparison(results["break"], format_branch_title(results["break"]["factor"])),
+    describe_break,
     (Input("factor", "number", "How many times as heavy planet h becomes.", lambda _results: 50.0,
            LEAST_FACTOR, MOST_FACTOR),),
     can_repeat=True,

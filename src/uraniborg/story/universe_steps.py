@@ -133,7 +133,7 @@ async def branch_with_other_mass(context: StepContext, factor: float, replaced: 
         record = await service.branch(
             built["universe_id"],
             version=built["version"],
-            name=f"TRAPPIST-1, h times {factor:g}",
+            name=_name_branch(factor),
             author=context.person,
         )
         command = {"type": "updateStar", "id": PLANET, "payload": {"mass": before * factor}}
@@ -172,10 +172,23 @@ def describe_branch(results: Results) -> Description:
         f"On a branch of version {branch['from']['version']}, {mass['name']} now has {mass['earth_masses']:.4g} "
         f"instead of {branch['before']:.4g} Earth masses, {format_multiple(branch['factor'])} as much; the universe "
         f"itself is still at version {branch['from']['version_after']}.",
-        [("the new mass", format_mass_line(mass)), ("branch", branch["universe_id"])],
+        [
+            ("the new mass", format_mass_line(mass)),
+            ("branch", branch["universe_id"]),
+            ("if run again", describe_replacement(branch["factor"])),
+        ],
         links=[("the branch", f"/universes/{branch['universe_id']}")],
         title=format_branch_title(branch["factor"]),
     )
+
+
+def _name_branch(factor: float) -> str:
+    return f"TRAPPIST-1, h times {factor:g}"
+
+
+def describe_replacement(factor: float) -> str:
+    """Return what is deleted when the step that made the branch with this factor is run again."""
+    return f"the universe “{_name_branch(factor)}” and its N-body run are deleted, and the new ones take their place"
 
 
 def format_branch_title(factor: float) -> str:

@@ -102,6 +102,14 @@ def test_the_branch_is_heavier_and_its_earlier_version_is_not(steps: dict[str, d
     assert steps["branch"]["result"]["from"]["version_after"] == steps["build"]["result"]["version"]
 
 
+def test_steps_that_make_a_universe_say_what_a_repetition_deletes(steps: dict[str, dict[str, Any]]) -> None:
+    for key, factor in (("branch", 2), ("break", 50)):
+        facts = {fact["label"]: fact["text"] for fact in steps[key]["facts"]}
+        assert facts["if run again"].startswith(
+            f"the universe “TRAPPIST-1, h times {factor}” and its N-body run are deleted"
+        )
+
+
 def test_the_comparison_has_five_laplace_angles_of_both_runs_and_their_errors(steps: dict[str, dict[str, Any]]) -> None:
     found = steps["compare"]["result"]
     assert [row["names"] for row in found["resonances"]] == [list(PLANETS[index : index + 3]) for index in range(5)]
