@@ -187,8 +187,8 @@ def _name_branch(factor: float) -> str:
 
 
 def describe_replacement(factor: float) -> str:
-    """Return what is deleted when the step that made the branch with this factor is run again."""
-    return f"the universe “{_name_branch(factor)}” and its N-body run are deleted, and the new ones take their place"
+    """Return what is replaced when the step that made the branch with this factor is run again."""
+    return f"the universe “{_name_branch(factor)}”, its N-body run and what follows from them are replaced"
 
 
 def format_branch_title(factor: float) -> str:
