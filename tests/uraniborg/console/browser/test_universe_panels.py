@@ -151,6 +151,15 @@ def test_two_universes_are_seen_side_by_side_from_the_same_side(visitor: Visitor
           return one && two && Math.hypot(one.x - two.x, one.y - two.y) < 1;
         }"""
     )
+    width, pixels = page.evaluate(
+        """() => [
+          document.querySelector('.scale-bar-line').getBoundingClientRect().width,
+          document.querySelector('.sky').sky.scale.value.pixels,
+        ]"""
+    )
+    assert abs(width - pixels) < 1, "the bar is as long as the distance it states"
+    expect(page.locator(".first-sky-name")).to_have_text("The first one")
+    expect(page.locator(".other-sky-name")).to_have_text("The other one")
     with server.make_client() as client:
         command = {"type": "updateStar", "id": "trappist-1-h", "payload": {"mass": 2e-6}}
         client.post(f"/api/universes/{other}/commands", json=command).raise_for_status()
