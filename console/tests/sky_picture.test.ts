@@ -4,7 +4,7 @@ import type { Body, Cast } from "../src/sky/bodies.ts";
 import { type Frame, fitDistance, makeLens, mapRadius, pixelsPerUnit, project } from "../src/sky/camera.ts";
 import { type Elements, KEPLER, WORDS } from "../src/sky/elements.ts";
 import type { Point } from "../src/sky/motion.ts";
-import { fillOrbits, listOrbitPoints, makeOrbitGeometry } from "../src/sky/orbit_lines.ts";
+import { chooseCrowding, fillOrbits, listOrbitPoints, makeOrbitGeometry } from "../src/sky/orbit_lines.ts";
 import type { Tracker } from "../src/sky/tracker.ts";
 import { Trails } from "../src/sky/trails.ts";
 import { readExportedState } from "../src/universe/file_import.tsx";
@@ -109,4 +109,12 @@ test("the state of an exported universe is distinguished from a table", () => {
   expect(readExportedState(["name,parent\nSun,\n"])).toBeUndefined();
   expect(readExportedState(["null"])).toBeUndefined();
   expect(readExportedState([JSON.stringify(state), JSON.stringify(state)])).toBeUndefined();
+});
+
+test("the points of a line crowd at its body as closely as wanted", () => {
+  for (const first of [2e-3, 1e-4, 1e-5, 1e-6]) {
+    const k = chooseCrowding(first);
+    expect(Math.sinh(k / 240) / Math.sinh(k) / first).toBeCloseTo(1, 2);
+  }
+  expect(chooseCrowding(0.1)).toBeGreaterThan(0);
 });

@@ -9,16 +9,24 @@ import type { Tracker } from "./tracker.ts";
 const MOST_ORBITS = 64;
 const MOST_OF_MANY = 16;
 const MANY = 400;
-const STEPS = 160;
+const STEPS = 240;
+/** Distances of the first points of a line from its body: in sizes of the orbit, and of the smallest radius if logarithmic. */
+const FIRST_STEP = 0.002;
+const FIRST_LOG_STEP = 0.1;
+/** Further points would be nearer than 32 bits tell apart. */
+const MOST_CROWDING = 24;
 const CIRCLE = 0;
 const ELLIPSE = 1;
 const OPEN = 2;
 /** How far an open orbit is drawn, in distances of its periapsis. */
 const OPEN_REACH = 40;
 
-/** The attributes of one ribbon for each orbit; `centre` and `paint` change with every frame. */
+/** A body with the shape of its orbit, its size, and 1 or -1 for the direction of its motion. */
+type DrawnOrbit = Body & { kind: number; shape: number; size: number; direction: number };
+
+/** The attributes of one ribbon for each orbit; `centre`, `paint` and the crowding of `conic` change with every frame. */
 export interface OrbitAttributes {
-  bodies: readonly (Body & { kind: number; shape: number })[];
+  bodies: readonly DrawnOrbit[];
   P: InstancedBufferAttribute;
   Q: InstancedBufferAttribute;
   C: InstancedBufferAttribute;
@@ -62,7 +70,7 @@ export function makeOrbitGeometry(count: number): { geometry: InstancedBufferGeo
 /** Write the shapes of all orbits. Straight paths and bodies that stand still have none. */
 export function fillOrbits(attributes: OrbitAttributes, elements: Elements, cast: Cast): void {
   const { P, Q, C, conic, paint } = attributes;
-  const bodies: (Body & { kind: number; shape: number })[] = [];
+  const bodies: DrawnOrbit[] = [];
   const color = new Color();
   for (const body of cast.bodies) {
     if (bodies.length === (elements.count > MANY ? MOST_OF_MANY : MOST_ORBITS)) break;
@@ -99,10 +107,11 @@ export function fillOrbits(attributes: OrbitAttributes, elements: Elements, cast
     const isBackward = !exact && (elements.integers[at + 1] ?? 0) < 0;
     const density = kind === ELLIPSE ? ((2 - shape) / Math.max(shape, 1e-9)) ** 0.25 : 1;
     const third = kind === OPEN ? Math.sqrt((OPEN_REACH - 1) / (1 - OPEN_REACH * shape)) : density;
-    conic.setXYZW(place, kind, shape, third, isBackward ? -1 : 1);
+    conic.setXYZW(place, kind, shape, third, 1);
+    const size = Math.hypot(P.getX(place), P.getY(place), P.getZ(place));
     color.setStyle(body.color, "srgb-linear");
     paint.setXYZW(place, color.r, color.g, color.b, 1);
-    bodies.push({ ...body, kind, shape });
+    bodies.push({ ...body, kind, shape, size, direction: isBackward ? -1 : 1 });
   }
   attributes.bodies = bodies;
   attributes.geometry.instanceCount = bodies.length;
@@ -131,27 +140,43 @@ export function listOrbitPoints({ bodies, P, Q, C, conic }: OrbitAttributes, pla
   });
 }
 
-/** Move the orbits to their parents, and fade those that are too small to see. */
+/** Move the orbits to their bodies, and fade those that are too small to see. */
 export function moveOrbits(attributes: OrbitAttributes, tracker: Tracker, centre: Readonly<Point>, lens: Lens): void {
+  const { conic } = attributes;
   const position: Point = [0, 0, 0];
   for (const [place, body] of attributes.bodies.entries()) {
     const slot = tracker.slots.get(body.index) ?? 0;
     const anomaly = tracker.anomalies[slot] ?? 0;
     for (let axis = 0; axis < 3; axis += 1) {
-      const offset = tracker.offsets[slot * 3 + axis] ?? 0;
-      position[axis] = (tracker.positions[slot * 3 + axis] ?? 0) - (centre[axis] ?? 0) - offset;
+      const at = slot * 3 + axis;
+      // A body that an N-body run moves is beside its orbit.
+      const beside = (tracker.offsets[at] ?? 0) - (tracker.orbitOffsets[at] ?? 0);
+      position[axis] = (tracker.positions[at] ?? 0) - (centre[axis] ?? 0) - beside;
     }
     const parameter = toParameter(body, anomaly, tracker);
     attributes.centre.setXYZW(place, position[0], position[1], position[2], parameter);
     attributes.paint.setW(place, 0.55 * fadeByDistance(tracker, slot, centre, lens));
+    let length = Math.PI * body.size;
     if (body.kind === OPEN) {
       const own = Math.sqrt((OPEN_REACH - 1) / (1 - OPEN_REACH * body.shape));
-      attributes.conic.setZ(place, Math.max(own, Math.abs(parameter) * 1.05));
-      attributes.conic.needsUpdate = true;
+      conic.setZ(place, Math.max(own, Math.abs(parameter) * 1.05));
+      length = OPEN_REACH * body.size;
     }
+    const usual = FIRST_STEP * body.size;
+    const first = lens.logStart ? Math.min(usual, FIRST_LOG_STEP * lens.logStart) : usual;
+    conic.setW(place, body.direction * chooseCrowding(first / length));
   }
+  conic.needsUpdate = true;
   attributes.centre.needsUpdate = true;
   attributes.paint.needsUpdate = true;
+}
+
+/** Return k for the parts sinh(ks) / sinh(k) of a line, so that its first step is a given part of its length. */
+export function chooseCrowding(first: number): number {
+  const ratio = Math.max(1 / (STEPS * first), 1.1);
+  let crowding = Math.log(2 * ratio) + 1;
+  for (let turn = 0; turn < 12; turn += 1) crowding = Math.asinh(crowding * ratio);
+  return Math.min(Math.max(crowding, 0.5), MOST_CROWDING);
 }
 
 /** Return the parameter of the ribbon at the body: its eccentric anomaly, or the tangent of half the true one. */

@@ -225,35 +225,46 @@ void main() {
 }
 `;
 
-/** Orbits as ribbons that face the camera, brightest behind the body. */
+/**
+ * Orbits as ribbons that face the camera, brightest behind the body. Points are computed relative to the body, so that
+ * the line passes through it at any scale: a sum of the parent's position and the offset would lose the small difference.
+ */
 export const ORBIT_VERTEX = `${HEADER}
 uniform float width;
 in vec2 strip; // along from -1 to 1, side
 in vec3 P;
 in vec3 Q;
-in vec3 C;
-in vec4 conic;  // kind, 1 - e or (1 - e) / (1 + e), farthest parameter or density at the periapsis, direction
-in vec4 centre; // position of the parent, parameter of the body
+in vec4 conic;  // kind, 1 - e or (1 - e) / (1 + e), farthest parameter or density at the periapsis, crowding
+in vec4 centre; // position of the body on the orbit, its parameter
 in vec4 paint;  // colour, opacity
 out float side;
 out float opacity;
 flat out vec3 tint;
 const float HALF_TURN = 3.141592653589793;
+/** Return the part of the way from the body to the end of the line: points crowd at the body. */
+float findPart(float s) {
+  return sinh(conic.w * s) / sinh(abs(conic.w));
+}
+float findSine(float angle) {
+  return abs(angle) < 0.03 ? angle * (1.0 - angle * angle / 6.0) : sin(angle); // GPUs round small sines
+}
 vec3 findPlace(float s) {
-  if (conic.x > 1.5) { // open: s stands for the tangent of half the true anomaly
-    float h = s < 0.0 ? mix(centre.w, -conic.z, -s) : mix(centre.w, conic.z, s);
-    return centre.xyz + (P * (1.0 - h * h) + Q * 2.0 * h) / (1.0 + conic.y * h * h);
+  float part = findPart(s);
+  if (conic.x > 1.5) { // open: the parameter is the tangent of half the true anomaly
+    float way = part < 0.0 ? part * (conic.z + centre.w) : part * (conic.z - centre.w), h = centre.w + way;
+    vec2 chord = way * vec2(-(1.0 + conic.y) * (h + centre.w), 2.0 * (1.0 - conic.y * h * centre.w));
+    chord /= (1.0 + conic.y * h * h) * (1.0 + conic.y * centre.w * centre.w);
+    return centre.xyz + P * chord.x + Q * chord.y;
   }
-  // Points are dense at the body, so that a line passes through it at any scale.
-  float step = conic.w * HALF_TURN * s * (0.05 + s * s * (0.55 + 0.4 * s * s));
-  float E = centre.w + step;
-  if (conic.z > 1.1) { // and at the periapsis of an eccentric orbit
-    float g = 2.0 * atan(conic.z * sin(centre.w * 0.5), cos(centre.w * 0.5)) + step;
-    E = 2.0 * atan(sin(g * 0.5), conic.z * cos(g * 0.5));
-  }
-  float half_ = sin(E * 0.5);
-  float along = conic.x > 0.5 ? conic.y - 2.0 * half_ * half_ : cos(E);
-  return centre.xyz + C + P * along + Q * sin(E);
+  // The angle whose equal steps crowd at the periapsis of an eccentric orbit, halved: at the body and at this point.
+  vec2 own = normalize(vec2(cos(centre.w * 0.5), conic.z * sin(centre.w * 0.5)));
+  float sine = findSine(part * HALF_TURN * 0.5), cosine = cos(part * HALF_TURN * 0.5);
+  vec2 here = vec2(own.x * cosine - own.y * sine, own.y * cosine + own.x * sine);
+  // Half the difference of the eccentric anomalies, then the chord between both points
+  vec2 half_ = normalize(vec2(conic.z * conic.z * own.x * here.x + own.y * here.y, conic.z * sine));
+  float c = cos(centre.w), s_ = sin(centre.w);
+  vec2 middle = vec2(c * half_.x - s_ * half_.y, s_ * half_.x + c * half_.y);
+  return centre.xyz + 2.0 * half_.y * (Q * middle.x - P * middle.y);
 }
 void main() {
   side = strip.y;
@@ -271,7 +282,7 @@ void main() {
   float reach = width * 0.5 + 1.0;
   gl_Position = a;
   gl_Position.xy += normal * side * reach / scale / lens.w * a.w;
-  float past = max(1.0 + strip.x, 0.0);
+  float past = 1.0 - pow(min(abs(findPart(strip.x)), 1.0), 0.33);
   opacity = paint.w * (strip.x <= 0.0 ? mix(0.36, 1.0, pow(past, 1.4)) : 0.36);
 }
 `;

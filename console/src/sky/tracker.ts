@@ -14,9 +14,10 @@ export class Tracker {
   /** Indices of the bodies, parents first, and the place of each in this list. */
   readonly bodies: readonly number[];
   readonly slots: ReadonlyMap<number, number>;
-  /** Positions, offsets from the parents, three numbers each, and anomalies on the orbits. */
+  /** Positions, offsets from the parents, offsets that the orbits say, three numbers each, and anomalies on the orbits. */
   readonly positions: Float64Array;
   readonly offsets: Float64Array;
+  readonly orbitOffsets: Float64Array;
   readonly anomalies: Float64Array;
   /** Bodies of the trajectory, and the place of each in it. */
   private readonly played = new Map<number, number>();
@@ -50,6 +51,7 @@ export class Tracker {
     this.slots = new Map(this.bodies.map((index, slot) => [index, slot]));
     this.positions = new Float64Array(this.bodies.length * 3);
     this.offsets = new Float64Array(this.bodies.length * 3);
+    this.orbitOffsets = new Float64Array(this.bodies.length * 3);
     this.anomalies = new Float64Array(this.bodies.length);
   }
 
@@ -75,7 +77,7 @@ export class Tracker {
 
   /** Compute all positions at a time. */
   update(time: number): void {
-    const { elements, positions, offsets, anomalies } = this;
+    const { elements, positions, offsets, orbitOffsets, anomalies } = this;
     const { rings } = elements.hierarchy;
     const ticks = toTicks(elements, time);
     const offset: Point = [0, 0, 0];
@@ -88,6 +90,7 @@ export class Tracker {
         const part = offset[axis] ?? 0;
         const above = parent === undefined ? 0 : (positions[parent * 3 + axis] ?? 0);
         offsets[slot * 3 + axis] = part;
+        orbitOffsets[slot * 3 + axis] = part;
         positions[slot * 3 + axis] = ring?.[axis] ?? part + above;
       }
       const played = this.played.get(index);

@@ -51,6 +51,32 @@ MEASURE = """(expected) => {
   });
   return worst;
 }"""
+MEASURE_LINE = """() => {
+  const { sky } = document.querySelector('.sky');
+  const followed = sky.readStatistics().followed;
+  const canvas = document.querySelector('.sky canvas');
+  const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  Object.assign(context.canvas, { width: canvas.width, height: canvas.height });
+  const read = (hasOrbits) => {
+    sky.state.hasOrbits.value = hasOrbits;
+    sky.draw(sky.state.time.value);
+    context.drawImage(canvas, 0, 0);
+    return context.getImageData(0, 0, canvas.width, canvas.height).data;
+  };
+  const [without, drawn] = [read(false), read(true)];
+  const { x, y } = sky.project([0, 0, 0]);
+  const { radius } = sky.readPlaces()[followed];
+  const ratio = canvas.width / canvas.clientWidth;
+  let nearest = Infinity;
+  for (let at = 0; at < drawn.length; at += 4) {
+    if (drawn[at] + drawn[at + 1] + drawn[at + 2] - without[at] - without[at + 1] - without[at + 2] < 12) continue;
+    const pixel = at / 4;
+    const [column, row] = [(pixel % canvas.width) + 0.5, Math.floor(pixel / canvas.width) + 0.5];
+    nearest = Math.min(nearest, Math.hypot(column / ratio - x, row / ratio - y));
+  }
+  return nearest - radius;
+}"""
+"""Return how far the nearest line is from the rim of the followed body, in pixels."""
 
 
 def format_table(rows: list[dict[str, Any]]) -> str:
@@ -121,6 +147,23 @@ def test_bodies_and_names_are_where_the_api_says(
                 assert worst["seen"] > 1, (year, body)
                 assert worst["shader"] < 1, (year, body, worst)
                 assert worst["label"] < 1, (year, body, worst)
+
+
+@pytest.mark.parametrize(
+    ("universe", "followed"),
+    [("solar-system", ["jupiter", "neptune", "io"]), ("zoo", ["host", "moon-4", "halley", "long", "guest"])],
+)
+def test_the_line_of_an_orbit_passes_through_the_followed_body(
+    visitor: Visitor, universe: str, followed: list[str]
+) -> None:
+    page = open_sky(visitor, f"/universes/{universe}?t=0&zone=0")
+    for number, body in enumerate(followed):
+        for time in (1000 + number, 208.1591):
+            for is_log in (True, False):
+                page.evaluate(SETTLE, {"time": time, "followed": body, "isLog": is_log})
+                assert page.evaluate(MEASURE_LINE) < 3, (body, time, is_log)
+                page.evaluate("() => { const { sky } = document.querySelector('.sky'); sky.zoom(1 / 30); }")
+                assert page.evaluate(MEASURE_LINE) < 3, (body, time, is_log, "near")
 
 
 def test_a_command_of_another_process_appears(visitor: Visitor, server: ServerProcess) -> None:
