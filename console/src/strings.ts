@@ -384,6 +384,11 @@ export const strings = {
     follow: "Follow",
     unfollow: "Stop following",
     moreValues: (count: number) => plural(count, "more value"),
+    earthMasses: (number: string) => `${number} Earth ${number === "1" ? "mass" : "masses"}`,
+    jupiterMasses: (number: string) => `${number} Jupiter ${number === "1" ? "mass" : "masses"}`,
+    sameMass: (mass: string) => `This is ${mass}.`,
+    heavierThanParent: (parent: string, mass: string) =>
+      `With this mass the body is heavier than ${parent}, which it orbits (${mass}). You can send it all the same.`,
     originOf: (number: string, field: string) => `${number}: where ${field} comes from`,
     originTitle: (field: string) => `Where this value comes from: ${field}`,
     sources: "Where these values come from",

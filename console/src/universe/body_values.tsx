@@ -7,7 +7,16 @@ import { strings } from "../strings.ts";
 import { OriginDialog } from "./origin_dialog.tsx";
 import type { Source } from "./shelf_papers.ts";
 import { SourceList } from "./source_list.tsx";
-import { formatValue, nameField, numberSources, splitFields, tagStatus, type Value } from "./values.ts";
+import {
+  describePlanetMass,
+  formatValue,
+  nameField,
+  numberSources,
+  SOLAR_MASSES,
+  splitFields,
+  tagStatus,
+  type Value,
+} from "./values.ts";
 
 const texts = strings.universe;
 
@@ -84,12 +93,16 @@ async function loadValues({ universe, body, version }: BodyProps, signal: AbortS
 function ValueRow(props: { name: string; value: Value; numbers: Map<string, number>; onOpen: () => void }) {
   const { name, value, numbers, onOpen } = props;
   const tag = tagStatus(value.status);
+  const planet = value.unit === SOLAR_MASSES ? describePlanetMass(value.value) : undefined;
   const label = nameField(name);
   const number = value.sources.map((id) => numbers.get(id)).join(", ") || "?";
   return (
     <li class={value.status === "unverified claim" ? "unverified" : ""}>
       <span>{label}</span>
-      <span class="mono small value">{formatValue(value.value, value.unit)}</span>
+      <span class="mono small value">
+        {formatValue(value.value, value.unit)}
+        {planet && <span class="same-value">{planet}</span>}
+      </span>
       <button type="button" class="source-number" aria-label={texts.originOf(number, label)} onClick={onOpen}>
         {number}
       </button>

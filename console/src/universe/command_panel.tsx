@@ -16,6 +16,7 @@ import {
   flattenFields,
   makeCommand,
 } from "./command_fields.tsx";
+import { MassNote } from "./mass_note.tsx";
 import type { CommandDraft } from "./panel_state.ts";
 import { formatValue, type Value } from "./values.ts";
 
@@ -92,6 +93,14 @@ function CommandForm(props: CommandPanelProps & { list: UniverseCommandList; onS
         problem={problems[field.path]}
         onInput={(text) => setValues({ ...values, [field.path]: text })}
       />
+      {field.path === "payload.mass" && (
+        <MassNote
+          universe={universe}
+          text={given[field.path] ?? ""}
+          body={type === "addStar" ? undefined : given.id}
+          parent={given["payload.parentId"]}
+        />
+      )}
     </div>
   );
 

@@ -74,6 +74,22 @@ export function formatValue(value: unknown, unit: string): string {
   return unit ? `${text} ${unit}` : text;
 }
 
+export const SOLAR_MASSES = "solar masses";
+const LIGHTEST_STAR = 0.08;
+/** Masses of the planet in a solar mass (nominal values of the IAU, 2015). */
+const EARTHS = 332_946.05;
+const JUPITERS = 1_047.57;
+
+/** Return a mass in Earth masses, or from a tenth of Jupiter on in Jupiter masses; undefined for stars. */
+export function describePlanetMass(solarMasses: unknown): string | undefined {
+  if (typeof solarMasses !== "number" || !(solarMasses > 0 && solarMasses < LIGHTEST_STAR)) return undefined;
+  const round = (value: number) => formatNumber(Number(value.toPrecision(3)));
+  const jupiters = solarMasses * JUPITERS;
+  return jupiters >= 0.1
+    ? strings.universe.jupiterMasses(round(jupiters))
+    : strings.universe.earthMasses(round(solarMasses * EARTHS));
+}
+
 function formatNumber(value: number): string {
   const isPlain = value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6);
   return isPlain ? String(Number(value.toPrecision(6))) : value.toExponential(4).replace(/\.?0+e/, "e");
