@@ -364,6 +364,8 @@ export const strings = {
     filesHint:
       "An exported universe, tables of the NASA Exoplanet Archive, of bodies or of states (CSV, JSON, VOTable), or answers of JPL Horizons.",
     each: "One universe for each system",
+    eachHint:
+      "Without it, all systems of the files are in one universe at the same place, because tables do not have their positions relative to each other.",
     emptyName: "Universe",
     imported: (count: number, skipped: number) =>
       `${plural(count, "universe")} imported${skipped ? `, ${plural(skipped, "row")} skipped` : ""}.`,
@@ -1236,6 +1238,8 @@ export const strings = {
     readableSizes: "Sizes: readable, not to scale",
     realSizes: "Sizes: to scale; a dot is smaller than a pixel",
     logRadius: "Distances: logarithmic",
+    samePlace: (count: number) =>
+      `${plural(count, "system")} are drawn at the same place: this universe does not have their positions relative to each other`,
     zone: "Green: habitable zone (Kopparapu et al. 2014)",
     zoneOf: (kelvin: number) =>
       `Green: habitable zone (Kopparapu et al. 2014), computed for ${kelvin} K, the lower limit of the formula`,

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { formatClock, formatDate, fromDate, toDate } from "../src/sky/dates.ts";
 import { parseElements, WORDS } from "../src/sky/elements.ts";
-import { computePosition, type Point, solveKepler } from "../src/sky/motion.ts";
+import { computePosition, countRootsAtOnePlace, type Point, solveKepler } from "../src/sky/motion.ts";
 import { makeSkyState, writeSkyState } from "../src/sky/state.ts";
 import { interpolate, type Trajectory } from "../src/sky/trajectory.ts";
 import { strings } from "../src/strings.ts";
@@ -96,4 +96,13 @@ test("an address restores a view, and nonsense in it is left out", () => {
 
 test("the zone of a cool star is called that of the lower limit of the formula, not of another star", () => {
   expect(strings.sky.zoneOf(2600)).toContain("computed for 2600 K, the lower limit of the formula");
+});
+
+test("systems at the same place are counted", () => {
+  const parents = [-1, 0, -1, -1, 3];
+  expect(countRootsAtOnePlace(parseElements(makeBinary(parents)))).toBe(1);
+  const buffer = makeBinary(parents);
+  for (const root of [0, 2, 3]) new DataView(buffer).setFloat32(HEADER + root * WORDS * 4 + 44, 0, true);
+  expect(countRootsAtOnePlace(parseElements(buffer))).toBe(3);
+  expect(countRootsAtOnePlace(parseElements(makeBinary([])))).toBe(1);
 });

@@ -1,5 +1,6 @@
 import { api } from "../api.ts";
 import { type Elements, EXACT, getFlags, getParent, getRadius, NO_POSITION } from "./elements.ts";
+import { countRootsAtOnePlace } from "./motion.ts";
 
 /** A body that is drawn as a disc with a label. All others are points. */
 export interface Body {
@@ -36,6 +37,8 @@ export interface Cast {
   epoch: number | undefined;
   /** Whether lengths are astronomical units and times days. */
   isAstronomical: boolean;
+  /** How many systems are at the same place, because their positions relative to each other are unknown. */
+  systemsAtOnePlace: number;
 }
 
 /** Discs and names are for the important bodies: of a large universe few, so that a belt stays a belt. */
@@ -98,11 +101,14 @@ export async function loadCast(
     };
   });
   const all = Object.values(stars);
+  const epoch = all.find((one) => Number.isFinite(one.physical?.epochJulianDate))?.physical?.epochJulianDate;
   return {
     name: reply.name ?? universe,
     bodies,
     byIndex: new Map(bodies.map((body) => [body.index, body])),
-    epoch: all.find((one) => Number.isFinite(one.physical?.epochJulianDate))?.physical?.epochJulianDate,
-    isAstronomical: all.some((one) => one.kepler?.units === "astronomical"),
+    epoch,
+    // The most important bodies of many systems are stars, which have no orbits.
+    isAstronomical: epoch !== undefined || all.some((one) => one.kepler?.units === "astronomical"),
+    systemsAtOnePlace: countRootsAtOnePlace(elements),
   };
 }

@@ -33,10 +33,10 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
   const [seed, setSeed] = useState("42");
   const [settings, setSettings] = useState<Record<string, string>>({});
   const [files, setFiles] = useState<readonly File[]>([]);
-  const [isEach, setEach] = useState(false);
+  const [isEach, setEach] = useState(true);
   const [imported, setImported] = useState<Imported>();
-  const submission = useSubmission();
   const schema = (origins.settings.properties ?? {}) as Record<string, Setting>;
+  const submission = useSubmission();
 
   async function create(origin: Exclude<Origin, "file">): Promise<string> {
     const known = origins.systems.find((one) => one.id === system)?.name ?? system;
@@ -128,7 +128,7 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
               {texts.filesHint}
             </p>
           </div>
-          <Checkbox label={texts.each} isChecked={isEach} onChange={setEach} />
+          <Checkbox label={texts.each} hint={texts.eachHint} isChecked={isEach} onChange={setEach} />
         </>
       )}
       <TextField label={texts.name} hint={texts.nameHint} value={name} onInput={setName} maxLength={200} />

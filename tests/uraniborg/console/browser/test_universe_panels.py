@@ -131,6 +131,25 @@ def test_files_are_imported_and_problems_are_shown(visitor: Visitor, tmp_path: P
     expect(page.get_by_text("2 bodies, version 1")).to_be_visible()
 
 
+def test_a_file_becomes_one_universe_for_each_system_unless_one_is_wanted(visitor: Visitor, tmp_path: Path) -> None:
+    table = tmp_path / "systems.csv"
+    header = "name,parent,mass_solar,semi_major_axis_au\n"
+    table.write_text(f"{header}Sun,,1,\nHven,Sun,1e-6,1\nMira,,1.2,\nZoo,Mira,1e-6,2\n", encoding="utf-8")
+    page = visitor.open_page("/universes?new=1")
+    page.get_by_role("dialog").get_by_text("A file").click()
+    page.get_by_label("Files").set_input_files(table)
+    expect(page.get_by_role("checkbox", name="One universe for each system")).to_be_checked()
+    page.get_by_role("button", name="Create", exact=True).click()
+    expect(page.get_by_text("2 universes imported.")).to_be_visible()
+    page.goto(f"{visitor.url}/universes?new=1")
+    page.get_by_role("dialog").get_by_text("A file").click()
+    page.get_by_label("Files").set_input_files(table)
+    page.get_by_role("checkbox", name="One universe for each system").uncheck()
+    page.get_by_role("button", name="Create", exact=True).click()
+    page.get_by_role("dialog").get_by_role("list", name="Universes").get_by_role("link").click()
+    expect(page.get_by_text("2 systems are drawn at the same place")).to_be_visible()
+
+
 def read_box(page: Page, selector: str) -> FloatRect:
     box = page.locator(selector).first.bounding_box()
     assert box is not None
