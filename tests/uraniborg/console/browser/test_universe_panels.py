@@ -158,10 +158,13 @@ def read_box(page: Page, selector: str) -> FloatRect:
 
 def test_two_universes_are_seen_side_by_side_from_the_same_side(visitor: Visitor, server: ServerProcess) -> None:
     other = create(server, "The other one")
+    create(server, f"A universe with a long name {'and more ' * 12}")
     page = open_universe(visitor, create(server, "The first one"))
     show(page, "Log")
     page.get_by_label("Compare with").select_option("The other one")
     expect(page.get_by_text("Both universes are equal.")).to_be_visible()
+    menu, panel = read_box(page, ".compare select"), read_box(page, ".universe-panel")
+    assert menu["x"] + menu["width"] <= panel["x"] + panel["width"], "the menu is not cut off"
     page.keyboard.press("t")
     page.wait_for_function(
         """() => {
