@@ -2,7 +2,8 @@ import { act, fireEvent, render, waitFor } from "@testing-library/preact";
 import { useState } from "preact/hooks";
 import { expect, test } from "vitest";
 import { ApiError } from "../src/api_error.ts";
-import { TextField } from "../src/components/controls.tsx";
+import { Button, TextField } from "../src/components/controls.tsx";
+import { ConfirmDialog, Dialog } from "../src/components/dialog.tsx";
 import { checkLink, ForeignText, ForeignTree, splitAtTerms } from "../src/components/foreign_text.tsx";
 import { filterEntries } from "../src/components/palette.tsx";
 import { type Problems, SubmitForm, useSubmission } from "../src/components/submit_form.tsx";
@@ -202,4 +203,28 @@ test("a form is sent once however often it is submitted, and keeps its text when
   fireEvent.submit(form);
   expect(sent).toEqual(["Tycho", "Tycho"]);
   expect(queryByText("The disk is full.")).toBeNull();
+});
+
+test("a dialog has the focus on its first field, else on its main button, and never on one that destroys", async () => {
+  HTMLDialogElement.prototype.showModal = function showModal() {
+    this.open = true;
+    this.querySelector("button")?.focus(); // as browsers do
+  };
+  HTMLDialogElement.prototype.close = () => undefined;
+  const ignore = () => undefined;
+  const focused = () => document.activeElement?.textContent || document.activeElement?.tagName;
+  const footer = <Button kind="primary">Finish</Button>;
+  const view = render(<Dialog title="Finish?" onClose={ignore} footer={footer} children="Sure?" />);
+  expect(focused()).toBe("Finish");
+  view.unmount();
+  const field = <TextField label="Name" value="" onInput={ignore} />;
+  const second = render(<Dialog title="Name" onClose={ignore} footer={footer} children={field} />);
+  expect(focused()).toBe("INPUT");
+  second.unmount();
+  const third = render(<ConfirmDialog title="Delete?" text="" action="Delete" onConfirm={ignore} onClose={ignore} />);
+  expect(focused()).toBe("Cancel");
+  third.unmount();
+  const loading = render(<Dialog title="Load" onClose={ignore} children="Loading" />);
+  loading.rerender(<Dialog title="Load" onClose={ignore} children={<form>{field}</form>} />);
+  await waitFor(() => expect(focused()).toBe("INPUT"));
 });

@@ -5,7 +5,13 @@ import { Button, IconButton } from "./controls.tsx";
 
 const FIRST_FIELD = "[autofocus], input:checked, input:not([type=radio]), select, textarea";
 
-/** A modal dialog. Its first field has the focus, else the button that closes it. Escape closes it, too. */
+/** The main button; of dialogs that destroy something the one beside it, so that Enter destroys nothing. */
+const MAIN_BUTTON = ".button.primary, .button.danger ~ .button";
+
+/**
+ * A modal dialog. Its first field has the focus, else its main button, else the button that closes it. Escape closes
+ * it, too.
+ */
 export function Dialog(props: {
   title: string;
   onClose: () => void;
@@ -20,9 +26,21 @@ export function Dialog(props: {
   useLayoutEffect(() => {
     const dialog = element.current;
     const before = document.activeElement;
+    const find = (selector: string) => dialog?.querySelector<HTMLElement>(selector);
     dialog?.showModal();
-    dialog?.querySelector<HTMLElement>(FIRST_FIELD)?.focus();
+    const first = find(FIRST_FIELD) ?? find(MAIN_BUTTON);
+    first?.focus();
+    const opened = document.activeElement;
+    const observer = new MutationObserver(() => {
+      const field = find("form")?.querySelector<HTMLElement>(FIRST_FIELD);
+      if (!field) return;
+      observer.disconnect();
+      if (document.activeElement === opened) field.focus();
+    });
+    // A form that is still loading
+    if (dialog && !first) observer.observe(dialog, { childList: true, subtree: true });
     return () => {
+      observer.disconnect();
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
