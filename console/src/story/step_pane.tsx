@@ -138,7 +138,7 @@ function StepResult({ state, step }: StepProps) {
       )}
       {step.id === "export" && step.status === "done" && (
         <p>
-          <a class="button" href="/api/story/files/bundle.zip" download>
+          <a class="button" href="/api/story/files/bundle.zip" download="trappist-1-story.zip">
             {texts.bundle}
           </a>
         </p>
