@@ -161,7 +161,14 @@ function StepBar(props: BarProps) {
   const isDone = step.status === "done";
   const isLast = number === state.steps.length;
   return (
-    <div class="story-bar">
+    <form
+      class="story-bar"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        onRun();
+      }}
+    >
       {step.can_run && <StepInputs kind="numbers" state={state} step={step} values={values} setValues={setValues} />}
       <div class="story-buttons">
         {isDone && !isLast && (
@@ -173,7 +180,7 @@ function StepBar(props: BarProps) {
           <Button
             kind={isDone ? "plain" : "primary"}
             keyHint={isDone ? undefined : "Enter"}
-            onClick={onRun}
+            type="submit"
             isDisabled={isBlocked}
           >
             {isDone ? texts.runAgain : step.action}
@@ -182,7 +189,7 @@ function StepBar(props: BarProps) {
         {isDone && step.can_run && !isLast && <span class="quiet small">{texts.runAgainHint}</span>}
         {step.status === "later" && <p class="quiet">{describeLater(state)}</p>}
       </div>
-    </div>
+    </form>
   );
 }
 
