@@ -11,7 +11,7 @@ import { Toasts } from "./components/toasts.tsx";
 import { keyScopes, useKeys } from "./keys.ts";
 import { connection } from "./live.ts";
 import { SignInPage } from "./pages/sign_in.tsx";
-import { findPage, isInPart, NAVIGATION } from "./pages.tsx";
+import { findPage, isInPart, NAVIGATION, type NavigationEntry } from "./pages.tsx";
 import { listPageEntries } from "./palette_entries.ts";
 import { theme } from "./preferences.ts";
 import { navigate, path } from "./router.ts";
@@ -139,19 +139,69 @@ function Navigation({ onKeys }: { onKeys: () => void }) {
       <ul>
         {NAVIGATION.map((entry) => (
           <li key={entry.href} class={entry.isSecondary ? "secondary" : ""}>
-            <a href={entry.href} aria-current={isInPart(entry, path.value) ? "page" : undefined}>
-              <Icon name={entry.icon} />
-              <span>{entry.label}</span>
-              {entry.href === "/inbox" && <WaitingCount />}
-            </a>
+            <NavigationLink entry={entry} />
           </li>
         ))}
+        <li class="narrow-only">
+          <MoreMenu />
+        </li>
       </ul>
       <button class="keys-button wide-only" type="button" onClick={onKeys}>
         <Key>?</Key>
         <span>{strings.keys.open}</span>
       </button>
     </nav>
+  );
+}
+
+function NavigationLink({ entry }: { entry: NavigationEntry }) {
+  return (
+    <a href={entry.href} aria-current={isInPart(entry, path.value) ? "page" : undefined}>
+      <Icon name={entry.icon} />
+      <span>{entry.label}</span>
+      {entry.href === "/inbox" && <WaitingCount />}
+    </a>
+  );
+}
+
+/** The pages that the bar of a phone has no room for. It is closed by a choice, Escape, or a touch beside it. */
+function MoreMenu() {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const entries = NAVIGATION.filter((entry) => entry.isSecondary);
+  const isHere = entries.some((entry) => isInPart(entry, path.value));
+  const close = () => {
+    if (menu.current) menu.current.open = false;
+  };
+  useEffect(close, [path.value]);
+  useEffect(() => {
+    const closeOutside = (event: Event) => {
+      if (event.target instanceof Node && !menu.current?.contains(event.target)) close();
+    };
+    document.addEventListener("pointerdown", closeOutside);
+    return () => document.removeEventListener("pointerdown", closeOutside);
+  }, []);
+  return (
+    <details
+      ref={menu}
+      class="more-menu"
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !menu.current?.open) return;
+        close();
+        menu.current.querySelector("summary")?.focus();
+      }}
+    >
+      <summary class={isHere ? "current" : ""}>
+        <Icon name="more" />
+        <span>{strings.navigation.more}</span>
+      </summary>
+      <ul>
+        {entries.map((entry) => (
+          <li key={entry.href}>
+            <NavigationLink entry={entry} />
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -123,7 +123,7 @@ export interface NavigationEntry {
   key: string;
   /** Another beginning of the addresses of this part. */
   alsoAt?: string;
-  /** At the bottom on wide screens, and not in the bar of a phone. */
+  /** At the bottom on wide screens, and behind “More” on a phone. */
   isSecondary?: boolean;
 }
 

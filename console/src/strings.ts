@@ -19,6 +19,7 @@ export const strings = {
     story: "Story",
     connections: "Connections",
     settings: "Settings",
+    more: "More",
     waiting: (count: number) => `${count} waiting`,
     home: "Uraniborg: go to the inbox",
   },

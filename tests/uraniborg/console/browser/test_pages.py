@@ -124,6 +124,19 @@ def test_pages_are_accessible_and_still(make_visitor: Callable[..., Visitor], th
         assert page.evaluate("() => window.shifts") < 0.01, path
 
 
+def test_all_pages_are_reachable_from_the_bar_of_a_phone(make_visitor: Callable[..., Visitor]) -> None:
+    page = make_visitor(width=390).open_page("/universes")
+    for name in ("Story", "Connections", "Settings"):
+        page.locator(".more-menu summary").click()
+        assert find_accessibility_problems(page) == []
+        page.get_by_role("navigation").get_by_role("link", name=name).click()
+        expect(page).to_have_url(re.compile(f"/{name.lower()}"))
+        expect(page.locator(".more-menu ul")).to_be_hidden()
+    page.locator(".more-menu summary").click()
+    page.keyboard.press("Escape")
+    expect(page.locator(".more-menu ul")).to_be_hidden()
+
+
 def test_help_and_palette_are_accessible_and_closed_by_escape(page: Page) -> None:
     expect(page.get_by_text("Live")).to_be_visible()
     page.keyboard.press("?")
