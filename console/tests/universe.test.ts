@@ -11,6 +11,7 @@ import { makePanelState } from "../src/universe/panel_state.ts";
 import { readSetting } from "../src/universe/setting_field.tsx";
 import { findOffset } from "../src/universe/shelf_papers.ts";
 import { citeShortly } from "../src/universe/source_list.tsx";
+import { renderTransitsCsv } from "../src/universe/transit_times.tsx";
 import { numberSources, splitFields, tagStatus, type Value } from "../src/universe/values.ts";
 
 const UPDATE: CommandSchema = {
@@ -196,4 +197,18 @@ test("a verdict is split into its sentences, and numbers and names stay whole", 
   expect(
     splitSentences("No two bodies collided. The largest is 0.01, of TRAPPIST-1 h. This holds (Gladman 1993)."),
   ).toEqual(["No two bodies collided.", "The largest is 0.01, of TRAPPIST-1 h.", "This holds (Gladman 1993)."]);
+});
+
+test("transits are saved as CSV with one line each", () => {
+  const transit = { number: 0, time: 2457259.0612193053, ocMinutes: null, impactParameter: 0.1, durationMinutes: 36 };
+  const planet = { status: "transits", period: null, ttvHalfRangeMinutes: null };
+  const transits = [{ ...transit, kind: "full", errorSeconds: 1e-9 }];
+  expect(
+    renderTransitsCsv({ b: { ...planet, transits }, 'x,"y"': { ...planet, transits }, c: { ...planet, transits: [] } }),
+  ).toBe(
+    `body,number,time,ocMinutes,impactParameter,durationMinutes,kind,errorSeconds
+b,0,2457259.0612193053,,0.1,36,full,1e-9
+"x,""y""",0,2457259.0612193053,,0.1,36,full,1e-9
+`,
+  );
 });

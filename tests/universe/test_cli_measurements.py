@@ -49,7 +49,7 @@ def test_transits_of_named_planets_are_listed_as_text_json_csv_and_a_chart(ask: 
     assert (reply["id"], reply["version"], list(reply["planets"])) == ("trappist-1", 1, ["trappist-1-e"])
     rows = list(csv.DictReader((tmp_path / "e.csv").read_text().splitlines()))
     assert [float(row["time"]) for row in rows] == [one["time"] for one in reply["planets"]["trappist-1-e"]["transits"]]
-    assert "observed minus computed" in (tmp_path / "e.svg").read_text()
+    assert "difference from a constant period" in (tmp_path / "e.svg").read_text()
 
 
 def test_radial_velocities_are_listed_as_text_json_csv_and_a_chart(ask: Ask, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import { TimePlot } from "../plot/time_plot.tsx";
 import { useResource } from "../resource.ts";
 import { navigate, path as page, query } from "../router.ts";
 import { strings } from "../strings.ts";
+import { type PlanetTransits, TransitTimes } from "./transit_times.tsx";
 
 const texts = strings.universe.jobs;
 const BEHAVIOURS: Record<string, Tone> = { librates: "yes", circulates: "neutral", unclear: "maybe" };
@@ -37,15 +38,7 @@ interface NbodyResult {
 interface TransitResult {
   timeScale?: string;
   notes?: string[];
-  planets?: Record<
-    string,
-    {
-      status: string;
-      period: number | null;
-      ttvHalfRangeMinutes: number | null;
-      transits: { time: number; ocMinutes: number | null }[];
-    }
-  >;
+  planets?: Record<string, PlanetTransits>;
   samples?: { times: number[]; velocities: number[] };
   least?: number;
   greatest?: number;
@@ -86,11 +79,13 @@ export function JobResult({ job }: { job: UniverseJobFacts }) {
             alt={texts.plot(texts.kinds[job.kind], String(job.summary?.headline ?? ""))}
           />
         )}
-        <p>
-          <a class="button" href={plot} download={`${job.kind}-${job.id}.svg`}>
-            {texts.savePlot}
-          </a>
-        </p>
+        {(chart.error.value || chart.value.value?.panels.length) && (
+          <p>
+            <a class="button" href={plot} download={`${job.kind}-${job.id}.svg`}>
+              {texts.savePlot}
+            </a>
+          </p>
+        )}
         {job.kind === "nbody" && result.value.value && <NbodyTables found={result.value.value} />}
       </div>
     </Dialog>
@@ -201,19 +196,7 @@ function MeasuredAnswer({ found }: { found: TransitResult }) {
           ]}
         />
       )}
-      {found.planets && !found.samples && (
-        <Table
-          label={texts.kinds.transits}
-          columns={texts.transitColumns.map((title, index) => ({ title, isNumber: index > 1 }))}
-          rows={Object.entries(found.planets).map(([id, planet]) => [
-            id,
-            planet.status,
-            planet.transits?.length ?? 0,
-            planet.period?.toFixed(6) ?? "",
-            planet.ttvHalfRangeMinutes?.toFixed(2) ?? "",
-          ])}
-        />
-      )}
+      {found.planets && !found.samples && <TransitTimes planets={found.planets} timeScale={found.timeScale ?? ""} />}
       {found.notes?.map((note) => (
         <p key={note} class="quiet small">
           {note}

@@ -227,6 +227,8 @@ def summarise_reply(kind: JobKind, reply: Mapping[str, Any]) -> dict[str, Any]:
     if kind == "transits":
         counts = {one["name"]: len(one["transits"]) for one in planets.values()}
         passing = sum(1 for count in counts.values() if count)
+        statuses = sorted({str(one["status"]) for one in planets.values()})
+        is_unknown = bool(statuses) and all(one.endswith("unknown") for one in statuses)
         return {
             **common,
             "errorSeconds": max(
@@ -234,7 +236,9 @@ def summarise_reply(kind: JobKind, reply: Mapping[str, Any]) -> dict[str, Any]:
             )
             if reply["method"] != "kepler"
             else None,
-            "headline": f"{sum(counts.values()):,} transits of {passing:,} of {len(planets):,} planets",
+            "headline": f"transits unknown: {', '.join(statuses)}"
+            if is_unknown
+            else f"{sum(counts.values()):,} transits of {passing:,} of {len(planets):,} planets",
         }
     return {
         **common,

@@ -184,7 +184,7 @@ def make_transit_chart(reply: Mapping[str, Any], *, title: str) -> Chart:
     names = shorten_names([star, *(one["name"] for one in planets)])[1:]
     panels = [
         Panel(
-            f"{name}: observed minus computed, minutes",
+            f"{name}: difference from a constant period, minutes",
             [
                 Series(
                     name,

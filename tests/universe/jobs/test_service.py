@@ -15,6 +15,7 @@ import pytest
 
 from universe.errors import MalformedRequest, UniverseNotFound, VersionNotFound
 from universe.jobs.errors import JobActive, JobEnded, JobNotDone, JobNotFound
+from universe.jobs.measurement import summarise_reply
 from universe.jobs.service import FEED_KIND, JobService
 from universe.jobs.store import Job, JobStore
 from universe.service.universes import UniverseService
@@ -88,6 +89,14 @@ async def test_transits_and_velocities_are_stored_like_runs_but_have_no_trajecto
     assert len(orjson.loads(await jobs.read_result("t1", velocities.id))["samples"]["times"]) == 10
     with pytest.raises(JobNotDone, match="A job of the kind rv has no such result"):
         await jobs.read_trajectory("t1", velocities.id, first=0, limit=1)
+
+
+def test_transits_that_cannot_be_computed_are_unknown_and_not_zero() -> None:
+    planet = {"name": "b", "transits": [], "errorSeconds": None, "status": "tilt of the orbit unknown"}
+    reply = {"time": 0, "epochJulianDate": None, "days": 5, "method": "gauss", "planets": {"b": planet}}
+    assert summarise_reply("transits", reply)["headline"] == "transits unknown: tilt of the orbit unknown"
+    planet["status"] = "does not transit"
+    assert summarise_reply("transits", reply)["headline"] == "0 transits of 0 of 1 planets"
 
 
 async def test_jobs_of_a_postgres_database_are_stored_in_the_data_folder_and_outlive_the_service(

@@ -78,8 +78,19 @@ def test_the_answer_of_an_nbody_run_has_plots_for_eyes_keys_and_screen_readers(
 def test_transits_and_radial_velocities_are_plotted(visitor: Visitor, server: ServerProcess) -> None:
     page = open_universe(visitor, create(server, "Observed"))
     answer = run_job(page, "transits", "40")
-    expect(answer.get_by_role("table", name="Transit times")).to_contain_text("trappist-1-b")
-    expect(answer.get_by_role("table", name="b: observed minus computed, minutes")).to_be_visible()
+    expect(answer.get_by_role("table", name="Transit times")).to_contain_text("TRAPPIST-1 b")
+    expect(answer.get_by_role("table", name="b: difference from a constant period, minutes")).to_be_visible()
+    answer.get_by_text("Mid-times of the transits of TRAPPIST-1 b").click()
+    times = answer.get_by_role("table", name="Mid-times of the transits of TRAPPIST-1 b")
+    expect(times).to_contain_text("Mid-time (BJD (TDB))")
+    expect(times.get_by_role("row")).to_have_count(21)
+    answer.get_by_role("button", name=re.compile("^Show all 2")).click()
+    with page.expect_download() as download:
+        answer.get_by_role("button", name="Save all transit times (CSV)").click()
+    lines = download.value.path().read_text("utf-8").splitlines()
+    assert lines[0].startswith("body,number,time,ocMinutes")
+    assert lines[1].startswith("trappist-1-b,0,24572")
+    assert find_accessibility_problems(page) == []
     expect(answer.locator(".u-over").first).to_be_visible()
     page.keyboard.press("Escape")
     answer = run_job(page, "rv", "40")
