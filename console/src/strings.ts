@@ -360,6 +360,7 @@ export const strings = {
     seedName: (seed: string) => `Seed ${seed}`,
     settings: (count: number) => `${plural(count, "setting")}, all optional`,
     unchanged: "as the kind has it",
+    notWhole: "This must be a whole number.",
     range: (low: number, high: number) => `From ${low} to ${high}.`,
     files: "Files",
     filesHint:

@@ -171,13 +171,14 @@ function NameForm({ onSend }: { onSend: (name: string) => Promise<void> }) {
   );
 }
 
-test("a form shows the problems of its fields at the first attempt, and sends nothing", () => {
+test("a form shows the problems of its fields at the first attempt, and sends nothing", async () => {
   const sent: string[] = [];
   const { container, queryByText } = render(<NameForm onSend={(name) => Promise.resolve(void sent.push(name))} />);
   expect(queryByText("Give a name.")).toBeNull();
   fireEvent.submit(container.querySelector("form") as HTMLFormElement);
   expect(queryByText("Give a name.")).not.toBeNull();
   expect(sent).toEqual([]);
+  await waitFor(() => expect(document.activeElement?.tagName).toBe("INPUT"));
 });
 
 test("a form is sent once however often it is submitted, and keeps its text when the request fails", async () => {

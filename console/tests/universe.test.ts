@@ -8,7 +8,7 @@ import { listDifferences } from "../src/universe/compare_panel.tsx";
 import { splitSentences } from "../src/universe/job_result.tsx";
 import { describeEntry, findEnd } from "../src/universe/log_panel.tsx";
 import { makePanelState } from "../src/universe/panel_state.ts";
-import { readSetting } from "../src/universe/setting_field.tsx";
+import { checkSetting, readSetting } from "../src/universe/setting_field.tsx";
 import { findOffset } from "../src/universe/shelf_papers.ts";
 import { citeShortly } from "../src/universe/source_list.tsx";
 import { renderTransitsCsv } from "../src/universe/transit_times.tsx";
@@ -144,6 +144,18 @@ test("settings have the types of their schema", () => {
   expect(readSetting({ type: "integer" }, "7")).toBe(7);
   expect(readSetting({ type: "integer" }, "many")).toBe("many");
   expect(readSetting(undefined, "7")).toBe("7");
+});
+
+test("a setting outside of its range or of another type has a problem", () => {
+  const depth = { type: "integer", minimum: 1, maximum: 6 };
+  expect(["", " ", "3", "6"].map((text) => checkSetting(depth, text))).toEqual(Array(4).fill(undefined));
+  expect(["0", "7", "2.5", "deep"].map((text) => checkSetting(depth, text))).toEqual([
+    "This must be at least 1.",
+    "This must be at most 6.",
+    "This must be a whole number.",
+    "This must be a number.",
+  ]);
+  expect(checkSetting({ enum: ["a"] }, "b")).toBeUndefined();
 });
 
 test("sources are numbered in the order of the values, the main ones first", () => {

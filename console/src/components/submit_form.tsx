@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, toApiError } from "../api_error.ts";
 import { strings } from "../strings.ts";
 import { Button } from "./controls.tsx";
@@ -53,7 +53,10 @@ export function useSubmission<Kind extends string = "submit">(
   return { busy, error, problems: hasTried ? problems : {}, send, setError };
 }
 
-/** A form with its error and its buttons. A request that fails leaves the fields as they are. */
+/**
+ * A form with its error and its buttons. A request that fails leaves the fields as they are. The first field with a
+ * problem gets the focus, and an error is scrolled into view.
+ */
 export function SubmitForm<Kind extends string = "submit">(props: {
   submission: Submission<Kind | "submit">;
   /** The word on the button that sends the form. */
@@ -68,13 +71,22 @@ export function SubmitForm<Kind extends string = "submit">(props: {
   children: ComponentChildren;
 }) {
   const { submission } = props;
+  const form = useRef<HTMLFormElement>(null);
+  const [refusals, setRefusals] = useState(0);
+  useEffect(() => {
+    if (refusals) showFirstProblem(form.current);
+  }, [refusals]);
+  async function submit(): Promise<void> {
+    if (!(await submission.send("submit", props.onSubmit))) setRefusals((count) => count + 1);
+  }
   return (
     <form
+      ref={form}
       class={`form ${props.class ?? ""}`}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (!props.isDisabled) void submission.send("submit", props.onSubmit);
+        if (!props.isDisabled) void submit();
       }}
     >
       {props.children}
@@ -93,4 +105,11 @@ export function SubmitForm<Kind extends string = "submit">(props: {
       </footer>
     </form>
   );
+}
+
+function showFirstProblem(form: HTMLFormElement | null): void {
+  const field = form?.querySelector<HTMLElement>("[aria-invalid=true]");
+  field?.closest("details")?.setAttribute("open", "");
+  field?.focus();
+  if (!field) form?.querySelector("[role=alert]")?.scrollIntoView?.({ block: "nearest" });
 }

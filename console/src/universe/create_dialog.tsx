@@ -4,12 +4,12 @@ import type { UniverseOriginList } from "../api_types.ts";
 import { Checkbox, Choices, Select, TextField } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Loaded } from "../components/states.tsx";
-import { SubmitForm, useSubmission } from "../components/submit_form.tsx";
+import { type Problems, SubmitForm, useSubmission } from "../components/submit_form.tsx";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate } from "../router.ts";
 import { strings } from "../strings.ts";
 import { type Imported, ImportReport, importFiles, type SkippedRow, SkippedRows } from "./file_import.tsx";
-import { readSetting, type Setting, SettingField } from "./setting_field.tsx";
+import { checkSetting, readSetting, type Setting, SettingField } from "./setting_field.tsx";
 
 const texts = strings.universes;
 const ORIGINS = (["system", "seed", "file", "empty"] as const).map((value) => ({ value, label: texts.origins[value] }));
@@ -36,7 +36,7 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
   const [isEach, setEach] = useState(true);
   const [imported, setImported] = useState<Imported>();
   const schema = (origins.settings.properties ?? {}) as Record<string, Setting>;
-  const submission = useSubmission();
+  const submission = useSubmission(origin === "seed" ? findProblems(schema, settings) : {});
 
   async function create(origin: Exclude<Origin, "file">): Promise<string> {
     const known = origins.systems.find((one) => one.id === system)?.name ?? system;
@@ -106,6 +106,7 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
                     name={key}
                     setting={setting}
                     value={settings[key] ?? ""}
+                    problem={submission.problems[key]}
                     onInput={(text) => setSettings({ ...settings, [key]: text })}
                   />
                 ))}
@@ -134,6 +135,12 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
       <TextField label={texts.name} hint={texts.nameHint} value={name} onInput={setName} maxLength={200} />
       {origin === "file" && <SkippedRows rows={skipped} count={skippedCount} />}
     </SubmitForm>
+  );
+}
+
+function findProblems(schema: Record<string, Setting>, settings: Record<string, string>): Problems {
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, setting]) => [key, checkSetting(setting, settings[key] ?? "")]),
   );
 }
 

@@ -19,14 +19,27 @@ export function readSetting(setting: Setting | undefined, text: string): unknown
   return isNumber && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
+/** Return what is wrong with a typed value; undefined for a value that the schema allows, and for none. */
+export function checkSetting(setting: Setting, text: string): string | undefined {
+  const isInteger = setting.type === "integer";
+  if (!text.trim() || (setting.type !== "number" && !isInteger)) return undefined;
+  const value = Number(text);
+  if (!Number.isFinite(value)) return strings.universe.notNumber;
+  if (isInteger && !Number.isInteger(value)) return strings.universes.notWhole;
+  if (setting.minimum !== undefined && value < setting.minimum) return strings.universe.below(setting.minimum);
+  if (setting.maximum !== undefined && value > setting.maximum) return strings.universe.above(setting.maximum);
+  return undefined;
+}
+
 /** A field for a setting: empty keeps the value of the preset. */
 export function SettingField(props: {
   name: string;
   setting: Setting;
   value: string;
+  problem: string | undefined;
   onInput: (text: string) => void;
 }) {
-  const { name, setting, value, onInput } = props;
+  const { name, setting, value, problem, onInput } = props;
   const id = useId();
   const choices = setting.type === "boolean" ? ["true", "false"] : setting.enum?.map(String);
   if (choices) {
@@ -50,5 +63,6 @@ export function SettingField(props: {
       ? strings.universes.range(setting.minimum, setting.maximum)
       : "";
   const hint = [setting.description, range].filter(Boolean).join(" ");
-  return <TextField label={name} value={value} onInput={onInput} hint={hint || undefined} isMono maxLength={40} />;
+  const shared = { label: name, value, onInput, problem, hint: hint || undefined };
+  return <TextField {...shared} isMono maxLength={40} />;
 }

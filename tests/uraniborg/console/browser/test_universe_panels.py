@@ -142,6 +142,21 @@ def test_files_are_imported_and_problems_are_shown(visitor: Visitor, tmp_path: P
     expect(page.get_by_text("2 bodies, version 1")).to_be_visible()
 
 
+def test_a_wrong_setting_of_a_seed_is_marked_and_in_view(visitor: Visitor) -> None:
+    page = visitor.open_page("/universes?new=1")
+    page.get_by_role("dialog").get_by_text("A seed").click()
+    page.get_by_text("settings, all optional").click()
+    page.get_by_role("textbox", name="moonDensity").fill("0.5")
+    page.get_by_role("textbox", name="maxSystems").fill("0")
+    page.get_by_text("settings, all optional").click()
+    page.get_by_role("button", name="Create", exact=True).click()
+    field = page.get_by_role("textbox", name="maxSystems")
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_text("This must be at least 1.")).to_be_in_viewport()
+    assert find_accessibility_problems(page) == []
+
+
 def test_a_file_becomes_one_universe_for_each_system_unless_one_is_wanted(visitor: Visitor, tmp_path: Path) -> None:
     table = tmp_path / "systems.csv"
     header = "name,parent,mass_solar,semi_major_axis_au\n"
