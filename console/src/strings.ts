@@ -1249,7 +1249,7 @@ export const strings = {
       `${plural(count, "system")} are drawn at the same place: this universe does not have their positions relative to each other`,
     zone: "Green: habitable zone (Kopparapu et al. 2014)",
     zoneOf: (kelvin: number) =>
-      `Green: habitable zone (Kopparapu et al. 2014), computed for ${kelvin} K, the lower limit of the formula`,
+      `Green: habitable zone (Kopparapu et al. 2014), computed for ${kelvin} K, the ${kelvin > 5000 ? "upper" : "lower"} limit of the formula`,
     all: "Whole view",
     top: "From above",
     options: "Options",

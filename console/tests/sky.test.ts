@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { type Body, sortByOrbit } from "../src/sky/bodies.ts";
 import { formatClock, formatDate, fromDate, toDate } from "../src/sky/dates.ts";
 import { parseElements, WORDS } from "../src/sky/elements.ts";
 import { computePosition, countRootsAtOnePlace, type Point, solveKepler } from "../src/sky/motion.ts";
@@ -94,8 +95,19 @@ test("an address restores a view, and nonsense in it is left out", () => {
   vi.unstubAllGlobals();
 });
 
-test("the zone of a cool star is called that of the lower limit of the formula, not of another star", () => {
+test("the zone of a star outside the formula is called that of its limit, not of another star", () => {
   expect(strings.sky.zoneOf(2600)).toContain("computed for 2600 K, the lower limit of the formula");
+  expect(strings.sky.zoneOf(7200)).toContain("computed for 7200 K, the upper limit of the formula");
+});
+
+test("the list of bodies has stars first, then planets by distance, each with its moons", () => {
+  const buffer = makeBinary([-1, 0, 0, 2, 0]);
+  const sizes = [0, 5, 1, 0.01, 0.4];
+  for (const [index, size] of sizes.entries()) {
+    new DataView(buffer).setFloat32(HEADER + index * WORDS * 4 + 16, size, true);
+  }
+  const bodies = [0, 1, 3, 2, 4].map((index) => ({ index, parent: [-1, 0, 0, 2, 0][index] }) as Body);
+  expect(sortByOrbit(parseElements(buffer), bodies).map((body) => body.index)).toEqual([0, 4, 2, 3, 1]);
 });
 
 test("systems at the same place are counted", () => {

@@ -158,6 +158,18 @@ test("a setting outside of its range or of another type has a problem", () => {
   expect(checkSetting({ enum: ["a"] }, "b")).toBeUndefined();
 });
 
+test("values that repeat those of the orbit are not listed twice", () => {
+  const make = (value: number): Value => ({ value, unit: "AU", status: "cited", mark: "", sources: [] });
+  const fields = {
+    "kepler.semiMajorAxis": make(1),
+    semiMajorAxis: make(1),
+    orbitalDistance: make(1),
+    eccentricity: make(0.2),
+    "kepler.eccentricity": make(0.1),
+  };
+  expect(splitFields(fields)[1].map(([name]) => name)).toEqual(["eccentricity"]);
+});
+
 test("sources are numbered in the order of the values, the main ones first", () => {
   const value = (sources: string[], status = "sourced"): Value => ({ value: 1, unit: "", status, mark: "", sources });
   const fields = { color: value(["c"]), mass: value(["b"]), "kepler.period": value(["b", "a"]) };

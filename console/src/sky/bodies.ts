@@ -1,6 +1,6 @@
 import { api } from "../api.ts";
 import { type Elements, EXACT, getFlags, getParent, getRadius, NO_POSITION } from "./elements.ts";
-import { countRootsAtOnePlace } from "./motion.ts";
+import { computeOrbitSize, countRootsAtOnePlace } from "./motion.ts";
 
 /** A body that is drawn as a disc with a label. All others are points. */
 export interface Body {
@@ -64,6 +64,23 @@ export function chooseBodies(elements: Elements): number[] {
     (a, b) => (rates.get(b) ?? 0) - (rates.get(a) ?? 0) || getRadius(elements, b) - getRadius(elements, a) || a - b,
   );
   return all.slice(0, elements.count > MANY ? MOST_OF_MANY : MOST_BODIES);
+}
+
+/** Return bodies in the order of a list: each one before those that orbit it, and these by the size of their orbits. */
+export function sortByOrbit(elements: Elements, bodies: readonly Body[]): Body[] {
+  const listed = new Set(bodies.map((body) => body.index));
+  const children = new Map<number, Body[]>();
+  for (const body of bodies) {
+    const parent = listed.has(body.parent) && !elements.hierarchy.rings.has(body.index) ? body.parent : -1;
+    children.set(parent, [...(children.get(parent) ?? []), body]);
+  }
+  const sizes = new Map(bodies.map((body) => [body.index, computeOrbitSize(elements, body.index)]));
+  const list = (parent: number): Body[] => {
+    const own = children.get(parent) ?? [];
+    if (parent >= 0) own.sort((a, b) => (sizes.get(a.index) ?? 0) - (sizes.get(b.index) ?? 0));
+    return own.flatMap((body) => [body, ...list(body.index)]);
+  };
+  return list(-1);
 }
 
 /** Read the names and looks of the most important bodies. */

@@ -187,3 +187,14 @@ export function countRootsAtOnePlace(elements: Elements): number {
   }
   return [...counts.values()].reduce((most, count) => Math.max(most, count), 1);
 }
+
+/** Return the semi-major axis of an orbit, or the nearest distance of an open one. */
+export function computeOrbitSize(elements: Elements, index: number): number {
+  const { kind, values } = elements.exact.get(index) ?? {};
+  if (kind === CONIC) {
+    const [nearest = 0, eccentricity = 0] = values ?? [];
+    return eccentricity < 1 ? nearest / (1 - eccentricity) : nearest;
+  }
+  const [numbers, start] = kind === FAST && values ? [values, 2] : [elements.floats, index * WORDS + 4];
+  return Math.hypot(numbers[start] ?? 0, numbers[start + 1] ?? 0, numbers[start + 2] ?? 0);
+}

@@ -108,7 +108,7 @@ function ValueRow(props: { name: string; value: Value; numbers: Map<string, numb
       </button>
       {(tag || value.mark) && (
         <span class="value-mark small">
-          {tag && !value.mark.startsWith(tag.word) && <Tag tone={tag.tone}>{tag.word}</Tag>}{" "}
+          {tag && !(value.mark && value.status === "set") && <Tag tone={tag.tone}>{tag.word}</Tag>}{" "}
           <span class="quiet" dir="auto">
             {value.mark}
           </span>

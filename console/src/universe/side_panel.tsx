@@ -8,6 +8,7 @@ import { showError } from "../components/toasts.tsx";
 import { usePaletteEntries } from "../palette_entries.ts";
 import { useResource } from "../resource.ts";
 import { query } from "../router.ts";
+import { sortByOrbit } from "../sky/bodies.ts";
 import type { SkyData } from "../sky/load.ts";
 import type { SkyHandle } from "../sky/sky.tsx";
 import type { SkyState } from "../sky/state.ts";
@@ -128,7 +129,7 @@ export function SidePanel(props: SidePanelProps) {
 
 function BodyPicker(props: { data: SkyData | undefined; state: SkyState; onPick: () => void }) {
   const { data, state, onPick } = props;
-  const bodies = data?.cast.bodies ?? [];
+  const bodies = useMemo(() => (data ? sortByOrbit(data.elements, data.cast.bodies) : []), [data]);
   return (
     <select
       aria-label={texts.findBody}

@@ -45,12 +45,23 @@ const MAIN = [
   "orbitalDistance",
 ];
 
-/** Split the values of a body into those that are shown first and the rest. */
+/** Fields that repeat another one for programs that know no true orbits. */
+const REPEATED: Record<string, string> = {
+  semiMajorAxis: "kepler.semiMajorAxis",
+  orbitalDistance: "kepler.semiMajorAxis",
+  eccentricity: "kepler.eccentricity",
+};
+
+/** Split the values of a body into those that are shown first and the rest, without repeated ones. */
 export function splitFields(fields: Record<string, Value>): [[string, Value][], [string, Value][]] {
   const main = MAIN.filter(
     (name) => name in fields && !(name === "orbitalDistance" && "kepler.semiMajorAxis" in fields),
   );
-  const rest = Object.keys(fields).filter((name) => !main.includes(name));
+  const isRepeated = (name: string) => {
+    const original = fields[REPEATED[name] ?? ""];
+    return original !== undefined && original.value === fields[name]?.value;
+  };
+  const rest = Object.keys(fields).filter((name) => !main.includes(name) && !isRepeated(name));
   const pick = (names: string[]) => names.map((name) => [name, fields[name] as Value] as [string, Value]);
   return [pick(main), pick(rest)];
 }

@@ -18,7 +18,13 @@ _LENGTHS: Final = frozenset(
     }
 )
 _TIMES: Final = frozenset({"period", "osculatingPeriod", "epoch"})
-_FIXED: Final = {"massKg": "kg", "radiusKm": "km", "epochJulianDate": "days (Julian date)"}
+_FIXED: Final = {
+    "massKg": "kg",
+    "radiusKm": "km",
+    "teffKelvin": "K",
+    "luminositySolar": "solar luminosities",
+    "epochJulianDate": "days (Julian date)",
+}
 
 
 def get_field_unit(field: str, *, astronomical: bool) -> str:

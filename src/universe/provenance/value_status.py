@@ -74,8 +74,9 @@ def describe_who_set(record: Mapping[str, Any]) -> str:
     by = record.get("by") or "somebody"
     version = f" in version {record['version']:g}" if isinstance(record.get("version"), (int, float)) else ""
     where = f" of universe {record['universe']}" if version and record.get("universe") else ""
-    computed = "computed by" if record.get("version", 1) == 1 else "recomputed by"  # nothing was there before version 1
-    verbs = {"withdrawn": "source withdrawn by", "sources": "cited by", "basis": computed}
+    # Nothing was there before version 1.
+    computed = "computed by" if record.get("version", 1) == 1 else "recomputed after a change by"
+    verbs = {"withdrawn": "source withdrawn after a change by", "sources": "cited by", "basis": computed}
     verb = next((verb for name, verb in verbs.items() if name in record), "set by")
     return f"{verb} {by}{version}{where}{', imported and not verified' if record.get('imported') else ''}"
 

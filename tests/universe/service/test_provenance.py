@@ -238,7 +238,7 @@ async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: U
     await trappist.send("t", HEAVIER, author="Tycho")
     chain = await trace_value_origin(trappist, "t", E, "physical.massKg")
     assert (chain["status"], chain["unit"], chain["sources"]) == ("computed", "kg", [])
-    assert chain["mark"] == "recomputed by Tycho in version 2"
+    assert chain["mark"] == "recomputed after a change by Tycho in version 2"
     (basis,) = chain["computed"]["from"]
     assert (basis["field"], basis["mark"]) == ("mass", "set by Tycho in version 2")
     assert basis["command"].items() >= {"author": "Tycho", "reason": "to see", "type": "updateStar"}.items()
