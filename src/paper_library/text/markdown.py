@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from paper_library.text.formulas import put_formulas_back, take_out_formulas
+
 # The text between two marks is bounded: in hostile text, the search for each closing mark would run to the end.
 _FENCE: Final = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?")
@@ -112,9 +114,12 @@ def _find_underline(lines: list[str], at: int) -> str:
 
 
 def extract_plain_text(markdown: str) -> str:
-    """Return the words of `markdown` without markup; contents of code and tables are included."""
-    text = _LINE_MARKS.sub("", _strip_block_markup(markdown))
-    return strip_inline_markup(text)
+    """Return the words of `markdown` without markup; contents of code and tables are included.
+
+    Formulas are their TeX.
+    """
+    text, formulas = take_out_formulas(markdown)
+    return _strip_inline_markup(_LINE_MARKS.sub("", _strip_block_markup(text)), formulas)
 
 
 def extract_json_text(value: Any) -> str:
@@ -136,7 +141,11 @@ def _strip_block_markup(text: str) -> str:
 
 
 def strip_inline_markup(text: str) -> str:
-    """Return the words of a line of markdown without markup."""
+    """Return the words of a line of markdown without markup; formulas are their TeX."""
+    return _strip_inline_markup(*take_out_formulas(text))
+
+
+def _strip_inline_markup(text: str, formulas: list[str]) -> str:
     if "<" in text:
         text = _TAG.sub(" ", text)
     if "[" in text:
@@ -146,7 +155,7 @@ def strip_inline_markup(text: str) -> str:
     text = _EMPHASIS.sub(r"\2", text)
     if "\\" in text:
         text = _ESCAPED.sub(r"\1", text)
-    return " ".join(text.split())
+    return " ".join(put_formulas_back(text, formulas).split())
 
 
 def escape_markdown(text: str) -> str:

@@ -1,8 +1,10 @@
-"""The markdown parser of texts of papers: CommonMark with tables, strikethrough and formulas in dollar signs."""
+"""The markdown parser of texts of papers: CommonMark with tables, strikethrough and formulas."""
 
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final
+
+from paper_library.text.formulas import ENVIRONMENT_START, find_formula_at, remove_labels
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -13,9 +15,7 @@ if TYPE_CHECKING:
 MATH: Final = "math_inline"
 """The type of the token of a formula; its content is TeX, and its markup `$` or `$$`."""
 MATH_BLOCK: Final = "math_block"
-_MAX_INLINE_CHARS: Final = 2_000
-_MAX_CLOSINGS: Final = 20
-"""How many dollar signs are tried as the end of a formula."""
+_ENVIRONMENT_BLOCK: Final = "math_environment"
 _MAX_LINES: Final = 50
 
 
@@ -24,46 +24,26 @@ def make_markdown_parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    parser.inline.ruler.after("escape", MATH, _parse_inline_formula)
+    parser.inline.ruler.before("escape", MATH, _parse_inline_formula)
     alternatives = ["paragraph", "reference", "blockquote", "list"]
     parser.block.ruler.before("fence", MATH_BLOCK, _parse_formula_block, {"alt": alternatives})
+    parser.block.ruler.before("fence", _ENVIRONMENT_BLOCK, _parse_environment_block, {"alt": alternatives})
     parser.add_render_rule(MATH, _render_formula)
     parser.add_render_rule(MATH_BLOCK, _render_formula)
     return parser
 
 
 def _parse_inline_formula(state: "StateInline", silent: bool) -> bool:
-    """Parse `$x$` or `$$x$$`. A dollar sign before a blank, or `$5 and $6`, is not a formula."""
-    text, start = state.src, state.pos
-    if text[start] != "$":
+    if state.src[state.pos] not in "$\\":
         return False
-    mark = "$$" if text.startswith("$$", start) else "$"
-    begin = start + len(mark)
-    end = _find_formula_end(text, begin, min(state.posMax, begin + _MAX_INLINE_CHARS), mark)
-    if end is None:
+    formula = find_formula_at(state.src, state.pos, state.posMax)
+    if formula is None:
         return False
     if not silent:
         token = state.push(MATH, "", 0)
-        token.content, token.markup = text[begin:end].strip(), mark
-    state.pos = end + len(mark)
+        token.content, token.markup = formula.tex, "$$" if formula.is_display else "$"
+    state.pos = formula.end
     return True
-
-
-def _find_formula_end(text: str, begin: int, limit: int, mark: str) -> int | None:
-    """Return the position of the closing mark, or None."""
-    if mark == "$" and (begin >= limit or text[begin].isspace()):
-        return None
-    end = begin
-    for _ in range(_MAX_CLOSINGS):
-        end = text.find(mark, end, limit)
-        if end <= begin:
-            return None
-        is_escaped = text[end - 1] == "\\"
-        is_price = mark == "$" and (text[end - 1].isspace() or text[end + 1 : end + 2].isdigit())
-        if not is_escaped and not is_price:
-            return end
-        end += 1
-    return None
 
 
 def _parse_formula_block(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
@@ -84,10 +64,37 @@ def _parse_formula_block(state: "StateBlock", first: int, last: int, silent: boo
     if not content.endswith("$$") or "$$" in content[:-2] or not content[:-2].strip():
         return False
     if not silent:
-        state.line = first + len(parts)
-        token = state.push(MATH_BLOCK, "", 0)
-        token.content, token.markup, token.map = content[:-2].strip(), "$$", [first, state.line]
+        _push_block(state, first, first + len(parts), remove_labels(content[:-2]))
     return True
+
+
+def _parse_environment_block(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
+    """Parse an environment that begins and ends with a line."""
+    begin = state.bMarks[first] + state.tShift[first]
+    if state.is_code_block(first) or not ENVIRONMENT_START.match(state.src, begin):
+        return False
+    whole = find_formula_at(state.src, begin, state.eMarks[last - 1])
+    if whole is None:
+        return False
+    after = first + 1
+    while state.eMarks[after - 1] < whole.end:
+        if state.sCount[after] < state.blkIndent:
+            return False
+        after += 1
+    # The lines without the marks of a quotation around them
+    text = state.getLines(first, after, state.blkIndent, False).strip()
+    formula = find_formula_at(text, 0, len(text))
+    if formula is None or formula.end < len(text):
+        return False
+    if not silent:
+        _push_block(state, first, after, formula.tex)
+    return True
+
+
+def _push_block(state: "StateBlock", first: int, after: int, tex: str) -> None:
+    state.line = after
+    token = state.push(MATH_BLOCK, "", 0)
+    token.content, token.markup, token.map = tex, "$$", [first, after]
 
 
 def _render_formula(_renderer: object, tokens: "Sequence[Token]", index: int, *_: object) -> str:

@@ -1,8 +1,18 @@
 """Texts as trees."""
 
+import json
+import time
+from pathlib import Path
+
 import pytest
 
 from paper_library.text.document_tree import make_inline_tree, make_text_tree
+from paper_library.text.markdown import extract_plain_text, render_safe_html
+
+# The tests of the console draw the same formulas.
+ENVIRONMENTS = json.loads(
+    (Path(__file__).parents[3] / "console/tests/formula_environments.json").read_text(encoding="utf-8")
+)
 
 
 def text(value: str) -> dict[str, str]:
@@ -24,6 +34,62 @@ def test_prices_are_not_formulas(prices: str) -> None:
 
 def test_a_formula_on_several_lines_is_one_block() -> None:
     assert make_text_tree("Let\n\n$$\na\n= b\n$$\n\nbe.")[1] == {"type": "math_block", "offset": 5, "tex": "a\n= b"}
+
+
+@pytest.mark.parametrize("case", ENVIRONMENTS, ids=lambda case: case["markdown"].split("}")[0])
+def test_a_latex_environment_is_one_formula_that_ends_a_paragraph(case: dict[str, str]) -> None:
+    blocks = make_text_tree(f"We have\n{case['markdown']}\nwhere")
+    assert [block["type"] for block in blocks] == ["paragraph", "math_block", "paragraph"]
+    assert blocks[1] == {"type": "math_block", "offset": 8, "tex": case["tex"]}
+
+
+@pytest.mark.parametrize("before", ["> ", "1. ", "- > "])
+def test_an_environment_in_a_quotation_or_a_list_is_a_formula_without_the_marks_around_it(before: str) -> None:
+    (block,) = make_text_tree(
+        f"{before}\\begin{{align}}\n{before.replace('1.', '  ').replace('-', ' ')}a\\end{{align}}"
+    )
+    while block["type"] != "math_block":
+        block = block["items"][0][0] if block["type"] == "list" else block["children"][0]
+    assert block["tex"] == r"\begin{aligned}a\end{aligned}"
+
+
+def test_an_environment_in_a_line_is_a_display_formula() -> None:
+    assert make_text_tree(r"So \begin{equation} a \\ b \end{equation}.")[0]["children"] == [
+        text("So "),
+        {"type": "math", "tex": r"a \\ b", "display": True},
+        text("."),
+    ]
+
+
+def test_pages_without_scripts_and_plain_texts_have_the_same_formula() -> None:
+    markdown = "\\begin{equation}\\label{c}\n  a_1 \\\\ |b| _c_\n\\end{equation}\n"
+    assert render_safe_html(markdown) == "<p>$$a_1 \\\\ |b| _c_$$</p>\n"
+    assert extract_plain_text(f"Let $x_1$ be *x*.\n\n{markdown}") == "Let x_1 be x. a_1 \\\\ |b| _c_"
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        r"\begin{equation} a",
+        "\\begin{equation}\n\na\n\\end{equation}",
+        r"\begin{equation} a \end{align}",
+        r"\begin{tabular}",
+    ],
+)
+def test_an_environment_that_does_not_end_is_text(markdown: str) -> None:
+    assert {block["type"] for block in make_text_tree(markdown)} == {"paragraph"}
+
+
+@pytest.mark.parametrize("mark", ["\\begin{equation}", "\\begin{align}\n", "> \\begin{align}\n", "$$a\n", "`$a "])
+def test_thousands_of_formulas_that_do_not_end_take_linear_time(mark: str) -> None:
+    def measure_time(markdown: str) -> float:
+        start = time.process_time()
+        make_text_tree(markdown)
+        extract_plain_text(markdown)
+        return time.process_time() - start
+
+    few, many = (min(measure_time(mark * number) for _ in range(3)) for number in (300, 3_000))
+    assert many < 40 * (few + 0.0005)
 
 
 def test_positions_are_right_with_any_line_end() -> None:
