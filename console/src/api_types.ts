@@ -440,6 +440,7 @@ export interface FieldOrigin {
 export interface FigureReference {
   type: "figure";
   alt: string;
+  caption: (Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[];
   href: string | null;
   offset?: number | null;
 }

@@ -1,7 +1,7 @@
 import { render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
 import type { PaperMetadata } from "../src/api_types.ts";
-import { type Block, findBlockAt, Passage, TextTree } from "../src/components/text_tree.tsx";
+import { type Block, findBlockAt, type Inline, Passage, TextTree } from "../src/components/text_tree.tsx";
 import {
   formatLibraryQuery,
   formatYears,
@@ -75,7 +75,7 @@ test("a text is drawn as elements, and what looks like HTML or a script stays te
         { type: "text", text: "A moon & " },
         { type: "link", href: "javascript:alert(1)", children: [{ type: "text", text: "bad" }] },
         { type: "link", href: "https://doi.org/10.1/x", children: [{ type: "text", text: "good" }] },
-        { type: "figure", alt: "<img src=x>", href: null },
+        { type: "figure", alt: "<img src=x>", caption: [{ type: "text", text: "<img src=x>" }], href: null },
       ],
     },
     { type: "code_block", offset: 60, language: "html", text: "<b>code</b>" },
@@ -85,6 +85,15 @@ test("a text is drawn as elements, and what looks like HTML or a script stays te
   expect(container.querySelector("h2")?.textContent).toBe("<script>alert(1)</script>");
   expect([...container.querySelectorAll("a")].map((link) => link.href)).toEqual(["https://doi.org/10.1/x"]);
   expect(container.querySelector(".found mark")?.textContent).toBe("moon");
+});
+
+test("the caption of a figure has its formulas", () => {
+  const caption: Inline[] = [
+    { type: "text", text: "Path in " },
+    { type: "math", tex: "C_1", display: false },
+  ];
+  const { container } = render(<TextTree blocks={[{ type: "figure", offset: 0, alt: "", caption, href: null }]} />);
+  expect(container.querySelector(".figure-reference .math")?.textContent).toBe("C_1");
 });
 
 test("matched words of a passage are marked", () => {

@@ -149,7 +149,8 @@ def _render_text_section(library: Library, metadata: dict[str, Any], offset: int
     steps = [render_link(f"{here}?offset={max(0, start - HTML_CHARS)}#text", "Earlier in the text")] if start else []
     steps += [render_link(f"{here}?offset={end}#text", "Continue reading")] if end < len(text) else []
     more = f'<p class="more">{" · ".join(steps)}</p>' if steps else ""
-    return {"Text": f'<div class="text">{render_safe_html(text[start:end])}</div>{more}'}
+    shown = render_safe_html(text[start:end], library.make_citation_namer(metadata["paper_id"]))
+    return {"Text": f'<div class="text">{shown}</div>{more}'}
 
 
 def _get_summary_text(summary: Any) -> str:

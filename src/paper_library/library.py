@@ -40,6 +40,7 @@ from paper_library.text.citations import FORMATS, format_citations, make_bibtex_
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.document_tree import make_text_tree, make_value_trees
 from paper_library.text.excerpts import cut_excerpt, extract_section, find_page_end, find_section, list_page_starts
+from paper_library.text.references import NameCitation, format_short_citation
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text
 
@@ -222,8 +223,24 @@ class Library:
             "previous_offset": max((one for one in starts if one < start), default=None),
             "next_offset": end if end < len(text) else None,
             "total_chars": len(text),
-            "nodes": make_text_tree(text[start:end], start),
+            "nodes": make_text_tree(text[start:end], start, self.make_citation_namer(paper)),
         }
+
+    def make_citation_namer(self, paper: str) -> NameCitation:
+        """Return a function that names the papers that a text cites: `Smith 2020`, or the key if it is not known."""
+
+        @lru_cache(maxsize=1_000)
+        def name_citation(key: str) -> str:
+            def find_name(shelf: Shelf) -> str:
+                no = shelf.find_cited_number(shelf.find_paper_number(paper), key)
+                if no is None:
+                    return key
+                cited = shelf.read_metadata(no)
+                return format_short_citation(cited["authors"], cited["year"]) or key
+
+            return self._query_shelf(find_name)
+
+        return name_citation
 
     def translation(self, paper: str, lang: str) -> str:
         """Return the translation of a paper into `lang`, as markdown."""

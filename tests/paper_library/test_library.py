@@ -311,6 +311,24 @@ def test_a_missing_or_changed_asset_is_reported_without_its_path(shelf: Path, tm
         assert str(tmp_path) not in json.dumps(caught.value.body())
 
 
+def test_a_text_names_the_cited_papers_of_its_own_folder(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / "in" / folder).mkdir(parents=True)
+        text = f"# Citing {folder}\n\nAs [@fish2019; @bird2020] show in {folder}."
+        (tmp_path / "in" / folder / f"{folder}.md").write_text(text, encoding="utf-8")
+    (tmp_path / "in" / "a" / "more.bib").write_text(BIB, encoding="utf-8")
+    build_shelf([tmp_path / "in", tmp_path / "in" / "a" / "more.bib"], tmp_path / "shelf")
+    with contextlib.closing(Library.open(tmp_path / "shelf")) as library:
+        shown = {}
+        for folder in ("a", "b"):
+            (paper,) = library.find_ids_by_title(f"Citing {folder}")
+            shown[folder] = library.text_page(paper)["nodes"][1]["children"][0]["text"]
+    assert shown == {
+        "a": "As [Lovelace and Gödel 2019; Noether and Lovelace 2020] show in a.",
+        "b": "As [fish2019; bird2020] show in b.",
+    }
+
+
 def test_a_library_without_a_shelf_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(ShelfNotFound):
         Library.open(tmp_path / "nowhere")

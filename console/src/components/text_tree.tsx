@@ -157,7 +157,7 @@ function renderBlock(block: Block, key: number, look: Look, depth: number): Comp
     case "figure":
       return (
         <p key={key} {...position}>
-          <Figure alt={block.alt} href={block.href} />
+          <Figure href={block.href}>{inlines(block.caption)}</Figure>
         </p>
       );
   }
@@ -193,7 +193,11 @@ function renderInline(node: Inline, key: number, look: Look, depth: number, isPa
     case "break":
       return <br key={key} />;
     case "figure":
-      return <Figure key={key} alt={node.alt} href={node.href} />;
+      return (
+        <Figure key={key} href={node.href}>
+          {children(node.caption)}
+        </Figure>
+      );
     case "link": {
       const href = checkLink(node.href);
       return href ? (
@@ -217,11 +221,11 @@ function markTerms(text: string, terms: readonly string[]): ComponentChild {
 }
 
 /** A figure is a reference: nothing loads the picture from a foreign address. */
-function Figure({ alt, href }: { alt: string; href: string | null }) {
+function Figure({ href, children }: { href: string | null; children: ComponentChild }) {
   const link = checkLink(href ?? undefined);
   return (
     <span class="figure-reference">
-      <strong>{strings.paper.figure}</strong> {alt}{" "}
+      <strong>{strings.paper.figure}</strong> {children}{" "}
       {link ? (
         <a href={link} target="_blank" rel="noopener noreferrer">
           {new URL(link).host}

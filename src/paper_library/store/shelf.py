@@ -197,6 +197,17 @@ class Shelf:
                     return found[0]
         raise PaperNotFound(identifier, nearest=self._list_nearest(identifier))
 
+    def find_cited_number(self, no: int, key: str) -> int | None:
+        """Return the number of the paper with this BibTeX key in a file next to the files of paper `no`, or None.
+
+        Files of other folders can use the same key for another paper.
+        """
+        found = self.get_connection().execute("SELECT no FROM alias WHERE key = ?", (f"bib:{key}",)).fetchone()
+        if not found:
+            return None
+        folders, others = ({origin.rpartition("/")[0] for origin in self.list_origins(one)} for one in (no, found[0]))
+        return None if folders.isdisjoint(others) else found[0]
+
     def _list_nearest(self, identifier: str) -> list[str]:
         """Return the ids and titles of the papers with this title, or whose id or key starts with it."""
         numbers = self.find_numbers_by_title(identifier)

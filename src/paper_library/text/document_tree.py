@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from paper_library.limits import HTML_CHARS
 from paper_library.text.markdown_parser import MATH, MATH_BLOCK, make_markdown_parser
+from paper_library.text.references import NameCitation
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
@@ -24,7 +25,6 @@ Node = dict[str, Any]
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 _SCHEMES: Final = frozenset(("http", "https", "mailto"))
 _BRACES: Final = re.compile(r"\{[^{}]*\}")
-_LABEL: Final = re.compile(r"\\label\{[^{}]*\}")
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z]++)[^>]*+>")
 _CONTAINERS: Final = {
     "em": "emphasis",
@@ -42,13 +42,13 @@ _MAX_FIELDS: Final = 50
 _MAX_ITEMS: Final = 100
 
 
-def make_text_tree(markdown: str, offset: int = 0) -> list[Node]:
+def make_text_tree(markdown: str, offset: int = 0, name_citation: NameCitation = str) -> list[Node]:
     """Return the blocks of a text, which begins at `offset` of a longer one."""
     from markdown_it.tree import SyntaxTreeNode
 
     lines = [found[0] for found in _LINE.finditer(markdown)]
     offsets = list(accumulate(map(len, lines), initial=offset))
-    return _make_blocks(SyntaxTreeNode(make_markdown_parser().parse(markdown)).children, offsets)
+    return _make_blocks(SyntaxTreeNode(make_markdown_parser(name_citation).parse(markdown)).children, offsets)
 
 
 def make_value_trees(value: Any) -> list[Node]:
@@ -195,8 +195,9 @@ def _append_inline(target: list[Node], node: "SyntaxTreeNode") -> None:
             target.append({"type": "code", "text": node.content})
         case "image":
             href = _find_safe_address(str(node.attrs.get("src", "")))
-            alt = _LABEL.sub("", _read_plain_text(_make_inlines(node))).strip()
-            target.append({"type": "figure", "alt": alt, "href": href})
+            caption = _make_inlines(node)
+            alt = " ".join(_read_plain_text(caption).split())
+            target.append({"type": "figure", "alt": alt, "caption": caption, "href": href})
         case "link":
             children = _make_inlines(node)
             href = _find_safe_address(str(node.attrs.get("href", "")))
@@ -234,7 +235,10 @@ def _find_safe_address(address: str) -> str | None:
 
 
 def _read_plain_text(nodes: list[Node]) -> str:
-    return "".join(node.get("text") or node.get("tex") or _read_plain_text(node.get("children", [])) for node in nodes)
+    return "".join(
+        node.get("text") or node.get("tex") or node.get("alt") or _read_plain_text(node.get("children", []))
+        for node in nodes
+    )
 
 
 def _strip_html(html: str) -> str:

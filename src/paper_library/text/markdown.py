@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from paper_library.text.formulas import put_formulas_back, take_out_formulas
+from paper_library.text.references import NameCitation, replace_references
 
 # The text between two marks is bounded: in hostile text, the search for each closing mark would run to the end.
 _FENCE: Final = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)")
@@ -151,6 +152,7 @@ def _strip_inline_markup(text: str, formulas: list[str]) -> str:
     if "[" in text:
         text = _CITATION.sub("", text) if "@" in text else text
         text = _LINK.sub(lambda found: found[1] or found[2], _IMAGE.sub(r"\1", text))
+    text = replace_references(text)
     text = _CODE.sub(r"\1", text)
     text = _EMPHASIS.sub(r"\2", text)
     if "\\" in text:
@@ -173,13 +175,13 @@ def escape_line_start(line: str) -> str:
     return _LINE_START.sub(r"\1\\\2", line)
 
 
-def render_safe_html(markdown: str) -> str:
+def render_safe_html(markdown: str, name_citation: NameCitation = str) -> str:
     """Return `markdown` as HTML without active content: scripts, styles, handlers and frames."""
     import nh3
 
     from paper_library.text.markdown_parser import make_markdown_parser
 
-    rendered = make_markdown_parser().render(markdown)
+    rendered = make_markdown_parser(name_citation).render(markdown)
     # Images are on other servers, and fetching them would reveal the reader.
     tags = nh3.ALLOWED_TAGS - {"img"}
     return nh3.clean(

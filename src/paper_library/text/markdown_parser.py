@@ -1,10 +1,11 @@
-"""The markdown parser of texts of papers: CommonMark with tables, strikethrough and formulas."""
+"""The markdown parser of texts of papers: CommonMark with tables, strikethrough, formulas and references."""
 
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final
 
 from paper_library.text.formulas import ENVIRONMENT_START, find_formula_at, remove_labels
+from paper_library.text.references import NameCitation, find_reference_at
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -16,15 +17,21 @@ MATH: Final = "math_inline"
 """The type of the token of a formula; its content is TeX, and its markup `$` or `$$`."""
 MATH_BLOCK: Final = "math_block"
 _ENVIRONMENT_BLOCK: Final = "math_environment"
+_REFERENCE: Final = "reference_text"
 _MAX_LINES: Final = 50
 
 
-def make_markdown_parser() -> "MarkdownIt":
+def make_markdown_parser(name_citation: NameCitation = str) -> "MarkdownIt":
     """Return a parser. HTML in the text becomes tokens that the caller has to clean."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     parser.inline.ruler.before("escape", MATH, _parse_inline_formula)
+
+    def parse_reference(state: "StateInline", silent: bool) -> bool:
+        return _parse_reference(state, silent, name_citation)
+
+    parser.inline.ruler.before("escape", _REFERENCE, parse_reference)
     alternatives = ["paragraph", "reference", "blockquote", "list"]
     parser.block.ruler.before("fence", MATH_BLOCK, _parse_formula_block, {"alt": alternatives})
     parser.block.ruler.before("fence", _ENVIRONMENT_BLOCK, _parse_environment_block, {"alt": alternatives})
@@ -43,6 +50,18 @@ def _parse_inline_formula(state: "StateInline", silent: bool) -> bool:
         token = state.push(MATH, "", 0)
         token.content, token.markup = formula.tex, "$$" if formula.is_display else "$"
     state.pos = formula.end
+    return True
+
+
+def _parse_reference(state: "StateInline", silent: bool, name_citation: NameCitation) -> bool:
+    if state.src[state.pos] not in "@\\":
+        return False
+    found = find_reference_at(state.src, state.pos, name_citation)
+    if found is None or found[1] > state.posMax:
+        return False
+    if not silent:
+        state.push("text", "", 0).content = found[0]
+    state.pos = found[1]
     return True
 
 

@@ -49,6 +49,7 @@ class FigureReference(Reply):
 
     type: Literal["figure"]
     alt: str
+    caption: "list[Inline]"
     href: str | None
     offset: int | None = None
 
@@ -140,5 +141,5 @@ AnyBlock = Annotated[
     Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference,
     Field(discriminator="type"),
 ]
-for _model in (MarkedText, Link, ListBlock, Quote):
+for _model in (MarkedText, Link, FigureReference, ListBlock, Quote):
     _model.model_rebuild()

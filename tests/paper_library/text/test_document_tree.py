@@ -117,8 +117,14 @@ def test_an_empty_text_has_no_blocks() -> None:
 
 def test_a_figure_is_its_caption_without_the_attributes_of_pandoc() -> None:
     (figure,) = make_text_tree("![Map \\label{fig:map}](map.png){ width=5in }")
-    assert figure == {"type": "figure", "offset": 0, "alt": "Map", "href": None}
+    assert figure == {"type": "figure", "offset": 0, "alt": "Map", "caption": [text("Map ")], "href": None}
     assert make_inline_tree("![Map](map.png) {sic}")[-1] == text(" {sic}")
+
+
+def test_the_caption_of_a_figure_has_its_formulas() -> None:
+    (figure,) = make_text_tree("![Path *in* $C_1$](map.png)")
+    assert figure["alt"] == "Path in C_1"
+    assert figure["caption"][-1] == {"type": "math", "tex": "C_1", "display": False}
 
 
 @pytest.mark.parametrize(
