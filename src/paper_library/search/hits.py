@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from tantivy import Occur
@@ -29,6 +29,8 @@ _GAP: Final = 300
 """The most characters of markup between two words of a passage."""
 _TRIES: Final = 500
 _BETWEEN: Final = " . "
+_BETTER_PASSAGE_READ: Final = 200_000
+"""The most characters of the texts of a paper that are read for a passage with more words than the abstract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,8 @@ def make_hits(
     hits: list[Hit] = []
     for row, score in zip(rows, scores, strict=True):
         in_full_text = row.no in with_words
-        prefer_abstract = not in_full_text or field_matcher.satisfies_phrases(row.abstract)
-        passage = _find_passage(shelf, row, matcher, left, prefer_abstract=prefer_abstract)
+        satisfies_phrases = not in_full_text or field_matcher.satisfies_phrases(row.abstract)
+        passage = _find_passage(shelf, row, matcher, left, in_full_text, satisfies_phrases)
         left -= passage.chars_read
         offset = passage.find_offset_in_source()
         matched, names = field_matcher.find_fields_and_names(row, passage.abstract_names, in_full_text)
@@ -107,23 +109,31 @@ class _Passage:
         return find_passage_offset(self.source, self.snippet.text[start : start + SNIPPET_CHARS], start)
 
 
-def _find_passage(shelf: Shelf, row: Row, matcher: WordMatcher, max_chars: int, *, prefer_abstract: bool) -> _Passage:
-    """Return a passage of the abstract, of a full text if only that matches, or of the title."""
+def _find_passage(
+    shelf: Shelf, row: Row, matcher: WordMatcher, left: int, in_full_text: bool, satisfies_phrases: bool
+) -> _Passage:
+    """Return the passage of the abstract or a full text with the most words of the query, or the title.
+
+    Texts are read if the abstract lacks words or phrases of the query that they can have.
+    """
     shown = make_snippet(row.abstract, matcher) if row.abstract else None
     names = shown.names if shown else frozenset[str]()
-    if shown and names and prefer_abstract:
-        return _Passage(shown, names)
     title = row.title[:SNIPPET_CHARS]
     if not (matcher.stems or matcher.words):
         return _Passage(shown or Snippet(escape_markdown(title), 0, names, title, 0), names)
+    best = _Passage(shown, names) if shown and names and satisfies_phrases else None
+    if best and (not in_full_text or best.snippet.matches >= matcher.word_count):
+        return best
     read = 0
-    for text in shelf.read_texts(row.no, max_chars):
+    for text in shelf.read_texts(row.no, min(left, _BETTER_PASSAGE_READ) if best else left):
         read += len(text.plain)
         deeper = make_snippet(text.plain, matcher)
-        if deeper.matches:
-            return _Passage(deeper, names, text.markdown if text.kind == SOURCE else "", read)
+        if deeper.matches > (best.snippet.matches if best else 0):
+            best = _Passage(deeper, names, text.markdown if text.kind == SOURCE else "")
+            if deeper.matches >= matcher.word_count:
+                break
         shown = shown or (deeper if deeper.markdown else None)
-    return _Passage(shown or make_snippet(row.title, matcher), names, chars_read=read)
+    return replace(best or _Passage(shown or make_snippet(row.title, matcher), names), chars_read=read)
 
 
 def find_passage_offset(source: str, passage: str, near: int) -> int | None:

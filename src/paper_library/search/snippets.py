@@ -58,6 +58,11 @@ class WordMatcher:
         named = frozenset(compiled.words.union(*map(_select_words_to_highlight, compiled.phrases)))
         return cls(frozenset(compiled.stems), named, _compile_rough_pattern(frozenset(compiled.stems), named))
 
+    @property
+    def word_count(self) -> int:
+        """The number of different words that a passage can have."""
+        return len(self.stems.union(stem_word(word) or word for word in self.words))
+
     def find_spans(self, text: str) -> list[Span]:
         """Return the matches in a text, in order."""
         if not self.stems and not self.words:
@@ -145,12 +150,15 @@ def _return_unchanged(text: str) -> str:
 
 
 def _choose_window(text: str, spans: list[Span], max_chars: int) -> tuple[int, int]:
-    """Return the range of at most `max_chars` characters with the most different matches, cut between words."""
+    """Return the best range of at most `max_chars` characters, cut between words.
+
+    It has the most different matches, then the most matches, then the nearest ones, and is the first such range.
+    """
     if len(text) <= max_chars:
         return 0, len(text)
     if not spans:
         return 0, _move_end_between_words(text, max_chars)
-    best, best_score = 0, (-1, -1)
+    best, best_score = (0, 0), (0, 0, 0)
     end = 0
     inside: dict[str, int] = {}
     for index, (first, _, name) in enumerate(spans):
@@ -158,23 +166,24 @@ def _choose_window(text: str, spans: list[Span], max_chars: int) -> tuple[int, i
         while end < len(spans) and spans[end][1] <= first + max_chars * 3 // 4:
             inside[spans[end][2]] = inside.get(spans[end][2], 0) + 1
             end += 1
-        if (score := (len(inside), end - index)) > best_score:
-            best, best_score = first, score
+        last = spans[max(end - 1, index)][1]
+        if (score := (len(inside), end - index, first - last)) > best_score:
+            best, best_score = (first, last), score
         if inside.get(name, 0) > 1:
             inside[name] -= 1
         else:
             inside.pop(name, None)
-    start = _find_passage_start(text, best, max_chars)
+    start = _find_passage_start(text, *best, max_chars)
     return start, _move_end_between_words(text, min(start + max_chars, len(text)))
 
 
-def _find_passage_start(text: str, match: int, max_chars: int) -> int:
-    """Return the start of the match's sentence if it is near, otherwise of a word shortly before."""
+def _find_passage_start(text: str, match: int, last_end: int, max_chars: int) -> int:
+    """Return the start of the match's sentence if the passage has room for it, otherwise of a word shortly before."""
     earliest = max(0, match - max_chars // 4)
     if earliest == 0:
         return 0
     start = _find_sentence_start(text, match, max_chars)
-    if start is not None:
+    if start is not None and start > last_end - max_chars:
         return start
     blank = text.find(" ", earliest, match)
     return blank + 1 if blank >= 0 else match

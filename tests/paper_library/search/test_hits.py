@@ -124,6 +124,23 @@ def test_a_phrase_that_only_the_source_has_is_shown_in_a_passage_of_the_source(m
     assert (hit["section"], hit["matched_fields"]) == ("Introduction", ["full_text"])
 
 
+@pytest.mark.parametrize(
+    ("query", "section", "marked"),
+    [
+        ("slow eccentricity tides", "Results", "**eccentricity**"),
+        ("moons orbits", None, "**orbits**"),
+        ("moons face gesicht", None, "**face**"),
+    ],
+    ids=["more words in the source", "all words in the abstract", "no passage has more words"],
+)
+def test_the_passage_with_the_most_different_words_is_shown(
+    moons: Library, query: str, section: str | None, marked: str
+) -> None:
+    hit = find_hit(moons, query)
+    assert hit["section"] == section
+    assert marked in hit["snippet_markdown"]
+
+
 def test_a_source_without_headings_has_offsets_and_no_section(tmp_path: Path) -> None:
     (tmp_path / "plain.md").write_text("---\ntitle: Plain\n---\nOnly a sextant here.\n", encoding="utf-8")
     build_shelf([tmp_path / "plain.md"], tmp_path / "shelf")

@@ -180,3 +180,23 @@ def test_html_in_a_text_is_escaped() -> None:
     snippet = make_text_snippet("<script>alert(1)</script> &lt;b&gt; fish", "fish")
     assert "<script>" not in PARSER.render(snippet)
     assert render_markdown(snippet)[0] == "<script>alert(1)</script> &lt;b&gt; fish"
+
+
+@pytest.mark.parametrize(
+    ("filler", "text"),
+    [
+        ("fish " * 9, "A fish can swim."),
+        ("", "The fish swim, and fish swim."),
+        ("fish and they also sometimes swim. ", "Two fish swim."),
+    ],
+    ids=["different words before their number", "number", "nearness"],
+)
+def test_the_passage_has_the_most_different_words_then_the_most_words_then_the_nearest(filler: str, text: str) -> None:
+    blank = "sea " * 100
+    snippet = make_text_snippet(f"{filler}{blank}fish or else {blank}. {text} {blank} fish", "fish swim")
+    assert text in snippet.replace("**", "")
+
+
+def test_a_passage_has_the_last_of_the_matches_that_it_was_chosen_for() -> None:
+    sentence = f"Here {'sea ' * 30}fish {'sea ' * 50}swim."
+    assert "**swim**" in make_text_snippet(f"{'sea ' * 100}. {sentence} {'sea ' * 100}", "fish swim")
