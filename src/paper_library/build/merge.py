@@ -8,6 +8,7 @@ from paper_library.build.entry import Entry, strip_line_number
 from paper_library.build.entry_matcher import make_keys
 from paper_library.editorial_notices import merge_notices
 from paper_library.paper_ids import Keys, is_paper_id, make_paper_id
+from paper_library.text.markdown import strip_text_marks
 from uraniborg.kernel.words import fold_text
 
 _BEST_FIRST: Final = (
@@ -55,6 +56,7 @@ def _make_paper(entry: Entry, all_keys: Sequence[Keys], entries: list[Entry]) ->
     given = next((one for each in entries if is_paper_id(one := each.identifiers.get("paper_id", ""))), None)
     _set_normalised_identifiers(entry, all_keys)
     keys += [key for each in entries for key in each.keys if key not in keys]
+    entry.title = strip_text_marks(entry.title)
     origins = {origin for each in entries for origin in (each.origins or [each.origin]) if origin}
     return Paper(given or make_paper_id(keys[0]), list(dict.fromkeys(keys)), entry, sorted(origins), entries)
 

@@ -15,7 +15,7 @@ from paper_library.search.snippets import Snippet, WordMatcher, make_snippet
 from paper_library.store import index as fields
 from paper_library.store.layout import SOURCE
 from paper_library.store.shelf import Row, Shelf
-from paper_library.text.markdown import escape_markdown, find_headings
+from paper_library.text.markdown import escape_markdown, find_headings, strip_text_marks
 from uraniborg.kernel.words import split_words, stem_word
 
 FULL_TEXT: Final = "full_text"
@@ -116,7 +116,7 @@ def _find_passage(
 
     Texts are read if the abstract lacks words or phrases of the query that they can have.
     """
-    shown = make_snippet(row.abstract, matcher) if row.abstract else None
+    shown = make_snippet(strip_text_marks(row.abstract), matcher) if row.abstract else None
     names = shown.names if shown else frozenset[str]()
     title = row.title[:SNIPPET_CHARS]
     if not (matcher.stems or matcher.words):
@@ -145,8 +145,15 @@ def find_passage_offset(source: str, passage: str, near: int) -> int | None:
     if not parts:
         return None
     length = passage.find(parts[-1]) + len(parts[-1])
+    found = _find_words(source, parts, max(0, near - _GAP), length)
+    # The first word may have markup inside.
+    return _find_words(source, parts[1:], max(0, near - _GAP), length) if found is None and parts[1:] else found
+
+
+def _find_words(source: str, parts: list[str], near: int, length: int) -> int | None:
+    """Return the offset of the shortest range with these words in order, or of the first that has `length`."""
     best: tuple[int, int] | None = None
-    start = source.find(parts[0], max(0, near - _GAP))
+    start = source.find(parts[0], near)
     for _ in range(_TRIES):
         if start < 0:
             break
@@ -162,10 +169,14 @@ def find_passage_offset(source: str, passage: str, near: int) -> int | None:
 def _find_words_end(source: str, parts: list[str], start: int) -> int | None:
     end = start
     for part in parts:
-        found = source.find(part, end, end + _GAP + len(part))
-        if found < 0:
+        limit = end + _GAP + len(part)
+        found = source.find(part, end, limit)
+        if found >= 0:
+            end = found + len(part)
+        elif "*" in source[end:limit] and (emphasised := re.search(r"\**".join(part), source[end:limit])):
+            end += emphasised.end()
+        else:
             return None
-        end = found + len(part)
     return end
 
 

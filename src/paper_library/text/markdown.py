@@ -25,6 +25,9 @@ _CITATION: Final = re.compile(r"\[[^\[\]@]{0,200}@[^\[\]]{1,500}\]")
 _LINE_MARKS: Final = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+|\|)", re.MULTILINE)
 _TABLE_RULE: Final = re.compile(r"^(?=[^\n|]*\|)[ \t:|-]+$", re.MULTILINE)
 _EMPHASIS: Final = re.compile(r"(?<![\w\\*_])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_\n]{1,500})(?<=\S)\1(?![\w*_])")
+_INNER_EMPHASIS: Final = re.compile(r"(?<![\\*])(\*{1,3})(?=[^\W\d_])([^*\s]{0,200}[^\W\d_])\1(?!\*)")
+"""Emphasis of a part of a word, such as `M*m*PPOX`. In `2*3*4`, the stars are signs."""
+_LATEX_STYLE: Final = re.compile(r"\\(?:emph|text(?:tt|bf|it|sc|sf|rm))\{([^{}\n]{0,500})\}")
 _CODE: Final = re.compile(r"(?<!`)`{1,3}([^`\n]{1,1000})`{1,3}(?!`)")
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SPECIAL: Final = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]<>|~$&"})
@@ -152,12 +155,26 @@ def _strip_inline_markup(text: str, formulas: list[str]) -> str:
     if "[" in text:
         text = _CITATION.sub("", text) if "@" in text else text
         text = _LINK.sub(lambda found: found[1] or found[2], _IMAGE.sub(r"\1", text))
-    text = replace_references(text)
-    text = _CODE.sub(r"\1", text)
-    text = _EMPHASIS.sub(r"\2", text)
+    text = _strip_emphasis(replace_references(text))
     if "\\" in text:
         text = _ESCAPED.sub(r"\1", text)
     return " ".join(put_formulas_back(text, formulas).split())
+
+
+def strip_text_marks(text: str) -> str:
+    """Return a title or an abstract, which need not be markdown, without the marks of markdown and formulas."""
+    if not any(mark in text for mark in "`*_$\\"):
+        return text
+    text, formulas = take_out_formulas(text)
+    return put_formulas_back(_ESCAPED.sub(r"\1", _strip_emphasis(text)), formulas)
+
+
+def _strip_emphasis(text: str) -> str:
+    text = _CODE.sub(r"\1", text)
+    if "\\" in text:
+        text = _LATEX_STYLE.sub(r"\1", text)
+    text = _EMPHASIS.sub(r"\2", text)
+    return _INNER_EMPHASIS.sub(r"\2", text) if "*" in text else text
 
 
 def escape_markdown(text: str) -> str:

@@ -1,5 +1,6 @@
 """Each hit has its matched fields and, for a passage of the source, section and offset."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,20 @@ def test_the_passage_with_the_most_different_words_is_shown(
     hit = find_hit(moons, query)
     assert hit["section"] == section
     assert marked in hit["snippet_markdown"]
+
+
+def test_markup_is_neither_shown_nor_needed_in_a_search(tmp_path: Path) -> None:
+    paper = {"title": "`biopixR` for $k$-mers", "abstract": "The *K*ₘ of $k$-mers."}
+    (tmp_path / "marks.json").write_text(json.dumps(paper), encoding="utf-8")
+    text = "---\ntitle: Enzymes\n---\n# The `case` of *K*ₘ\n\nWe saw M*m*PPOX.\n"
+    (tmp_path / "enzymes.md").write_text(text, encoding="utf-8")
+    build_shelf([tmp_path / "marks.json", tmp_path / "enzymes.md"], tmp_path / "shelf")
+    library = Library.open(tmp_path / "shelf")
+    found = find_hit(library, "mmppox")
+    assert found["snippet_markdown"] == "The case of Kₘ. We saw **MmPPOX**."
+    assert found["section"] == "The case of Kₘ"
+    found = find_hit(library, "mers")
+    assert (found["title"], found["snippet_markdown"]) == ("biopixR for k-mers", "The Kₘ of k-**mers**.")
 
 
 def test_a_source_without_headings_has_offsets_and_no_section(tmp_path: Path) -> None:

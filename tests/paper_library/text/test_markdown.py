@@ -16,6 +16,7 @@ from paper_library.text.markdown import (
     extract_plain_text,
     find_headings,
     render_safe_html,
+    strip_text_marks,
 )
 
 NAMES = st.lists(st.sampled_from(["Fish", "deep", "C#", "β", "鱼", "x1"]), min_size=1, max_size=3).map(" ".join)
@@ -102,12 +103,32 @@ def test_the_outline_follows_commonmark_in_edge_cases(document: str) -> None:
         ("a < b and c > d", "a < b and c > d"),
         ("snake_case_name and 2*3*4", "snake_case_name and 2*3*4"),
         (r"\*kept\* \# 5\%", "*kept* # 5%"),
-        ("深度*学习*", "深度*学习*"),
+        ("深度*学习*", "深度学习"),
+        ("M*m*PPOX, *K*ₘ and **Y**es", "MmPPOX, Kₘ and Yes"),
+        ("the $k$-mers $a_i *b*$", "the k-mers a_i *b*"),
+        (r"in \texttt{TDAvec}\label{sec:x}", "in TDAvec"),
         ("", ""),
     ],
 )
 def test_plain_text_has_the_words_without_the_markup(markdown: str, plain: str) -> None:
     assert extract_plain_text(markdown) == plain
+
+
+def test_the_outline_has_no_markup() -> None:
+    text = "# The `biopixR` *K*ₘ\n\n## $k$-mers \\label{sec:k}\n"
+    assert [heading.title for heading in find_headings(text)] == ["The biopixR Kₘ", "k-mers"]
+
+
+@pytest.mark.parametrize(
+    ("title", "plain"),
+    [
+        ("`biopixR`: M*m*PPOX and $k$-mers", "biopixR: MmPPOX and k-mers"),
+        (r"Semi\-Markov Models", "Semi-Markov Models"),
+        ("C*-algebras, *-rings [a@b.c] <x> snake_case, $5 or $6", None),
+    ],
+)
+def test_a_title_loses_only_marks_of_code_emphasis_and_formulas(title: str, plain: str | None) -> None:
+    assert strip_text_marks(title) == (plain or title)
 
 
 @given(st.text(max_size=200))
@@ -117,7 +138,7 @@ def test_plain_text_is_one_line_of_characters_of_the_original(text: str) -> None
     assert set(plain) <= set(text) | {" ", "."}
 
 
-@pytest.mark.parametrize("mark", ["[", "![", "<!--", "*a ", "**a ", "_a ", "![a]("])
+@pytest.mark.parametrize("mark", ["[", "![", "<!--", "*a ", "**a ", "_a ", "![a](", "a*a", r"\emph{"])
 def test_unclosed_markup_does_not_slow_down_parsing(mark: str) -> None:
     def measure_time(text: str) -> float:
         start = time.process_time()

@@ -95,7 +95,7 @@ def clean_name_or_names(value: Any) -> list[str]:
 def strip_markdown_and_latex(text: str) -> str:
     """Return one line of Markdown without its markup."""
     if "\\" in text or "$" in text:
-        text = decode_latex(text)
+        text = decode_latex(text.replace("\\-", "-"))  # in Markdown it is a minus sign
     text = _LINK.sub(r"\1", _FOOTNOTE.sub("", text))
     # In a long text of stars each would be searched for its partner to the end.
     return clean_line(_EMPHASIS.sub(r"\2", text) if len(text) < _MAX_EMPHASISED else text)
