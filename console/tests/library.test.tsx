@@ -61,7 +61,7 @@ test("a histogram has a bar for years without papers, and few bars for many year
   ]);
   expect(long.length).toBeLessThanOrEqual(49);
   expect(long.reduce((sum, bar) => sum + bar.count, 0)).toBe(8);
-  expect(long.at(-1)?.last).toBeGreaterThanOrEqual(2026);
+  expect([long[0]?.first, long.at(-1)?.last]).toEqual([1543, 2026]);
   expect(makeBars([])).toEqual([]);
 });
 

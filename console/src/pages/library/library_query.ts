@@ -85,7 +85,10 @@ export interface Bar {
 const MOST_BARS = 48;
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
-/** Return the bars of a histogram: years without papers too, and several years in one bar if there are many. */
+/**
+ * Return the bars of a histogram: years without papers too, and several years in one bar if there are many.
+ * The first bar begins, and the last one ends, with a year that has papers.
+ */
 export function makeBars(counts: readonly { year: number; paper_count: number }[]): Bar[] {
   if (!counts.length) return [];
   const years = counts.map((one) => one.year);
@@ -94,7 +97,9 @@ export function makeBars(counts: readonly { year: number; paper_count: number }[
   const step = STEPS.find((one) => (highest - lowest + 1) / one <= MOST_BARS) ?? 1_000;
   const start = Math.floor(lowest / step) * step;
   const bars: Bar[] = [];
-  for (let first = start; first <= highest; first += step) bars.push({ first, last: first + step - 1, count: 0 });
+  for (let first = start; first <= highest; first += step) {
+    bars.push({ first: Math.max(first, lowest), last: Math.min(first + step - 1, highest), count: 0 });
+  }
   for (const one of counts) {
     const bar = bars[Math.floor((one.year - start) / step)];
     if (bar) bar.count += one.paper_count;
