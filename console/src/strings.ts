@@ -813,7 +813,12 @@ export const strings = {
     fewerValues: "Show fewer",
     didYouMean: "Did you mean",
     nothing: "No paper matches.",
-    nothingHint: "Use fewer words, or remove a filter.",
+    nothingHint: (words: number, filters: number) => {
+      if (!words) return filters ? "Remove a filter." : "The list of papers ends before this page.";
+      if (words > 1)
+        return filters ? "Use fewer words, or remove a filter." : "Check the spelling, or use fewer words.";
+      return filters ? "Check the spelling, or remove a filter." : "Check the spelling, or use another word.";
+    },
     emptyShelf: "This shelf has no papers.",
     emptyShelfHint: "Build it again from a folder with papers.",
     section: (heading: string) => `in “${heading}”`,

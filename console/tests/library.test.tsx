@@ -5,12 +5,15 @@ import { type Block, findBlockAt, type Inline, Passage, TextTree } from "../src/
 import {
   formatLibraryQuery,
   formatYears,
+  type LibraryQuery,
   makeBars,
   makePaperAddress,
+  NO_QUERY,
   readLibraryQuery,
   readYears,
 } from "../src/pages/library/library_query.ts";
 import { listTerms } from "../src/pages/library/query_terms.ts";
+import { NothingFound } from "../src/pages/library.tsx";
 import { groupByFields } from "../src/pages/paper/paper_uses.ts";
 import { TranslationColumn } from "../src/pages/paper/reading.tsx";
 import { strings } from "../src/strings.ts";
@@ -63,6 +66,31 @@ test("a histogram has a bar for years without papers, and few bars for many year
   expect(long.reduce((sum, bar) => sum + bar.count, 0)).toBe(8);
   expect([long[0]?.first, long.at(-1)?.last]).toEqual([1543, 2026]);
   expect(makeBars([])).toEqual([]);
+});
+
+test("a search without results says what can help, and the word meant is below", () => {
+  const changes: unknown[] = [];
+  const show = (query: Partial<LibraryQuery>, meant?: string) =>
+    render(
+      <NothingFound
+        query={{ ...NO_QUERY, ...query }}
+        meant={meant}
+        suggestions={[]}
+        onChange={(change) => changes.push(change)}
+      />,
+    ).container;
+  expect(show({ q: "plannet" }, "planet").textContent).toContain("Check the spelling, or use another word.");
+  expect(show({ q: "red planet" }).textContent).toContain("Check the spelling, or use fewer words.");
+  expect(show({ q: "planet", filters: { tag: "a" } }).textContent).toContain("Check the spelling, or remove a filter.");
+  expect(show({ q: "red planet", filters: { tag: "a" } }).textContent).toContain(
+    "Use fewer words, or remove a filter.",
+  );
+  expect(show({ filters: { tag: "a" } }).textContent).toContain("Remove a filter.");
+  expect(show({ offset: 40 }).textContent).toContain("The list of papers ends before this page.");
+  const button = [...document.querySelectorAll("button")].find((one) => one.textContent === "planet");
+  expect(button?.closest(".state")?.textContent).toContain("Did you mean planet?");
+  button?.click();
+  expect(changes).toEqual([{ q: "planet" }]);
 });
 
 test("a text is drawn as elements, and what looks like HTML or a script stays text", () => {

@@ -238,14 +238,10 @@ function Results(props: {
     <>
       <p class="result-count" role="status">
         {texts.results(page.total)}
-        {meant && (
+        {meant && page.results.length > 0 && (
           <span>
             {" · "}
-            {texts.didYouMean}{" "}
-            <button class="link-button" type="button" onClick={() => onChange({ q: meant })}>
-              {meant}
-            </button>
-            ?
+            <Meant words={meant} onChange={onChange} />
           </span>
         )}
       </p>
@@ -257,7 +253,7 @@ function Results(props: {
       {page.results.length ? (
         <HitList shelf={shelf} query={query} hits={page.results} current={props.current} />
       ) : (
-        <NothingFound query={query} suggestions={page.suggestions ?? []} onChange={onChange} />
+        <NothingFound query={query} meant={meant} suggestions={page.suggestions ?? []} onChange={onChange} />
       )}
       {page.more && <p class="quiet small">{page.more}</p>}
       {(page.offset > 0 || page.next_offset !== null) && (
@@ -276,21 +272,44 @@ function Results(props: {
   );
 }
 
-function NothingFound(props: {
+/** The words that were probably meant, as a link that searches for them. */
+function Meant({ words, onChange }: { words: string; onChange: (changes: Partial<LibraryQuery>) => void }) {
+  return (
+    <>
+      {texts.didYouMean}{" "}
+      <button class="link-button" type="button" onClick={() => onChange({ q: words })}>
+        {words}
+      </button>
+      ?
+    </>
+  );
+}
+
+export function NothingFound(props: {
   query: LibraryQuery;
+  meant: string | null | undefined;
   suggestions: readonly string[];
   onChange: (changes: Partial<LibraryQuery>) => void;
 }) {
-  const isNarrow = props.query.q !== "" || Object.keys(props.query.filters).length > 0;
-  if (!isNarrow && !props.query.offset) return <EmptyState title={texts.emptyShelf} hint={texts.emptyShelfHint} />;
+  const { query, meant, onChange } = props;
+  const words = query.q.split(/\s+/).filter(Boolean).length;
+  const filters = Object.keys(query.filters).length;
+  if (!words && !filters && !query.offset) return <EmptyState title={texts.emptyShelf} hint={texts.emptyShelfHint} />;
   return (
-    <EmptyState title={texts.nothing} hint={texts.nothingHint}>
-      {props.suggestions.map((words) => (
-        <Button key={words} kind="quiet" onClick={() => props.onChange({ q: words })}>
-          {words}
-        </Button>
-      ))}
-      <Button onClick={() => props.onChange(NO_QUERY)}>{texts.clear}</Button>
+    <EmptyState title={texts.nothing} hint={texts.nothingHint(words, filters)}>
+      {meant && (
+        <p>
+          <Meant words={meant} onChange={onChange} />
+        </p>
+      )}
+      {props.suggestions
+        .filter((suggested) => suggested !== meant)
+        .map((suggested) => (
+          <Button key={suggested} kind="quiet" onClick={() => onChange({ q: suggested })}>
+            {suggested}
+          </Button>
+        ))}
+      <Button onClick={() => onChange(NO_QUERY)}>{texts.clear}</Button>
     </EmptyState>
   );
 }
