@@ -1041,6 +1041,7 @@ export const strings = {
     textSaved: (name: string) => `${name} is saved.`,
     discard: "Discard changes",
     readAgain: "Show the text of the other person or agent",
+    showReplaced: "Show your text again",
     outdated: "Another tab, person or agent has changed this workflow. Your text is not saved.",
     draftHint: "A draft may have errors; it runs when it has none.",
     savedHint: "A saved workflow must have no errors.",

@@ -101,6 +101,23 @@ test("a restored text does not overwrite a change that somebody made in between"
   await waitFor(() => expect(sent[1]).toEqual({ title: "both", revision: "r2" }));
 });
 
+test("a text that the text of somebody else replaces can be shown again, after a reload too, until it is saved", async () => {
+  const first = await openEditor();
+  first.type("mine");
+  stored = { title: "theirs", revision: "r2" };
+  await first.save();
+  fireEvent.click(await first.page.findByText(strings.workflows.readAgain));
+  await waitFor(() => expect(first.area.value).toContain("theirs"));
+  first.page.unmount();
+  const second = await openEditor();
+  expect(second.area.value).toContain("theirs");
+  fireEvent.click(await second.page.findByText(strings.workflows.showReplaced));
+  await waitFor(() => expect(second.area.value).toContain("mine"));
+  expect(second.page.queryByText(strings.workflows.showReplaced)).toBeNull();
+  await second.save();
+  await waitFor(() => expect(sent[1]).toEqual({ title: "mine", revision: "r2" }));
+});
+
 test("a text that is typed during a save stays unsaved, and is saved by the next save", async () => {
   const editor = await openEditor();
   editor.type("second");

@@ -50,6 +50,8 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const [base, setBase] = useState(() => readDraftRevision(draftKey) ?? stored.revision);
   const draft = useDraft(draftKey, known.text, base);
   const text = draft.text;
+  // The unsaved text that a text of somebody else has replaced; empty if there is none.
+  const replaced = useDraft(`replaced ${draftKey}`);
   const area = useRef<HTMLTextAreaElement>(null);
   const { busy, error, send } = useSubmission<"save" | "resume" | "read">();
   const { findings, isChecking } = useFindings(text.value);
@@ -68,6 +70,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
       : await api.put("/api/workflows/{name}", { path, body });
     setKnown({ text: sent, revision: written.revision });
     setBase(written.revision);
+    replaced.clear();
     showToast(texts.textSaved(stored.name));
   }
 
@@ -76,12 +79,20 @@ function Editor({ stored }: { stored: WorkflowText }) {
     return isDraft ? api.get("/api/drafts/{name}", { path }) : api.get("/api/workflows/{name}/document", { path });
   }
 
-  /** Show a text of somebody else. What was typed is lost, so the person asks for it. */
+  /** Show a text of somebody else. A text that was typed can be shown again until the next save. */
   function showText(present: WorkflowText): void {
+    if (text.value !== latest.current.known.text) replaced.text.value = text.value;
     setOutdated(false);
     setKnown({ text: format(present), revision: present.revision });
     setBase(present.revision);
     text.value = format(present);
+  }
+
+  /** Show the text of this person again. It can be saved: the person has seen the other text. */
+  function showReplacedText(): void {
+    const shown = text.value;
+    text.value = replaced.text.value;
+    replaced.text.value = shown === known.text ? "" : shown;
   }
 
   // Another tab, a person or an agent has written the file: show its text, unless this one was changed meanwhile.
@@ -177,6 +188,11 @@ function Editor({ stored }: { stored: WorkflowText }) {
               >
                 {texts.readAgain}
               </Button>
+            </p>
+          )}
+          {replaced.text.value && (
+            <p class="editor-note">
+              <Button onClick={showReplacedText}>{texts.showReplaced}</Button>
             </p>
           )}
           <TextArea area={area} label={texts.text} text={text} lines={findLines(text.value, findings)} />
