@@ -9,6 +9,7 @@ import { applyCorrection, findCorrection } from "../src/pages/workflows/correcti
 import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
 import { findLine, findSyntaxProblem, JsonPositions } from "../src/pages/workflows/json_positions.ts";
 import { insertNode } from "../src/pages/workflows/node_insertion.ts";
+import { findDifference } from "../src/pages/workflows/text_change.ts";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: templates of workflows
 const TEXT = `{
@@ -262,3 +263,11 @@ describe("the layout of a graph", () => {
   });
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: templates of workflows
+
+it("only the part of a text that differs is replaced", () => {
+  expect(findDifference("abc", "abXc")).toEqual({ start: 2, end: 2, insert: "X" });
+  expect(findDifference("aXb", "ab")).toEqual({ start: 1, end: 2, insert: "" });
+  expect(findDifference("aaa", "aaaa")).toEqual({ start: 3, end: 3, insert: "a" });
+  expect(findDifference("", "new")).toEqual({ start: 0, end: 0, insert: "new" });
+  expect(findDifference("same", "same")).toEqual({ start: 4, end: 4, insert: "" });
+});

@@ -21,6 +21,7 @@ import { insertNode } from "./workflows/node_insertion.ts";
 import { NodeTypes } from "./workflows/node_types.tsx";
 import { readRefusal } from "./workflows/started_run.ts";
 import { TextArea } from "./workflows/text_area.tsx";
+import { typeText } from "./workflows/text_change.ts";
 
 const texts = strings.workflows;
 const CHECK_MS = 300;
@@ -48,8 +49,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const draftKey = `workflow ${stored.source} ${stored.name}`;
   // The revision that was read before typing: older than the known one if a draft is restored after such a change.
   const [base, setBase] = useState(() => readDraftRevision(draftKey) ?? stored.revision);
-  const draft = useDraft(draftKey, known.text, base);
-  const text = draft.text;
+  const { text } = useDraft(draftKey, known.text, base);
   // The unsaved text that a text of somebody else has replaced; empty if there is none.
   const replaced = useDraft(`replaced ${draftKey}`);
   const area = useRef<HTMLTextAreaElement>(null);
@@ -91,7 +91,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
   /** Show the text of this person again. It can be saved: the person has seen the other text. */
   function showReplacedText(): void {
     const shown = text.value;
-    text.value = replaced.text.value;
+    changeText(replaced.text.value);
     replaced.text.value = shown === known.text ? "" : shown;
   }
 
@@ -113,14 +113,19 @@ function Editor({ stored }: { stored: WorkflowText }) {
     [],
   );
 
+  /** Change the text in a way that Ctrl Z undoes. */
+  function changeText(next: string): void {
+    if (area.current) typeText(area.current, next);
+  }
+
   function insert(node: string): void {
     const inserted = insertNode(text.value, node, area.current?.selectionEnd);
-    text.value = inserted.text;
-    requestAnimationFrame(() => select(area.current, text.value, inserted.start, inserted.end));
+    changeText(inserted.text);
+    select(area.current, text.value, inserted.start, inserted.end);
   }
 
   function discard(): void {
-    draft.clear();
+    changeText(known.text);
     setBase(known.revision);
   }
 
@@ -150,10 +155,8 @@ function Editor({ stored }: { stored: WorkflowText }) {
   function correct(finding: Diagnostic): void {
     const correction = findCorrection(text.value, finding);
     if (!correction) return;
-    text.value = applyCorrection(text.value, correction);
-    requestAnimationFrame(() =>
-      select(area.current, text.value, correction.start, correction.start + correction.insert.length),
-    );
+    changeText(applyCorrection(text.value, correction));
+    select(area.current, text.value, correction.start, correction.start + correction.insert.length);
   }
 
   const canSave = hasChanged && !findSyntaxProblem(text.value) && (isDraft || errors === 0);

@@ -246,6 +246,31 @@ def test_a_run_fails_is_fixed_resumed_approved_and_compared(visitor: Visitor, se
     schedule_and_remove(page, server)
 
 
+def test_control_z_removes_an_inserted_node_and_a_correction(visitor: Visitor, server: ServerProcess) -> None:
+    nodes = [{"id": "first", "type": "ehco", "params": {"message": "x"}}]
+    write_draft(server, "undone", {"nodes": nodes})
+    page = visitor.open_page("/workflows/undone/edit?source=draft")
+    text = page.get_by_label("Text of the workflow (JSON)")
+    before = json.dumps({"nodes": nodes}, indent=2) + "\n"
+    expect(text).to_have_value(before)
+    page.get_by_role("button", name='Change to "echo"').click()
+    corrected = before.replace("ehco", "echo")
+    expect(text).to_have_value(corrected)
+    page.get_by_role("list", name="Types of nodes").get_by_text("http", exact=True).click()
+    page.get_by_role("button", name="Insert: http").click()
+    expect(text).to_be_focused()
+    assert len(json.loads(text.input_value())["nodes"]) == 2
+    page.keyboard.press("Control+z")
+    expect(text).to_have_value(corrected)
+    page.keyboard.press("Control+z")
+    expect(text).to_have_value(before)
+    page.keyboard.press("Control+Shift+z")
+    page.get_by_role("button", name="Discard changes").click()
+    expect(text).to_have_value(before)
+    page.keyboard.press("Control+z")
+    expect(text).to_have_value(corrected)
+
+
 def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
     visitor: Visitor, server: ServerProcess
 ) -> None:
