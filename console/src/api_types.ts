@@ -2870,6 +2870,14 @@ export interface UniverseVelocityOptions {
   kepler?: boolean;
 }
 
+/** A file among the workflows that cannot be read as a workflow. */
+export interface UnreadableFile {
+  path: string;
+  problem: string;
+  /** The name of the draft; None for a file that is not a draft or has a name that workflows cannot have. */
+  draft?: string | null;
+}
+
 /** A value that differs. A run without the value does not have its key. */
 export interface ValueDifference {
   name: string;
@@ -2926,10 +2934,11 @@ export interface WorkflowGraph {
   diagnostics: Diagnostic[];
 }
 
-/** The saved workflows and the drafts. */
+/** The saved workflows, the drafts, and the files that cannot be read. */
 export interface WorkflowList {
   workflows: SavedWorkflow[];
   drafts: DraftSummary[];
+  problems: UnreadableFile[];
 }
 
 /** A node of a workflow. */
@@ -2958,7 +2967,12 @@ export interface WorkflowStatistics {
 export interface WorkflowText {
   name: string;
   source: string;
-  document: Record<string, unknown>;
+  /** The workflow; None for a draft whose file is not a workflow, such as broken JSON. */
+  document: Record<string, unknown> | null;
+  /** The text of the file, if there is no document. */
+  text?: string | null;
+  /** Why there is no document. */
+  diagnostics?: Diagnostic[];
   /** Differs if the text differs. Send it with a new text, so that a change of somebody else is not lost. */
   revision: string;
 }

@@ -922,6 +922,7 @@ export const strings = {
     savedOne: "Saved",
     drafts: "Drafts",
     draft: "Draft",
+    unreadable: "Files that cannot be read",
     noneSaved: "Nothing here. A draft that works can be saved to the library.",
     noDrafts: "Nothing here. Agents and you write drafts.",
     empty: "There are no workflows yet.",

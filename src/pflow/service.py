@@ -17,11 +17,11 @@ from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.graph import describe_graph, extract_node_with_ancestors
 from pflow.ir.model import Workflow
-from pflow.library.listing import Summary, list_workflows
+from pflow.library.listing import Problem, Summary, list_workflows
 from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow, list_draft_managers
 from pflow.library.manager import WorkflowManager
 from pflow.library.mentions import Mention, find_mentions
-from pflow.library.workflow_file import hold_text_lock, require_revision
+from pflow.library.workflow_file import compute_revision, hold_text_lock, read_text, require_revision
 from pflow.registry.registry import Registry
 from pflow.workflow_description import describe_workflow
 from uraniborg.kernel.errors import UraniborgError, as_error
@@ -36,6 +36,16 @@ FULL_BROWSE_BYTES: Final = 250_000
 """The maximum size of a reply of `browse` with all descriptions, which a page shows and an agent does not read."""
 _LISTED_ERRORS: Final = 5
 _LISTED_WARNINGS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class DraftText:
+    """The text of a draft. A file that is not a workflow has `text` and `diagnostics` instead of a `document`."""
+
+    document: dict[str, Any] | None
+    revision: str
+    text: str | None = None
+    diagnostics: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,10 @@ class Service:
         """Return the drafts."""
         return [one for one in list_workflows(self.home).workflows if one.source == "draft"]
 
+    def list_problems(self) -> tuple[Problem, ...]:
+        """Return the files of saved workflows and drafts that cannot be read."""
+        return list_workflows(self.home).problems
+
     def find_mentions(self, texts: Iterable[str]) -> list[Mention]:
         """Return the saved workflows and drafts that contain one of the texts, such as the DOI of a paper."""
         return find_mentions(self.home, texts)
@@ -90,6 +104,20 @@ class Service:
     def read_draft(self, name: str) -> dict[str, Any]:
         """Return the text of a draft. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
         return find_draft(self.home, name, self.folder)[1].ir
+
+    def read_draft_text(self, name: str) -> DraftText:
+        """Return the text of a draft, a workflow or not.
+
+        Raise WorkflowNotFound, SecurityError, or InvalidWorkflow for a file that is not a text.
+        """
+        try:
+            document = self.read_draft(name)
+        except InvalidWorkflow as problem:
+            text = read_text(WorkflowManager.for_drafts(self.home).get_path(name))
+            if text is None:
+                raise
+            return DraftText(None, compute_revision(text), text, tuple(problem.ids["diagnostics"]))
+        return DraftText(document, compute_revision(document))
 
     def create_draft(self, name: str, document: Mapping[str, Any]) -> None:
         """Store the text of a workflow as a new draft, valid or not.
@@ -109,7 +137,7 @@ class Service:
         """
         with hold_text_lock(self.home, revision):
             if revision is not None:
-                require_revision(revision, self.read_draft(name), name)
+                require_revision(revision, self.read_draft_text(name).revision, name)
             WorkflowManager.for_drafts(self.home).replace(name, document)
 
     def replace_workflow(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> CheckResult:
@@ -123,7 +151,7 @@ class Service:
         with hold_text_lock(self.home, revision):
             stored = library.load(name)
             if revision is not None:
-                require_revision(revision, stored.ir, name)
+                require_revision(revision, compute_revision(stored.ir), name)
             require_valid_workflow(checked, name)
             library.replace_saved(stored, document)
         return checked

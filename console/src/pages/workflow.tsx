@@ -14,6 +14,7 @@ import type { Change } from "../server_events.ts";
 import { strings } from "../strings.ts";
 import { GraphView } from "./run/graph_view.tsx";
 import { formatDuration, isRunChange } from "./run/run_words.ts";
+import { formatDraftEditorPath } from "./workflows/editor_path.ts";
 import { FindingList } from "./workflows/finding_list.tsx";
 import { RunForm } from "./workflows/run_form.tsx";
 import { formatRunsAddress, RunRow } from "./workflows/run_list.tsx";
@@ -40,6 +41,13 @@ export function WorkflowPage({ params }: { params: Params }) {
     <div class="search-page">
       <WorkflowViews current="library" />
       <Loaded resource={workflow}>{(value) => <Workflow workflow={value} reload={workflow.reload} />}</Loaded>
+      {workflow.error.value?.facts.path === `workflows/drafts/${name}.json` && (
+        <p class="state">
+          <ButtonLink kind="primary" href={formatDraftEditorPath(name)}>
+            {texts.edit}
+          </ButtonLink>
+        </p>
+      )}
     </div>
   );
 }

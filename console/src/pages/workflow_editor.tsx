@@ -38,14 +38,23 @@ export function WorkflowEditorPage({ params }: { params: Params }) {
   return <Loaded resource={text}>{(value) => <Editor key={name} stored={value} />}</Loaded>;
 }
 
-function format({ document }: Pick<WorkflowText, "document">): string {
-  return `${JSON.stringify(document, null, 2)}\n`;
+/** A text of the server: with problems if the file is not a workflow. */
+interface KnownText {
+  text: string;
+  revision: string;
+  problems: readonly Diagnostic[];
+}
+
+function toKnownText({ document, text, revision, diagnostics }: WorkflowText): KnownText {
+  // A field of the browser has no carriage returns
+  const shown = document ? `${JSON.stringify(document, null, 2)}\n` : (text ?? "").replace(/\r\n?/g, "\n");
+  return { text: shown, revision, problems: diagnostics ?? [] };
 }
 
 function Editor({ stored }: { stored: WorkflowText }) {
   const isDraft = stored.source !== "library";
   // The text that the server has, as far as this page knows: a change of somebody else is found when saving.
-  const [known, setKnown] = useState({ text: format(stored), revision: stored.revision });
+  const [known, setKnown] = useState(() => toKnownText(stored));
   const draftKey = `workflow ${stored.source} ${stored.name}`;
   // The revision that was read before typing: older than the known one if a draft is restored after such a change.
   const [base, setBase] = useState(() => readDraftRevision(draftKey) ?? stored.revision);
@@ -54,9 +63,9 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const replaced = useDraft(`replaced ${draftKey}`);
   const area = useRef<HTMLTextAreaElement>(null);
   const { busy, error, send } = useSubmission<"save" | "resume" | "read">();
-  const { findings, isChecking } = useFindings(text.value);
-  const [isOutdated, setOutdated] = useState(false);
   const hasChanged = text.value !== known.text;
+  const { findings, isChecking } = useFindings(text.value, hasChanged ? undefined : known.problems);
+  const [isOutdated, setOutdated] = useState(false);
   const errors = findings.filter((one) => one.severity === "error").length;
   const runId = query.value.get("run");
 
@@ -68,7 +77,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
     const written = isDraft
       ? await api.put("/api/drafts/{name}", { path, body })
       : await api.put("/api/workflows/{name}", { path, body });
-    setKnown({ text: sent, revision: written.revision });
+    setKnown({ text: sent, revision: written.revision, problems: [] });
     setBase(written.revision);
     replaced.clear();
     showToast(texts.textSaved(stored.name));
@@ -83,9 +92,10 @@ function Editor({ stored }: { stored: WorkflowText }) {
   function showText(present: WorkflowText): void {
     if (text.value !== latest.current.known.text) replaced.text.value = text.value;
     setOutdated(false);
-    setKnown({ text: format(present), revision: present.revision });
-    setBase(present.revision);
-    text.value = format(present);
+    const next = toKnownText(present);
+    setKnown(next);
+    setBase(next.revision);
+    text.value = next.text;
   }
 
   /** Show the text of this person again. It can be saved: the person has seen the other text. */
@@ -282,8 +292,14 @@ function findFindingLine(text: string, positions: JsonPositions, finding: Diagno
   return position === undefined ? undefined : findLine(text, position).line;
 }
 
-/** The findings of the one checker about a text, a moment after it was typed. */
-function useFindings(text: string): { findings: readonly Diagnostic[]; isChecking: boolean } {
+/**
+ * The findings of the one checker about a text, a moment after it was typed. `problems` are those of a file that the
+ * server cannot read although the browser can, for instance with a key that is given twice.
+ */
+function useFindings(
+  text: string,
+  problems: readonly Diagnostic[] = [],
+): { findings: readonly Diagnostic[]; isChecking: boolean } {
   const findings = useSignal<readonly Diagnostic[]>([]);
   const checked = useSignal<string | undefined>(undefined);
   useEffect(() => {
@@ -295,6 +311,11 @@ function useFindings(text: string): { findings: readonly Diagnostic[]; isCheckin
         ? texts.extraComma
         : texts.syntax(column, problem.message.replace(/ at position \d.*$/, ""));
       findings.value = [{ severity: "error", code: "invalid_json", path: "", message, hint: texts.syntaxHint }];
+      checked.value = text;
+      return;
+    }
+    if (problems.length) {
+      findings.value = problems;
       checked.value = text;
       return;
     }
@@ -313,6 +334,6 @@ function useFindings(text: string): { findings: readonly Diagnostic[]; isCheckin
       clearTimeout(timer);
       abort.abort();
     };
-  }, [text]);
+  }, [text, problems.length]);
   return { findings: findings.value, isChecking: checked.value !== text };
 }

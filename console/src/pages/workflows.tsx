@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import type { DraftSummary, SavedWorkflow } from "../api_types.ts";
+import type { DraftSummary, SavedWorkflow, UnreadableFile } from "../api_types.ts";
 import { Button, Tag } from "../components/controls.tsx";
 import { PlainPage } from "../components/layout.tsx";
 import { EmptyState, Loaded } from "../components/states.tsx";
@@ -9,6 +9,7 @@ import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, query } from "../router.ts";
 import { strings } from "../strings.ts";
+import { formatDraftEditorPath } from "./workflows/editor_path.ts";
 import { NewDraftDialog } from "./workflows/new_draft_dialog.tsx";
 import { RunList } from "./workflows/run_list.tsx";
 import { ScheduleList } from "./workflows/schedule_list.tsx";
@@ -61,9 +62,10 @@ function Library() {
         </search>
       </div>
       <Loaded resource={workflows}>
-        {({ workflows: saved, drafts }) =>
-          saved.length || drafts.length ? (
+        {({ workflows: saved, drafts, problems }) =>
+          saved.length || drafts.length || problems.length ? (
             <>
+              {problems.length > 0 && <UnreadableFiles files={problems} />}
               <Group title={texts.saved} empty={texts.noneSaved} items={saved.filter(isFound)} />
               <Group title={texts.drafts} empty={texts.noDrafts} items={drafts.filter(isFound)} isDraft />
             </>
@@ -82,7 +84,39 @@ function Library() {
 }
 
 function openEditor(name: string): void {
-  navigate(`${formatPath("/workflows/{name}/edit", { name })}?source=draft`);
+  navigate(formatDraftEditorPath(name));
+}
+
+/** The files that are not workflows, such as broken JSON of an agent. Drafts open in the editor. */
+function UnreadableFiles({ files }: { files: readonly UnreadableFile[] }) {
+  return (
+    <section class="workflow-group">
+      <h2>
+        {texts.unreadable} <span class="quiet">{files.length.toLocaleString("en-GB")}</span>
+      </h2>
+      <ul class="sheet-list" aria-label={texts.unreadable}>
+        {files.map(({ path, problem, draft }) => (
+          <li key={path} class="search-item">
+            <div class="search-item-top">
+              <h3 class="search-item-title">
+                {draft ? (
+                  <a href={formatDraftEditorPath(draft)} dir="auto">
+                    {draft}
+                  </a>
+                ) : (
+                  <span dir="auto">{path}</span>
+                )}
+              </h3>
+              <Tag tone="no">{texts.error}</Tag>
+            </div>
+            <p class="problem small" dir="auto">
+              {problem}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }
 
 interface GroupProps {

@@ -57,6 +57,16 @@ def read_document(path: Path, display_path: str) -> Document:
     return _make_document(parse_json_object(data, display_path), status.st_mtime)
 
 
+def read_text(path: Path) -> str | None:
+    """Return the text of a file, a workflow or not; None if it is not a file of UTF-8 text, or is too large."""
+    try:
+        status = path.stat()
+        data = _read_up_to_limit(path, status.st_size) if stat.S_ISREG(status.st_mode) else None
+        return data.decode() if data is not None and len(data) <= LARGEST_FILE else None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
 def encode_wrapped_workflow(
     name: str, ir: Mapping[str, Any], description: str, *, created_at: str | None = None
 ) -> bytes:
@@ -81,14 +91,14 @@ def encode_wrapped_workflow(
     return data
 
 
-def compute_revision(document: Mapping[str, Any]) -> str:
-    """Return a short text that differs if the text of a workflow differs."""
+def compute_revision(document: Mapping[str, Any] | str) -> str:
+    """Return a short text that differs if a document, or the text of a file that has no document, differs."""
     return hashlib.sha256(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def require_revision(revision: str, document: Mapping[str, Any], name: str) -> None:
+def require_revision(revision: str, present_revision: str, name: str) -> None:
     """Raise WorkflowChanged if the text of a workflow is no longer that of this revision."""
-    if compute_revision(document) != revision:
+    if present_revision != revision:
         raise WorkflowChanged(
             f"'{name}' was changed by somebody else. Nothing was written.",
             hint="Read it again, and make your changes there.",

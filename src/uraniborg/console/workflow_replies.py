@@ -34,11 +34,21 @@ class DraftSummary(Reply):
     updated_at: str
 
 
+class UnreadableFile(Reply):
+    """A file among the workflows that cannot be read as a workflow."""
+
+    path: str
+    problem: str
+    draft: str | None = None
+    """The name of the draft; None for a file that is not a draft or has a name that workflows cannot have."""
+
+
 class WorkflowList(Reply):
-    """The saved workflows and the drafts."""
+    """The saved workflows, the drafts, and the files that cannot be read."""
 
     workflows: list[SavedWorkflow]
     drafts: list[DraftSummary]
+    problems: list[UnreadableFile]
 
 
 class Diagnostic(Reply):
@@ -194,7 +204,12 @@ class WorkflowText(Reply):
 
     name: str
     source: str
-    document: dict[str, Any]
+    document: dict[str, Any] | None
+    """The workflow; None for a draft whose file is not a workflow, such as broken JSON."""
+    text: str | None = None
+    """The text of the file, if there is no document."""
+    diagnostics: list[Diagnostic] = Field(default_factory=list[Diagnostic])
+    """Why there is no document."""
     revision: str
     """Differs if the text differs. Send it with a new text, so that a change of somebody else is not lost."""
 

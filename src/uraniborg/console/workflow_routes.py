@@ -1,13 +1,17 @@
 """The routes of workflows: the library, drafts, checks and plans; and runs, which processes of their own execute."""
 
 import asyncio
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Path, Query, Request
 
 from pflow.engine.cancel_requests import request_cancel
+from pflow.errors import SecurityError
 from pflow.ir.checker import CheckResult
+from pflow.library.listing import DRAFTS
+from pflow.library.names import SUFFIX, validate_name
 from pflow.library.workflow_file import compute_revision
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
@@ -60,9 +64,10 @@ def _add_library_routes(api: FastAPI, service: Service) -> None:
     async def list_workflows(  # pyright: ignore[reportUnusedFunction]
         pattern: Annotated[str | None, Query(max_length=100)] = None,
     ) -> JsonReply:
-        """Return the saved workflows, as the tool `list_library` does, and the drafts."""
+        """Return the saved workflows, as the tool `list_library` does, the drafts, and files that cannot be read."""
         saved = await asyncio.to_thread(service.list_library, pattern)
         drafts = await asyncio.to_thread(service.list_drafts)
+        problems = await asyncio.to_thread(service.list_problems)
         return JsonReply(
             {
                 "workflows": saved,
@@ -74,6 +79,9 @@ def _add_library_routes(api: FastAPI, service: Service) -> None:
                         "updated_at": one.updated_at,
                     }
                     for one in drafts
+                ],
+                "problems": [
+                    {"path": one.path, "problem": one.message, "draft": _find_draft_name(one.path)} for one in problems
                 ],
             }
         )
@@ -116,9 +124,10 @@ def _add_library_routes(api: FastAPI, service: Service) -> None:
 def _add_draft_routes(api: FastAPI, service: Service) -> None:
     @api.get("/api/drafts/{name}", response_model=WorkflowText, tags=["workflows"], summary="Read a draft")
     async def read_draft(name: Name) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
-        document = await asyncio.to_thread(service.read_draft, name)
-        reply = {"name": name, "source": "draft", "document": document, "revision": compute_revision(document)}
-        return JsonReply(reply)
+        """Return the text of a draft. A file that is not a workflow has its text and its problem."""
+        return JsonReply(
+            {"name": name, "source": "draft", **asdict(await asyncio.to_thread(service.read_draft_text, name))}
+        )
 
     @api.put("/api/drafts/{name}", response_model=WrittenText, tags=["workflows"], summary="Write a draft")
     async def write_draft(  # pyright: ignore[reportUnusedFunction]
@@ -152,6 +161,14 @@ def _add_draft_routes(api: FastAPI, service: Service) -> None:
     ) -> JsonReply:
         """Move a draft to the library, as the tool `save_to_library` does."""
         return JsonReply(await asyncio.to_thread(service.save_to_library, name, final_name, description))
+
+
+def _find_draft_name(path: str) -> str | None:
+    """Return the name of the draft at a path of the home, or None if there is no such draft."""
+    folder, _, file = path.rpartition("/")
+    with suppress(SecurityError):
+        return validate_name(file.removesuffix(SUFFIX)) if folder == DRAFTS else None
+    return None
 
 
 def _make_written_text(name: str, document: dict[str, Any], checked: CheckResult) -> JsonReply:

@@ -195,6 +195,30 @@ async def test_a_new_draft_never_replaces_a_workflow_even_one_that_cannot_be_rea
     assert sorted(reply.status_code for reply in replies) == [200] + [409] * 7
 
 
+async def test_a_draft_that_cannot_be_read_is_listed_and_corrected(
+    api: httpx.AsyncClient, server: ServerProcess
+) -> None:
+    folder = Path(server.env["URANIBORG_HOME"]) / "pflow" / "workflows"
+    (folder / "drafts" / "broken.json").write_text('{"nodes": [}\n')
+    (folder / "drafts" / "No Name.json").write_text("{}")
+    (folder / "drafts" / "picture.json").write_bytes(b"\xff\xd8")
+    (folder / "stray.json").write_text("[")
+    listed = {one["path"]: one for one in (await api.get("/api/workflows")).json()["problems"]}
+    assert "line 1, column 12" in listed["workflows/drafts/broken.json"]["problem"]
+    assert listed["workflows/drafts/broken.json"]["draft"] == "broken"
+    assert listed["workflows/drafts/No Name.json"]["draft"] is None
+    assert listed["workflows/stray.json"]["draft"] is None
+    assert (await api.get("/api/drafts/picture")).json()["error"]["code"] == "invalid_workflow"
+    read = (await api.get("/api/drafts/broken")).raise_for_status().json()
+    assert (read["document"], read["text"]) == (None, '{"nodes": [}\n')
+    assert [one["code"] for one in read["diagnostics"]] == ["invalid_json"]
+    body = {"document": GREETING, "revision": read["revision"]}
+    (await api.put("/api/drafts/broken", json=body)).raise_for_status()
+    assert (await api.get("/api/drafts/broken")).json()["document"] == GREETING
+    (folder / "drafts" / "broken.json").write_text("{")
+    assert (await api.put("/api/drafts/broken", json=body)).json()["error"]["code"] == "workflow_changed"
+
+
 async def test_runs_are_listed_page_by_page(api: httpx.AsyncClient) -> None:
     one = {"nodes": [{"id": "say", "type": "echo", "params": {"message": "x"}}]}
     await api.put("/api/drafts/one", json={"document": one})
