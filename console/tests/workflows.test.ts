@@ -143,6 +143,10 @@ describe("positions in a JSON text", () => {
     const problem = findSyntaxProblem('{\n  "a": 1,\n}');
     expect(problem && findLine('{\n  "a": 1,\n}', problem.position).line).toBe(3);
     expect(findSyntaxProblem("{}")).toBeUndefined();
+    expect(findSyntaxProblem('{"nodes": [}\n')).toEqual({ message: "Unexpected token '}'", position: 11 });
+    const long = `{"nodes": [${'{"id": "a"}, '.repeat(50)}]}`;
+    expect(findSyntaxProblem(long)?.position).toBe(long.length - 2);
+    expect(findSyntaxProblem('{"a": tru, "b": 1}')?.position).toBe(9);
     expect(findSyntaxProblem("")?.position).toBe(0);
   });
 });

@@ -114,9 +114,35 @@ export function findSyntaxProblem(text: string): { message: string; position: nu
       ? Number(offset[1])
       : lineAndColumn
         ? findPosition(text, Number(lineAndColumn[1]), Number(lineAndColumn[2]))
-        : text.length;
-    return { message: message.replace(/ in JSON at position.*$/s, "").replace(/^JSON\.parse: /, ""), position };
+        : findUnexpectedToken(text, message);
+    const shown = message
+      .replace(/ in JSON at position.*$/s, "")
+      .replace(/, (\.\.\.)?".* is not valid JSON$/s, "")
+      .replace(/^JSON\.parse: /, "");
+    return { message: shown, position };
   }
+}
+
+/** Chromium does not say where an unexpected token is: find the shortest beginning of the text that has it. */
+function findUnexpectedToken(text: string, message: string): number {
+  if (!hasUnexpectedToken(message)) return text.length;
+  let low = 0;
+  let high = text.length;
+  while (low + 1 < high) {
+    const middle = (low + high) >> 1;
+    try {
+      JSON.parse(text.slice(0, middle));
+      low = middle;
+    } catch (error) {
+      if (hasUnexpectedToken(String((error as Error).message))) high = middle;
+      else low = middle;
+    }
+  }
+  return low;
+}
+
+function hasUnexpectedToken(message: string): boolean {
+  return message.startsWith("Unexpected token");
 }
 
 function findPosition(text: string, line: number, column: number): number {
