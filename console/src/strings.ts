@@ -1020,6 +1020,7 @@ export const strings = {
       return parts.filter(Boolean).join(", ");
     },
     noFindings: "No errors. It can run.",
+    noFindingsHere: "No errors in this text.",
     checking: "Checking",
     error: "Error",
     warning: "Warning",
@@ -1043,7 +1044,14 @@ export const strings = {
     discard: "Discard changes",
     readAgain: "Show the text of the other person or agent",
     showReplaced: "Show your text again",
-    outdated: "Another tab, person or agent has changed this workflow. Your text is not saved.",
+    fileEvents: {
+      changed: "Another tab, person or agent has changed this workflow. Your text is not saved.",
+      broken:
+        "The file cannot be read now: another tab, person or agent has changed it. Your text is kept on this page.",
+    },
+    draftDeleted:
+      "Somebody has deleted this file, or saved it to the library. Your text is kept: Save writes it again.",
+    savedDeleted: "Somebody has deleted this file. Your text is kept on this page: copy it into a new draft.",
     draftHint: "A draft may have errors; it runs when it has none.",
     savedHint: "A saved workflow must have no errors.",
     saveAndResume: "Save and resume the run",

@@ -78,7 +78,7 @@ test("a text that somebody else writes is shown, unless the person has typed", a
   stored = { title: "again", revision: "r3" };
   await waitFor(() => {
     announce();
-    expect(page.queryByText(strings.workflows.outdated)).toBeTruthy();
+    expect(page.queryByText(strings.workflows.fileEvents.changed)).toBeTruthy();
   });
   expect(area.value).toContain("mine");
 });

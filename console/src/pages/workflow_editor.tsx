@@ -51,6 +51,12 @@ function toKnownText({ document, text, revision, diagnostics }: WorkflowText): K
   return { text: shown, revision, problems: diagnostics ?? [] };
 }
 
+type FileEvent = "changed" | "broken" | "deleted";
+const EVENT_CODES: Readonly<Record<string, FileEvent>> = {
+  invalid_workflow: "broken",
+  workflow_not_found: "deleted",
+};
+
 function Editor({ stored }: { stored: WorkflowText }) {
   const isDraft = stored.source !== "library";
   // The text that the server has, as far as this page knows: a change of somebody else is found when saving.
@@ -65,20 +71,23 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const { busy, error, send } = useSubmission<"save" | "resume" | "read">();
   const hasChanged = text.value !== known.text;
   const { findings, isChecking } = useFindings(text.value, hasChanged ? undefined : known.problems);
-  const [isOutdated, setOutdated] = useState(false);
+  // What somebody else has done to the file since it was read or saved here
+  const [event, setEvent] = useState<FileEvent>();
+  const isSaved = !hasChanged && event === undefined;
   const errors = findings.filter((one) => one.severity === "error").length;
   const runId = query.value.get("run");
 
   async function save(): Promise<void> {
     const sent = text.value;
     const document = JSON.parse(sent) as Record<string, unknown>;
-    const body = { document, revision: base };
+    const body = { document, ...(event === "deleted" ? { create: true } : { revision: base }) };
     const path = { name: stored.name };
     const written = isDraft
       ? await api.put("/api/drafts/{name}", { path, body })
       : await api.put("/api/workflows/{name}", { path, body });
     setKnown({ text: sent, revision: written.revision, problems: [] });
     setBase(written.revision);
+    setEvent(undefined);
     replaced.clear();
     showToast(texts.textSaved(stored.name));
   }
@@ -88,14 +97,19 @@ function Editor({ stored }: { stored: WorkflowText }) {
     return isDraft ? api.get("/api/drafts/{name}", { path }) : api.get("/api/workflows/{name}/document", { path });
   }
 
-  /** Show a text of somebody else. A text that was typed can be shown again until the next save. */
   function showText(present: WorkflowText): void {
-    if (text.value !== latest.current.known.text) replaced.text.value = text.value;
-    setOutdated(false);
     const next = toKnownText(present);
+    setEvent(undefined);
     setKnown(next);
     setBase(next.revision);
     text.value = next.text;
+  }
+
+  /** Show the text of somebody else. The text of this person can be shown again until the next save. */
+  async function showOtherText(): Promise<void> {
+    const present = await readPresent();
+    if (hasChanged || event === "broken") replaced.text.value = text.value;
+    showText(present);
   }
 
   /** Show the text of this person again. It can be saved: the person has seen the other text. */
@@ -105,20 +119,26 @@ function Editor({ stored }: { stored: WorkflowText }) {
     replaced.text.value = shown === known.text ? "" : shown;
   }
 
-  // Another tab, a person or an agent has written the file: show its text, unless this one was changed meanwhile.
+  // Another tab, a person or an agent has written the file: show its text, unless this one was changed meanwhile or the
+  // other one is broken.
   const latest = useRef({ known, base, busy });
   latest.current = { known, base, busy };
+  function compareWith(present: WorkflowText): void {
+    const now = latest.current;
+    const canShow = text.peek() === now.known.text && (present.document !== null || now.known.problems.length > 0);
+    if (now.busy) return;
+    if (present.revision === now.base) setEvent(undefined);
+    else if (canShow) showText(present);
+    else setEvent(present.document ? "changed" : "broken");
+  }
   useEffect(
     () =>
       listenForChanges((change) => {
-        const isThis = change.kind === "workflow" && change.subject === stored.name && !change.deleted;
-        if (!isThis || (change.source === "draft") !== isDraft) return;
-        void readPresent().then((present) => {
-          const now = latest.current;
-          if (now.busy || present.revision === now.base) return;
-          if (text.peek() === now.known.text) showText(present);
-          else setOutdated(true);
-        }, ignoreError);
+        const isThis = change.kind === "workflow" && change.subject === stored.name;
+        if (change.kind !== "reset" && (!isThis || (change.source === "draft") !== isDraft)) return;
+        if (change.deleted) setEvent("deleted");
+        // Other errors are shown when saving
+        else void readPresent().then(compareWith, (thrown) => setEvent(EVENT_CODES[toApiError(thrown).code]));
       }),
     [],
   );
@@ -169,7 +189,8 @@ function Editor({ stored }: { stored: WorkflowText }) {
     select(area.current, text.value, correction.start, correction.start + correction.insert.length);
   }
 
-  const canSave = hasChanged && !findSyntaxProblem(text.value) && (isDraft || errors === 0);
+  const canWrite = isDraft || (errors === 0 && event !== "deleted");
+  const canSave = (hasChanged || event === "deleted") && canWrite && !findSyntaxProblem(text.value);
   const saveIfPossible = () => void (canSave && send("save", save));
   useKeys(texts.editor, [{ keys: "Control+s", label: texts.save, run: saveIfPossible }]);
   const address = formatPath("/workflows/{name}", { name: stored.name });
@@ -183,7 +204,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
               <p class="tags quiet">
                 <Tag>{isDraft ? texts.draft : texts.savedOne}</Tag>
                 <span class="small" role="status">
-                  {hasChanged ? texts.unsaved : texts.allSaved}
+                  {isSaved ? texts.allSaved : texts.unsaved}
                 </span>
               </p>
               <h1 class="detail-title" dir="auto">
@@ -192,13 +213,14 @@ function Editor({ stored }: { stored: WorkflowText }) {
             </div>
           </header>
           {error && <ErrorNote error={error} />}
-          {isOutdated && error?.code !== "workflow_changed" && <p class="note-box editor-note">{texts.outdated}</p>}
-          {(isOutdated || error?.code === "workflow_changed") && (
+          {event && error?.code !== "workflow_changed" && (
+            <p class="note-box editor-note" role="status">
+              {event === "deleted" ? (isDraft ? texts.draftDeleted : texts.savedDeleted) : texts.fileEvents[event]}
+            </p>
+          )}
+          {(event === "changed" || (event === "broken" && isDraft) || error?.code === "workflow_changed") && (
             <p class="editor-note">
-              <Button
-                isBusy={busy === "read"}
-                onClick={() => void send("read", async () => showText(await readPresent()))}
-              >
+              <Button isBusy={busy === "read"} onClick={() => void send("read", showOtherText)}>
                 {texts.readAgain}
               </Button>
             </p>
@@ -230,7 +252,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
               </Button>
             )}
             <ButtonLink href={runId ? formatPath("/runs/{id}", { id: runId }) : address}>
-              {!runId && !hasChanged && errors === 0 ? texts.goToRun : strings.actions.back}
+              {!runId && isSaved && errors === 0 ? texts.goToRun : strings.actions.back}
             </ButtonLink>
             {hasChanged && (
               <Button kind="quiet" onClick={discard}>
@@ -246,7 +268,13 @@ function Editor({ stored }: { stored: WorkflowText }) {
         <div class="context-body">
           <h2>{texts.findings}</h2>
           <p class="quiet" role="status">
-            {isChecking ? texts.checking : findings.length ? texts.findingCount(findings) : texts.noFindings}
+            {isChecking
+              ? texts.checking
+              : findings.length
+                ? texts.findingCount(findings)
+                : event === "broken" || event === "deleted"
+                  ? texts.noFindingsHere
+                  : texts.noFindings}
           </p>
           <FindingList
             findings={findings}
@@ -261,9 +289,6 @@ function Editor({ stored }: { stored: WorkflowText }) {
     />
   );
 }
-
-/** Saving tells the person what is wrong. */
-function ignoreError(): void {}
 
 /** Select a part of the text and scroll to it. */
 function select(area: HTMLTextAreaElement | null, text: string, start: number, end: number): void {

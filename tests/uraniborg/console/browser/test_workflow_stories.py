@@ -271,6 +271,43 @@ def test_control_z_removes_an_inserted_node_and_a_correction(visitor: Visitor, s
     expect(text).to_have_value(corrected)
 
 
+def test_a_draft_that_an_agent_breaks_or_deletes_is_corrected_and_saved(
+    visitor: Visitor, server: ServerProcess
+) -> None:
+    write_draft(server, "mended", {"nodes": []})
+    file = Path(server.env["URANIBORG_HOME"], "pflow", "workflows", "drafts", "mended.json")
+    file.write_text('{"nodes": [}\n', encoding="utf-8")
+    page = visitor.open_page("/workflows")
+    page.get_by_role("list", name="Files that cannot be read").get_by_role("link", name="mended").click()
+    text = page.get_by_label("Text of the workflow (JSON)")
+    expect(text).to_have_value('{"nodes": [}\n')
+    findings = page.get_by_role("complementary")
+    expect(findings.get_by_role("button", name="line 1")).to_be_visible()
+    mine = json.dumps({"nodes": [{"id": "say", "type": "echo", "params": {"message": "x"}}]})
+    text.fill(mine)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("mended is saved.")).to_be_visible()
+    expect(findings.get_by_text("No errors. It can run.")).to_be_visible()
+    file.write_text("{", encoding="utf-8")
+    expect(page.get_by_text("The file cannot be read now")).to_be_visible()
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+    expect(findings.get_by_text("No errors in this text.")).to_be_visible()
+    expect(text).to_have_value(mine)
+    page.get_by_role("button", name="Show the text of the other person or agent").click()
+    expect(text).to_have_value("{")
+    page.get_by_role("button", name="Show your text again").click()
+    expect(text).to_have_value(mine)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    assert json.loads(file.read_text(encoding="utf-8")) == json.loads(mine)
+    file.unlink()
+    expect(page.get_by_text("Somebody has deleted this file")).to_be_visible()
+    expect(text).to_have_value(mine)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    assert json.loads(file.read_text(encoding="utf-8")) == json.loads(mine)
+
+
 def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
     visitor: Visitor, server: ServerProcess
 ) -> None:
