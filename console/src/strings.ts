@@ -28,7 +28,7 @@ export const strings = {
     connecting: "Connecting",
     live: "Live",
     reconnecting: "Reconnecting",
-    lost: "The server does not answer. What you see may be old; what you typed is kept.",
+    lost: "The server does not answer. Start it again with the command that you started it with. What you see may be old; what you typed is kept.",
   },
 
   times: {
@@ -42,7 +42,7 @@ export const strings = {
 
   errors: {
     offline: "The server does not answer.",
-    offlineHint: "Start it with `uraniborg serve`. This page continues by itself.",
+    offlineHint: "Start it again with the command that you started it with. This page continues by itself.",
     unexpected: "Something went wrong.",
     retryHint: "Try again.",
     retry: "Try again",

@@ -1,14 +1,16 @@
 import { act, fireEvent, render, waitFor } from "@testing-library/preact";
 import { useState } from "preact/hooks";
 import { expect, test } from "vitest";
-import { ApiError } from "../src/api_error.ts";
+import { ApiError, makeOfflineError } from "../src/api_error.ts";
 import { Button, TextField } from "../src/components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../src/components/dialog.tsx";
 import { checkLink, ForeignText, ForeignTree, splitAtTerms } from "../src/components/foreign_text.tsx";
 import { filterEntries } from "../src/components/palette.tsx";
 import { type Problems, SubmitForm, useSubmission } from "../src/components/submit_form.tsx";
+import { showError, Toasts } from "../src/components/toasts.tsx";
 import { findVisible, VirtualList } from "../src/components/virtual_list.tsx";
 import { readDraftRevision, useDraft } from "../src/draft.ts";
+import { connection } from "../src/live.ts";
 import { formatAge, formatWhen } from "../src/times.ts";
 import { checkWorkerAddress, WORKER_ADDRESS } from "../src/trusted_types.ts";
 
@@ -228,4 +230,33 @@ test("a dialog has the focus on its first field, else on its main button, and ne
   const loading = render(<Dialog title="Load" onClose={ignore} children="Loading" />);
   loading.rerender(<Dialog title="Load" onClose={ignore} children={<form>{field}</form>} />);
   await waitFor(() => expect(focused()).toBe("INPUT"));
+});
+
+test("that the server is away is said once, and no longer when it answers again", async () => {
+  function Form() {
+    const submission = useSubmission();
+    return (
+      <>
+        <SubmitForm submission={submission} action="Send" onSubmit={() => Promise.reject(makeOfflineError())}>
+          <p>A form.</p>
+        </SubmitForm>
+        <Toasts />
+      </>
+    );
+  }
+  connection.value = "live";
+  const { getByText, queryAllByText } = render(<Form />);
+  fireEvent.click(getByText("Send"));
+  act(() => showError(makeOfflineError()));
+  await waitFor(() => expect(queryAllByText(/does not answer/)).toHaveLength(2));
+  act(() => {
+    connection.value = "reconnecting"; // the bar above the page says it now
+  });
+  expect(queryAllByText(/does not answer/)).toHaveLength(0);
+  act(() => showError(makeOfflineError()));
+  expect(queryAllByText(/does not answer/)).toHaveLength(0);
+  act(() => {
+    connection.value = "live";
+  });
+  expect(queryAllByText(/does not answer/)).toHaveLength(0);
 });

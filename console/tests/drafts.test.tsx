@@ -1,6 +1,7 @@
 import { fireEvent, render, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { WorkflowDescription } from "../src/api_types.ts";
+import { connection } from "../src/live.ts";
 import { WorkflowEditorPage } from "../src/pages/workflow_editor.tsx";
 import { RunForm } from "../src/pages/workflows/run_form.tsx";
 import type { Change } from "../src/server_events.ts";
@@ -116,6 +117,19 @@ test("a text that the text of somebody else replaces can be shown again, after a
   expect(second.page.queryByText(strings.workflows.showReplaced)).toBeNull();
   await second.save();
   await waitFor(() => expect(sent[1]).toEqual({ title: "mine", revision: "r2" }));
+});
+
+test("a check that the server did not answer is repeated when the server is back", async () => {
+  let isAway = true;
+  vi.stubGlobal("fetch", (address: string, init: RequestInit) =>
+    isAway && address.endsWith("/check") ? Promise.reject(new TypeError("away")) : answer(address, init),
+  );
+  connection.value = "reconnecting";
+  const { page } = await openEditor();
+  expect(page.queryByText(strings.workflows.checking)).toBeTruthy();
+  isAway = false;
+  connection.value = "live";
+  await page.findByText(strings.workflows.noFindings);
 });
 
 test("a text that is typed during a save stays unsaved, and is saved by the next save", async () => {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api_error.ts";
+import { connection } from "../live.ts";
 import type { Resource } from "../resource.ts";
 import { strings } from "../strings.ts";
 import { Button } from "./controls.tsx";
@@ -54,8 +55,14 @@ export function ErrorMessage({ text }: { text: string }) {
   );
 }
 
+/** Return whether the bar above every page already says that the server does not answer. */
+function isInBar(error: ApiError): boolean {
+  return error.code === "offline" && connection.value === "reconnecting";
+}
+
 /** An error beside content that is still useful. */
 export function ErrorNote({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
+  if (isInBar(error)) return null;
   return (
     <div class="note no" role="alert">
       <p>
@@ -81,7 +88,7 @@ export function Loaded<T>({
   const value = resource.value.value;
   const error = resource.error.value;
   if (value === undefined) {
-    return error ? <ErrorState error={error} onRetry={resource.reload} /> : <LoadingState />;
+    return error && !isInBar(error) ? <ErrorState error={error} onRetry={resource.reload} /> : <LoadingState />;
   }
   return (
     <>

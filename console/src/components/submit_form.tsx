@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, toApiError } from "../api_error.ts";
+import { connection } from "../live.ts";
 import { strings } from "../strings.ts";
 import { Button } from "./controls.tsx";
 import { ErrorNote } from "./states.tsx";
@@ -11,7 +12,7 @@ export type Problems = Readonly<Record<string, string | undefined>>;
 export interface Submission<Kind extends string> {
   /** The request that is on its way. */
   busy: Kind | undefined;
-  /** Why the last request failed. */
+  /** Why the last request failed; removed when a server that was away answers again. */
   error: ApiError | undefined;
   /** The problems to show beside the fields: none before the first attempt to send. */
   problems: Problems;
@@ -32,6 +33,13 @@ export function useSubmission<Kind extends string = "submit">(
   const [error, setError] = useState<ApiError>();
   const [hasTried, setTried] = useState(false);
   const isSending = useRef(false); // known before the page is drawn again
+  useEffect(
+    () =>
+      connection.subscribe((state) => {
+        if (state === "live") setError((last) => (last?.code === "offline" ? undefined : last));
+      }),
+    [],
+  );
   async function send(kind: Kind, work: () => Promise<unknown>): Promise<boolean> {
     if (isSending.current) return false;
     setTried(true);

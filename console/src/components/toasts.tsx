@@ -1,5 +1,6 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { ApiError } from "../api_error.ts";
+import { connection } from "../live.ts";
 import { strings } from "../strings.ts";
 import { IconButton } from "./controls.tsx";
 
@@ -7,6 +8,8 @@ interface Toast {
   id: number;
   text: string;
   tone: "plain" | "no";
+  /** The server does not answer: the bar above the page says so as soon as that is known. */
+  isOffline: boolean;
 }
 
 const SHOWN_MS = 8_000;
@@ -14,16 +17,21 @@ const MOST = 4;
 const toasts = signal<readonly Toast[]>([]);
 let count = 0;
 
+effect(() => {
+  if (connection.value !== "connecting") toasts.value = toasts.peek().filter((one) => !one.isOffline);
+});
+
 /** Show a short message. An error stays until it is dismissed. */
-export function showToast(text: string, tone: Toast["tone"] = "plain"): void {
+export function showToast(text: string, tone: Toast["tone"] = "plain", isOffline = false): void {
+  if (isOffline && connection.value === "reconnecting") return;
   count += 1;
-  const toast = { id: count, text, tone };
+  const toast = { id: count, text, tone, isOffline };
   toasts.value = [...toasts.value.filter((one) => one.text !== text), toast].slice(-MOST);
-  if (tone === "plain") setTimeout(() => dismissToast(toast.id), SHOWN_MS);
+  if (tone === "plain" || isOffline) setTimeout(() => dismissToast(toast.id), SHOWN_MS);
 }
 
 export function showError(error: ApiError): void {
-  showToast(error.hint ? `${error.message} ${error.hint}` : error.message, "no");
+  showToast(error.hint ? `${error.message} ${error.hint}` : error.message, "no", error.code === "offline");
 }
 
 function dismissToast(id: number): void {

@@ -10,7 +10,7 @@ import { useSubmission } from "../components/submit_form.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
 import { readDraftRevision, useDraft } from "../draft.ts";
 import { useKeys } from "../keys.ts";
-import { listenForChanges } from "../live.ts";
+import { connection, listenForChanges } from "../live.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, type Params, query } from "../router.ts";
 import { strings } from "../strings.ts";
@@ -25,6 +25,7 @@ import { typeText } from "./workflows/text_change.ts";
 
 const texts = strings.workflows;
 const CHECK_MS = 300;
+const RETRY_MS = 3_000;
 
 /** The text of a workflow, checked while it is typed. */
 export function WorkflowEditorPage({ params }: { params: Params }) {
@@ -327,6 +328,7 @@ function useFindings(
 ): { findings: readonly Diagnostic[]; isChecking: boolean } {
   const findings = useSignal<readonly Diagnostic[]>([]);
   const checked = useSignal<string | undefined>(undefined);
+  const isAway = connection.value === "reconnecting";
   useEffect(() => {
     const problem = findSyntaxProblem(text);
     if (problem) {
@@ -344,21 +346,26 @@ function useFindings(
       checked.value = text;
       return;
     }
+    if (isAway) return; // the check is repeated when the server answers again
     const abort = new AbortController();
-    const timer = setTimeout(async () => {
+    let timer = setTimeout(check, CHECK_MS);
+    async function check(): Promise<void> {
       try {
         const body = { document: JSON.parse(text) as unknown };
         const reply = await api.post("/api/workflows/check", { body, signal: abort.signal });
         findings.value = reply.diagnostics;
         checked.value = text;
       } catch (thrown) {
-        if (!abort.signal.aborted) showError(toApiError(thrown));
+        if (abort.signal.aborted) return;
+        const error = toApiError(thrown);
+        if (error.isTemporary) timer = setTimeout(check, RETRY_MS);
+        else showError(error);
       }
-    }, CHECK_MS);
+    }
     return () => {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [text, problems.length]);
+  }, [text, problems.length, isAway]);
   return { findings: findings.value, isChecking: checked.value !== text };
 }
