@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { hasLetterKeys } from "./preferences.ts";
+import { strings } from "./strings.ts";
 
 /** A command of the keyboard. `keys` is a key as the browser names it (`j`, `Enter`, `?`), or two: `g i`. */
 export interface KeyCommand {
@@ -38,6 +39,19 @@ export function useKeys(title: string, commands: readonly KeyCommand[]): void {
       keyScopes.value = keyScopes.peek().filter((one) => one !== scope);
     };
   }, [title, names]);
+}
+
+/** Return the commands that move the focus through the links of a page that match `selector`. Enter opens a link. */
+export function makeListKeys(selector: string): KeyCommand[] {
+  const move = (step: number) => {
+    const links = [...document.querySelectorAll<HTMLElement>(selector)];
+    const index = links.indexOf(document.activeElement as HTMLElement);
+    links[Math.min(links.length - 1, Math.max(0, index + step))]?.focus();
+  };
+  return [
+    { keys: "j", label: strings.keys.next, run: () => move(1) },
+    { keys: "k", label: strings.keys.previous, run: () => move(-1) },
+  ];
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -93,6 +93,8 @@ export const strings = {
     palette: "Find or do anything",
     help: "Show the keys",
     goTo: (page: string) => `Go to ${page}`,
+    next: "Next in the list",
+    previous: "Previous in the list",
     off: "Single letters are switched off.",
     on: "Single letters are commands outside of text fields.",
     switchOff: "Switch single letters off",

@@ -1,6 +1,6 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { beforeEach, expect, test, vi } from "vitest";
-import { keyScopes, startKeys, useKeys } from "../src/keys.ts";
+import { keyScopes, makeListKeys, startKeys, useKeys } from "../src/keys.ts";
 import { hasLetterKeys } from "../src/preferences.ts";
 
 startKeys();
@@ -76,4 +76,20 @@ test("a page that is left takes its keys with it", async () => {
   await vi.waitFor(() => expect(keyScopes.value).toEqual([]));
   press("j");
   expect(run).not.toHaveBeenCalled();
+});
+
+test("j and k move the focus through the links of a list and stop at its ends", () => {
+  function List() {
+    useKeys("List", makeListKeys(".row"));
+    return ["a", "b"].map((name) => (
+      <a key={name} class="row" href={`/${name}`}>
+        {name}
+      </a>
+    ));
+  }
+  const { getByText } = render(<List />);
+  for (const [key, name] of ["ja", "jb", "jb", "ka", "ka"]) {
+    press(key as string, document.activeElement as Element);
+    expect(document.activeElement).toBe(getByText(name as string));
+  }
 });

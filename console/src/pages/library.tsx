@@ -6,7 +6,7 @@ import { Icon } from "../components/icon.tsx";
 import { PlainPage } from "../components/layout.tsx";
 import { EmptyState, ErrorNote, ErrorState, Loaded, LoadingState } from "../components/states.tsx";
 import { Age } from "../components/time.tsx";
-import { useKeys } from "../keys.ts";
+import { makeListKeys, useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { query as addressQuery, formatPath, navigate, type Params } from "../router.ts";
 import { strings } from "../strings.ts";
@@ -37,6 +37,7 @@ export function LibraryPage() {
     (signal) => api.get("/api/shelves", { signal }),
     (change) => change.kind === "shelf",
   );
+  useKeys(texts.title, makeListKeys(".search-item-title a"));
   return (
     <PlainPage title={texts.title}>
       <Loaded resource={shelves}>

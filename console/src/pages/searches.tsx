@@ -8,7 +8,7 @@ import { PlainPage } from "../components/layout.tsx";
 import { EmptyState, Loaded } from "../components/states.tsx";
 import { Age } from "../components/time.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
-import { useKeys } from "../keys.ts";
+import { makeListKeys, useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { navigate, query } from "../router.ts";
 import { strings } from "../strings.ts";
@@ -35,7 +35,10 @@ export function SearchesPage() {
     (change) => ["session", "inbox"].includes(change.kind),
   );
   const setQuery = (changes: Record<string, string>) => navigate(formatQuery(phase, words, changes), { replace: true });
-  useKeys(texts.keyTitle, [{ keys: texts.startKey, label: texts.start, run: () => setQuery({ new: "1" }) }]);
+  useKeys(texts.keyTitle, [
+    { keys: texts.startKey, label: texts.start, run: () => setQuery({ new: "1" }) },
+    ...makeListKeys(".search-item-title a"),
+  ]);
 
   return (
     <PlainPage title={texts.title}>

@@ -5,7 +5,7 @@ import { Button, Tag } from "../components/controls.tsx";
 import { PlainPage } from "../components/layout.tsx";
 import { EmptyState, Loaded } from "../components/states.tsx";
 import { Age } from "../components/time.tsx";
-import { useKeys } from "../keys.ts";
+import { makeListKeys, useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, query } from "../router.ts";
 import { strings } from "../strings.ts";
@@ -42,7 +42,10 @@ function Library() {
     (signal) => api.get("/api/workflows", { signal }),
     (change) => change.kind === "run" || change.kind === "workflow",
   );
-  useKeys(texts.title, [{ keys: "n", label: texts.newDraft, run: () => setCreating(true) }]);
+  useKeys(texts.title, [
+    { keys: "n", label: texts.newDraft, run: () => setCreating(true) },
+    ...makeListKeys(".search-item-title a"),
+  ]);
   const isFound = (one: { name: string; description: string }) =>
     `${one.name} ${one.description}`.toLowerCase().includes(words.trim().toLowerCase());
   return (

@@ -9,6 +9,7 @@ import { EmptyState, Loaded } from "../../components/states.tsx";
 import { Age } from "../../components/time.tsx";
 import { showError } from "../../components/toasts.tsx";
 import { VirtualList } from "../../components/virtual_list.tsx";
+import { makeListKeys, useKeys } from "../../keys.ts";
 import { useResource } from "../../resource.ts";
 import { formatPath, navigate } from "../../router.ts";
 import { strings } from "../../strings.ts";
@@ -70,6 +71,7 @@ export function RunList({ workflow, status }: { workflow: string; status: string
     }
     state.isBusy = false;
   }
+  useKeys(texts.viewNames.runs, makeListKeys(".run-list-page .row"));
   const setStatus = (value: string) => navigate(formatRunsAddress(workflow, value), { replace: true });
   return (
     <div class="run-list-page">

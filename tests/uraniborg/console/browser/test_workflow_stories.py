@@ -350,6 +350,27 @@ def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
         decide_for_agent(page, server, agent)
 
 
+def test_the_whole_row_of_a_workflow_opens_it_and_j_and_k_move_through_the_list(
+    visitor: Visitor, server: ServerProcess
+) -> None:
+    for name in ("row-1", "row-2"):
+        write_draft(server, name, {"nodes": []})
+    page = visitor.open_page("/workflows")
+    rows = page.get_by_role("list", name="Drafts").get_by_role("listitem")
+    row = rows.filter(has=page.get_by_role("link", name="row-2"))
+    row.hover()
+    assert find_accessibility_problems(page) == []
+    row.click(position={"x": 400, "y": 40})
+    page.wait_for_url("**/workflows/row-2")
+    page.goto(f"{server.url}/workflows")
+    rows.get_by_role("link", name="row-1").focus()
+    page.keyboard.press("j")
+    expect(rows.get_by_role("link", name="row-2")).to_be_focused()
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/workflows/row-1")
+
+
 @pytest.mark.soak
 def test_no_text_of_a_run_is_executed_or_fetches_anything(visitor: Visitor, server: ServerProcess) -> None:
     names = [f"node-{number}" for number in range(len(PAYLOADS))]
