@@ -935,6 +935,9 @@ export const strings = {
     nodeCount: (count: number) => plural(count, "node"),
     name: "Name",
     nameHint: "Small letters, digits and hyphens, such as weekly-digest.",
+    nameRequired: "Write a name, such as weekly-digest.",
+    nameProblem:
+      "Use letters, digits, hyphens, underscores and dots, a letter or digit first, and at most 50 characters.",
     create: "Create",
     description: "Description",
     descriptionHint: "What it does, in a sentence.",
@@ -1041,7 +1044,7 @@ export const strings = {
     noNodeTypes: "No type matches.",
     moreNodeTypes: (count: number) => `And ${count.toLocaleString("en-GB")} more: type a word to find them.`,
     unsaved: "Not saved yet",
-    allSaved: "Saved",
+    allSaved: "No unsaved changes",
     textSaved: (name: string) => `${name} is saved.`,
     discard: "Discard changes",
     readAgain: "Show the text of the other person or agent",

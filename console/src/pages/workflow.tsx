@@ -16,6 +16,7 @@ import { GraphView } from "./run/graph_view.tsx";
 import { formatDuration, isRunChange } from "./run/run_words.ts";
 import { formatDraftEditorPath } from "./workflows/editor_path.ts";
 import { FindingList } from "./workflows/finding_list.tsx";
+import { findNameProblem } from "./workflows/new_draft_dialog.tsx";
 import { RunForm } from "./workflows/run_form.tsx";
 import { formatRunsAddress, RunRow } from "./workflows/run_list.tsx";
 import { ScheduleDialog } from "./workflows/schedule_list.tsx";
@@ -188,7 +189,10 @@ function Runs({ workflow }: { workflow: WorkflowDescription }) {
 function SaveDialog(props: { draft: WorkflowDescription; onClose: () => void; onSaved: () => void }) {
   const [name, setName] = useState(props.draft.name);
   const [description, setDescription] = useState(props.draft.description);
-  const submission = useSubmission();
+  const submission = useSubmission({
+    name: findNameProblem(name),
+    description: description.trim() ? undefined : texts.required,
+  });
   async function save(): Promise<void> {
     const body = { final_name: name.trim(), description };
     const saved = await api.post("/api/drafts/{name}/save", { path: { name: props.draft.name }, body });
@@ -199,17 +203,20 @@ function SaveDialog(props: { draft: WorkflowDescription; onClose: () => void; on
   }
   return (
     <Dialog title={texts.saveToLibrary} onClose={props.onClose}>
-      <SubmitForm
-        submission={submission}
-        action={texts.save}
-        onSubmit={save}
-        onCancel={props.onClose}
-        isDisabled={!name.trim() || !description.trim()}
-      >
-        <TextField label={texts.name} hint={texts.nameHint} value={name} onInput={setName} maxLength={100} isMono />
+      <SubmitForm submission={submission} action={texts.save} onSubmit={save} onCancel={props.onClose}>
+        <TextField
+          label={texts.name}
+          hint={texts.nameHint}
+          problem={submission.problems.name}
+          value={name}
+          onInput={setName}
+          maxLength={100}
+          isMono
+        />
         <TextField
           label={texts.description}
           hint={texts.descriptionHint}
+          problem={submission.problems.description}
           value={description}
           onInput={setDescription}
           lines={3}

@@ -78,6 +78,8 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const errors = findings.filter((one) => one.severity === "error").length;
   const runId = query.value.get("run");
 
+  useEffect(() => select(area.current, text.value, 0, 0), []);
+
   async function save(): Promise<void> {
     const sent = text.value;
     const document = JSON.parse(sent) as Record<string, unknown>;

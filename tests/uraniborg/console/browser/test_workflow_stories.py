@@ -251,6 +251,7 @@ def test_control_z_removes_an_inserted_node_and_a_correction(visitor: Visitor, s
     write_draft(server, "undone", {"nodes": nodes})
     page = visitor.open_page("/workflows/undone/edit?source=draft")
     text = page.get_by_label("Text of the workflow (JSON)")
+    expect(text).to_be_focused()
     before = json.dumps({"nodes": nodes}, indent=2) + "\n"
     expect(text).to_have_value(before)
     page.get_by_role("button", name='Change to "echo"').click()
@@ -298,13 +299,13 @@ def test_a_draft_that_an_agent_breaks_or_deletes_is_corrected_and_saved(
     page.get_by_role("button", name="Show your text again").click()
     expect(text).to_have_value(mine)
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    expect(page.get_by_text("No unsaved changes")).to_be_visible()
     assert json.loads(file.read_text(encoding="utf-8")) == json.loads(mine)
     file.unlink()
     expect(page.get_by_text("Somebody has deleted this file")).to_be_visible()
     expect(text).to_have_value(mine)
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    expect(page.get_by_text("No unsaved changes")).to_be_visible()
     assert json.loads(file.read_text(encoding="utf-8")) == json.loads(mine)
 
 
