@@ -1004,6 +1004,7 @@ export const strings = {
     when: "When",
     whenHint: "Such as mon 07:00, weekdays 18:30, daily 06:00 or hourly. Times are local.",
     scheduleSecrets: "Secrets are not written: a run takes them from its environment.",
+    otherScheduler: "Choose another scheduler.",
     systemScheduler: "Default of this system",
     scheduled: (name: string, at: string, by: string) => `${name} runs ${at}, by ${by}.`,
     scheduler: "Scheduler",
@@ -1035,7 +1036,8 @@ export const strings = {
     syntaxHint: "The text is not JSON yet. It can be saved when it is.",
     extraComma: "There is a comma too many before this bracket.",
     line: (line: number) => `line ${line}`,
-    available: (names: string) => `Available: ${names}`,
+    available: (names: string, more: number) =>
+      `Available: ${names}${more ? `, and ${more.toLocaleString("en-GB")} more` : ""}`,
     goToRun: "Open the workflow to run it",
     nodeTypes: "Types of nodes",
     findNodeType: "Find a type",

@@ -494,4 +494,4 @@ def _choose_hint(errors: list[Diagnostic]) -> str:
             return f"{one.path}: did you mean '{one.nearest}'?"
         if one.hint:
             return one.hint
-    return "Correct the problems that `diagnostics` lists."
+    return "Correct these problems and try again."

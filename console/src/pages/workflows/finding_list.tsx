@@ -24,6 +24,8 @@ export function FindingList({ findings, findLine, onShow, describeCorrection, on
       {findings.slice(0, SHOWN).map((finding, index) => {
         const correction = describeCorrection?.(finding);
         const line = findLine?.(finding);
+        // The editor lists the types of nodes beside the text: a person needs neither a tool nor a command
+        const hint = finding.hint?.includes("`browse_components`") ? undefined : finding.hint;
         const position = [line === undefined ? "" : texts.line(line), finding.path].filter(Boolean).join(" ");
         return (
           <li key={`${finding.path} ${finding.code} ${index}`}>
@@ -40,14 +42,14 @@ export function FindingList({ findings, findLine, onShow, describeCorrection, on
               )}
             </p>
             <p dir="auto">{finding.message}</p>
-            {finding.hint && (
+            {hint && (
               <p class="quiet small" dir="auto">
-                {finding.hint}
+                {hint}
               </p>
             )}
-            {correction === undefined && (finding.available?.length ?? 0) > 0 && !finding.hint && (
+            {correction === undefined && (finding.available?.length ?? 0) > 0 && !hint && (
               <p class="quiet small" dir="auto">
-                {texts.available(finding.available?.slice(0, SHOWN_NAMES).join(", ") ?? "")}
+                {listAvailable(finding)}
               </p>
             )}
             {correction !== undefined && (
@@ -61,4 +63,9 @@ export function FindingList({ findings, findLine, onShow, describeCorrection, on
       {findings.length > SHOWN && <li class="quiet">{texts.moreFindings(findings.length - SHOWN)}</li>}
     </ul>
   );
+}
+
+function listAvailable({ available = [], more_available: more }: Diagnostic): string {
+  const left = available.length - SHOWN_NAMES;
+  return texts.available(available.slice(0, SHOWN_NAMES).join(", "), Math.max(0, left) + (more ?? 0));
 }

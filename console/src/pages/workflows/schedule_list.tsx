@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
+import { ApiError, toApiError } from "../../api_error.ts";
 import type { WorkflowDescription } from "../../api_types.ts";
 import { Button, Select, TextField } from "../../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
@@ -94,7 +95,12 @@ export function ScheduleDialog({ workflow, onClose }: { workflow: WorkflowDescri
   const submission = useSubmission(problems);
   async function add(): Promise<void> {
     const body = { at, inputs: values, scheduler: scheduler || null };
-    const added = await api.put("/api/schedules/{name}", { path: { name: workflow.name }, body });
+    const path = { name: workflow.name };
+    const added = await api.put("/api/schedules/{name}", { path, body }).catch((thrown) => {
+      const { message, hint, code, status } = toApiError(thrown);
+      // The hint of the server names options of the command line
+      throw new ApiError(message, code === "scheduler_unavailable" ? texts.otherScheduler : hint, code, status);
+    });
     showToast([texts.scheduled(workflow.name, added.at, added.as), ...added.notes].join(" "));
     onClose();
   }
