@@ -92,8 +92,8 @@ async def test_transits_and_velocities_are_stored_like_runs_but_have_no_trajecto
 
 
 def test_transits_that_cannot_be_computed_are_unknown_and_not_zero() -> None:
-    planet = {"name": "b", "transits": [], "errorSeconds": None, "status": "tilt of the orbit unknown"}
-    reply = {"time": 0, "epochJulianDate": None, "days": 5, "method": "gauss", "planets": {"b": planet}}
+    planet: dict[str, Any] = {"name": "b", "transits": [], "errorSeconds": None, "status": "tilt of the orbit unknown"}
+    reply: dict[str, Any] = {"time": 0, "epochJulianDate": None, "days": 5, "method": "gauss", "planets": {"b": planet}}
     assert summarise_reply("transits", reply)["headline"] == "transits unknown: tilt of the orbit unknown"
     planet["status"] = "does not transit"
     assert summarise_reply("transits", reply)["headline"] == "0 transits of 0 of 1 planets"
