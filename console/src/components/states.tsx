@@ -24,8 +24,16 @@ export function LoadingState() {
   );
 }
 
-/** An error: what happened, what to do, its code, and a way to try again. */
-export function ErrorState({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
+/** An error: what happened, what to do, its code, and a way to try again or one more thing to do. */
+export function ErrorState({
+  error,
+  onRetry,
+  children,
+}: {
+  error: ApiError;
+  onRetry?: () => void;
+  children?: ComponentChildren;
+}) {
   return (
     <div class="state" role="alert">
       <p class="state-title">{error.message}</p>
@@ -34,6 +42,7 @@ export function ErrorState({ error, onRetry }: { error: ApiError; onRetry?: () =
         {strings.errors.code} <code>{error.code}</code>
       </p>
       {onRetry && <Button onClick={onRetry}>{strings.errors.retry}</Button>}
+      {children}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { WorkflowDescription } from "../api_types.ts";
 import { Button, ButtonLink, Tag, TextField } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Card, Detail, Facts } from "../components/layout.tsx";
-import { Loaded } from "../components/states.tsx";
+import { ErrorState, Loaded } from "../components/states.tsx";
 import { SubmitForm, useSubmission } from "../components/submit_form.tsx";
 import { showToast } from "../components/toasts.tsx";
 import { useKeys } from "../keys.ts";
@@ -38,16 +38,19 @@ export function WorkflowPage({ params }: { params: Params }) {
     (signal) => api.get("/api/workflows/{name}", { path: { name }, signal }),
     (change) => (change.kind === "run" && change.workflow === name) || isFileChange(change, name),
   );
+  const error = workflow.error.value;
+  const isBrokenDraft = workflow.value.value === undefined && error?.facts.path === `workflows/drafts/${name}.json`;
   return (
     <div class="search-page">
       <WorkflowViews current="library" />
-      <Loaded resource={workflow}>{(value) => <Workflow workflow={value} reload={workflow.reload} />}</Loaded>
-      {workflow.error.value?.facts.path === `workflows/drafts/${name}.json` && (
-        <p class="state">
+      {isBrokenDraft && error ? (
+        <ErrorState error={error}>
           <ButtonLink kind="primary" href={formatDraftEditorPath(name)}>
             {texts.edit}
           </ButtonLink>
-        </p>
+        </ErrorState>
+      ) : (
+        <Loaded resource={workflow}>{(value) => <Workflow workflow={value} reload={workflow.reload} />}</Loaded>
       )}
     </div>
   );
