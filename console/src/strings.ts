@@ -1133,6 +1133,7 @@ export const strings = {
       resumedSoon: "The workflow ends here, unless it has a branch for a rejection.",
       resumedByStarter: "When it runs again, the workflow ends here, unless it has a branch for a rejection.",
     },
+    giveAgain: "Secrets and long inputs are not stored. They have to be given again.",
     endedAt: "Ended",
     took: "Took",
     action: "Action",

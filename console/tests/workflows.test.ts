@@ -205,10 +205,11 @@ describe("a run", () => {
   };
 
   it("is not said to continue after a rejection", () => {
-    expect(describeNext("approve", true)).toBe("The run is resumed.");
-    expect(describeNext("approve", false)).toContain("when you resume it here");
+    expect(describeNext("approve", true, {})).toBe("The run is resumed.");
+    expect(describeNext("approve", false, {})).toMatch(/when you resume it here\.$/);
+    expect(describeNext("approve", false, { token: "***" })).toMatch(/have to be given again\.$/);
     for (const isResumedSoon of [true, false])
-      expect(describeNext("reject", isResumedSoon)).not.toMatch(/resumed|continue/);
+      expect(describeNext("reject", isResumedSoon, {})).not.toMatch(/resumed|continue/);
   });
 
   it("takes the state of a node from the log and from changes", () => {

@@ -2,7 +2,7 @@
 
 Each line of stdin is a request as JSON: `name`, and perhaps `inputs`, `fresh` and `person`. For each, the worker writes
 one or two lines to stdout: the id of the run as soon as it begins, and the reply of `execute`, which has the key
-`success`.
+`success`. A run that waits for an approval lists the inputs that are secrets in `secret_inputs`.
 The worker ends at the end of stdin; a run that is active then is cancelled and can be resumed.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 from pflow.config import load_settings
 from pflow.engine.progress_output import NodeStatus, NullProgressOutput
 from pflow.engine.runlog_rows import Starter
+from pflow.errors import ApprovalRequired
 from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
@@ -81,7 +82,10 @@ def _run_workflow(request: dict[str, Any]) -> None:
             output=_RunIdWriter(),
             fresh=bool(request.get("fresh")),
         )
-        _write_line(build_reply_and_write_large_outputs(result, service.home))
+        reply = build_reply_and_write_large_outputs(result, service.home)
+        if isinstance(result.error, ApprovalRequired):
+            reply["secret_inputs"] = result.secret_inputs
+        _write_line(reply)
     except UraniborgError as error:
         _write_line(build_refusal_reply(error, name))
 

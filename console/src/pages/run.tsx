@@ -124,7 +124,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
             {question.value && isDecided && !resumedAs && (
               <p class="note-box" role="status" dir="auto">
                 {describeDecision(question.value, session.value.state === "signedIn" ? session.value.name : "")}{" "}
-                {describeNext(question.value.decision?.action, isResumedSoon)}
+                {describeNext(question.value.decision?.action, isResumedSoon, run.inputs)}
               </p>
             )}
             {question.value?.state === "withdrawn" && !resumedAs && (

@@ -290,6 +290,15 @@ class _Run:
         declared = self.workflow.inputs
         return {name: MASK if name in declared and declared[name].secret else one for name, one in self._inputs.items()}
 
+    def _list_secret_inputs(self) -> list[str]:
+        """Return the names of the inputs that the log does not have as they were given."""
+        logged = self.secrets.mask(self._mask_secret_inputs())
+        return [
+            name
+            for name, value in self._inputs.items()
+            if logged.get(name) != value or self.secrets.has_secret_in(value)
+        ]
+
     def _begin_recording(self) -> RunRecorder | None:
         """Return the recorder of this run, or None, with a warning, if the run cannot be recorded."""
         if not self.engine.keeps_results:
@@ -375,4 +384,5 @@ class _Run:
             uncertain=uncertain,
             resumed_from=resumed_from,
             is_cancelled=isinstance(error, RunCancelled),
+            secret_inputs=self._list_secret_inputs(),
         )

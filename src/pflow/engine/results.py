@@ -44,6 +44,8 @@ class RunResult:
     is_resumable: bool = False
     resumed_from: str | None = None
     is_cancelled: bool = False
+    secret_inputs: list[str] = field(default_factory=list[str])
+    """The names of the given inputs that are secrets or contain one: they must not be stored."""
 
     @property
     def failed_node(self) -> str | None:

@@ -1,7 +1,8 @@
 """The runs that the console has started: each in a process of its own, resumed when a person has approved.
 
 A run that waits for an approval has ended; the process that ran it waits for the decision, so that the run is resumed
-at once. The requests of such runs are stored, so that a restarted server resumes them, too.
+at once. The requests of such runs are stored, so that a restarted server resumes them, too. A request with a secret
+stays in the memory of this server: after a restart, a person gives the secret again and resumes the run.
 """
 
 import asyncio
@@ -70,8 +71,10 @@ class RunWorkers:
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
     _holders: dict[str, _Worker] = field(default_factory=dict[str, _Worker])
     """The processes that wait for a decision, by the id of their approval."""
+    _requests_with_secrets: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """The requests of waiting runs that must not be stored, by the id of their approval."""
     _followed: set[str] = field(default_factory=set[str])
-    """The ids of the runs that are active, or have ended and are not stored among the waiting runs yet."""
+    """The ids of the runs that are active, or have ended and are not among the waiting runs yet."""
     _resuming: list[str] = field(default_factory=list[str])
     """The ids of the approvals whose runs are being resumed, once for each attempt."""
 
@@ -101,6 +104,7 @@ class RunWorkers:
         # In the order in which a run passes through them, so that a run on its way is not missed.
         return (
             run_id in self._followed
+            or approval_id in self._requests_with_secrets
             or approval_id in await asyncio.to_thread(self._waiting.list_ids)
             or approval_id in self._resuming
         )
@@ -124,7 +128,9 @@ class RunWorkers:
         if entry is not None and entry.state != "decided":
             return
         holder = self._holders.pop(approval_id, None)
-        request = await asyncio.to_thread(self._waiting.take, approval_id)
+        request = self._requests_with_secrets.pop(approval_id, None)
+        if request is None:
+            request = await asyncio.to_thread(self._waiting.take, approval_id)
         if request is None or entry is None or entry.id != approval_id:
             if holder is not None:
                 await self._end_worker(holder)
@@ -190,18 +196,24 @@ class RunWorkers:
             if approval_id is None:
                 await self._end_worker(worker)
             else:
-                await self._hold_until_decided(worker, request, approval_id)
+                has_secret = bool((reply or {}).get("secret_inputs"))
+                await self._hold_until_decided(worker, request, approval_id, has_secret=has_secret)
         finally:
             self._followed.discard(run_id)
 
-    async def _hold_until_decided(self, worker: _Worker, request: dict[str, Any], approval_id: str) -> None:
-        await asyncio.to_thread(self._waiting.add, approval_id, request)
+    async def _hold_until_decided(
+        self, worker: _Worker, request: dict[str, Any], approval_id: str, *, has_secret: bool
+    ) -> None:
+        if has_secret:
+            self._requests_with_secrets[approval_id] = request
+        else:
+            await asyncio.to_thread(self._waiting.add, approval_id, request)
         if len(self._holders) < _MAX_IDLE:
             worker.is_idle = True
             self._holders[approval_id] = worker
         else:
             await self._end_worker(worker)
-        await self.resume_decided(approval_id)  # the decision may have come before the request was stored
+        await self.resume_decided(approval_id)  # the decision may have come before the run was among the waiting ones
 
     async def _end_worker(self, worker: _Worker) -> None:
         await worker.end()

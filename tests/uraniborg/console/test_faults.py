@@ -6,9 +6,11 @@ import os
 import resource
 import signal
 import subprocess
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from tests.installed_programs import find_program
@@ -102,26 +104,91 @@ async def test_ctrl_c_ends_open_streams_and_cancels_runs_so_that_nothing_is_left
         assert client.get(f"/api/runs/{run_id}").json()["status"] == "cancelled"
 
 
-async def test_a_run_that_was_approved_while_no_server_ran_is_resumed(tmp_path: Path) -> None:
+async def start_waiting_run(server: ServerProcess, api: httpx.AsyncClient, events: AsyncIterator[Any]) -> str:
+    """Start a run that waits for an approval, and return the id of the question when the request is stored."""
     approval = {"nodes": [{"id": "ask", "type": "approval", "params": {"question": "Publish?"}}]}
+    await api.put("/api/drafts/publish", json={"document": approval})
+    await api.post("/api/runs", json={"name": "publish"})
+    asked = await wait_for_event(events, "inbox", state="pending", part="pflow")
+    await wait_for_event(events, "run", workflow="publish", status="waiting")
+    stored = Path(server.env["URANIBORG_HOME"]) / "data" / "console" / "waiting-runs.json"
+    async with asyncio.timeout(60):
+        while not (stored.exists() and asked["subject"] in stored.read_text()):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    return asked["subject"]
+
+
+async def test_a_run_that_was_approved_while_no_server_ran_is_resumed(tmp_path: Path) -> None:
     with run_server(tmp_path) as server:
         async with open_stream(server) as events, server.make_async_client() as api:
-            await api.put("/api/drafts/publish", json={"document": approval})
-            await api.post("/api/runs", json={"name": "publish"})
-            asked = await wait_for_event(events, "inbox", state="pending", part="pflow")
-            await wait_for_event(events, "run", workflow="publish", status="waiting")
-        stored = Path(server.env["URANIBORG_HOME"]) / "data" / "console" / "waiting-runs.json"
-        async with asyncio.timeout(60):
-            while not (stored.exists() and asked["subject"] in stored.read_text()):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+            question = await start_waiting_run(server, api, events)
         server.process.send_signal(signal.SIGKILL)
         server.process.wait()
-    decided = await asyncio.to_thread(run_uraniborg, server.env, "decide", asked["subject"], "approve")
+    decided = await asyncio.to_thread(run_uraniborg, server.env, "decide", question, "approve")
     assert decided.returncode == 0, decided.stderr
     with run_server(tmp_path) as again:
         async with again.make_async_client() as api, asyncio.timeout(60):
             while (await api.get("/api/runs")).json()["runs"][0]["status"] != "success":  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
+
+
+SECRET = "ultramarine-4711-lantern"
+USES_SECRET = {
+    "inputs": {"word": {"type": "string", "secret": True}, "topic": {"type": "string"}},
+    "nodes": [
+        {"id": "ask", "type": "approval", "params": {"question": "Send ${word} about ${topic}?"}},
+        {"id": "send", "type": "echo", "params": {"message": "${word} about ${topic}"}},
+    ],
+    "edges": [{"from": "ask", "to": "send"}],
+}
+
+
+def find_files_with_secret(server: ServerProcess) -> list[str]:
+    files = [path for path in Path(server.env["HOME"]).rglob("*") if path.is_file()]
+    assert any(path.name == "runs.db" for path in files)
+    return [str(path) for path in files if SECRET.encode() in path.read_bytes()]
+
+
+async def start_run_with_secret(server: ServerProcess, api: httpx.AsyncClient, events: AsyncIterator[Any]) -> str:
+    """Start a run that waits for an approval, and return the id of the question when later requests are stored."""
+    await api.put("/api/drafts/send", json={"document": USES_SECRET})
+    await api.post("/api/runs", json={"name": "send", "inputs": {"word": SECRET, "topic": "tides"}})
+    asked = await wait_for_event(events, "inbox", state="pending", part="pflow")
+    await wait_for_event(events, "run", workflow="send", status="waiting")
+    await start_waiting_run(server, api, events)
+    return asked["subject"]
+
+
+async def test_a_run_with_a_secret_is_resumed_when_approved_and_no_file_contains_the_secret(
+    server: ServerProcess,
+) -> None:
+    async with open_stream(server) as events, server.make_async_client() as api:
+        question = await start_run_with_secret(server, api, events)
+        assert find_files_with_secret(server) == []
+        await api.post(f"/api/inbox/{question}/decide", json={"action": "approve"})
+        await wait_for_event(events, "run", workflow="send", status="success")
+    assert find_files_with_secret(server) == []
+
+
+async def test_a_run_with_a_secret_asks_for_the_secret_again_when_its_server_was_killed(tmp_path: Path) -> None:
+    with run_server(tmp_path) as server:
+        async with open_stream(server) as events, server.make_async_client() as api:
+            question = await start_run_with_secret(server, api, events)
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait()
+    decided = await asyncio.to_thread(run_uraniborg, server.env, "decide", question, "approve")
+    assert decided.returncode == 0, decided.stderr
+    with run_server(tmp_path) as again:
+        async with open_stream(again) as events, again.make_async_client() as api:
+            (run,) = (await api.get("/api/runs", params={"workflow": "send"})).json()["runs"]
+            progress = (await api.get(f"/api/runs/{run['id']}/progress")).json()
+            assert not progress["resumes_when_decided"]
+            refused = await api.post(f"/api/runs/{run['id']}/resume", json={})
+            assert refused.json()["error"]["missing"] == ["word"]
+            assert "Give them again" in refused.json()["error"]["hint"]
+            await api.post(f"/api/runs/{run['id']}/resume", json={"inputs": {"word": SECRET}})
+            await wait_for_event(events, "run", workflow="send", status="success")
+        assert find_files_with_secret(again) == []
 
 
 async def test_a_draft_that_was_written_while_no_server_ran_is_announced(tmp_path: Path) -> None:

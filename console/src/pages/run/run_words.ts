@@ -3,6 +3,7 @@ import type { Tone } from "../../components/controls.tsx";
 import { removeDirections } from "../../inbox/words.ts";
 import type { Change } from "../../server_events.ts";
 import { strings } from "../../strings.ts";
+import { listForgotten } from "../workflows/input_values.ts";
 
 export type RunStatus = RunSummary["status"];
 export type NodeStatus = NodeResult["status"] | "pending";
@@ -33,10 +34,15 @@ export function describeRun(run: Pick<RunSummary, "status" | "question_state">):
   return { word: strings.run.statuses[run.status], tone: RUN_TONES[run.status] };
 }
 
-/** Return what follows from the decision about the question of a run. The console resumes only runs of its own. */
-export function describeNext(action: string | undefined, isResumedSoon: boolean): string {
-  const { decidedNotes, rejectedNotes } = strings.run;
-  return (action === "reject" ? rejectedNotes : decidedNotes)[isResumedSoon ? "resumedSoon" : "resumedByStarter"];
+/**
+ * Return what follows from the decision about the question of a run. The console resumes only runs of its own, and
+ * after a restart of the server none whose inputs were not stored.
+ */
+export function describeNext(action: string | undefined, isResumedSoon: boolean, inputs: unknown): string {
+  const { decidedNotes, rejectedNotes, giveAgain } = strings.run;
+  const notes = action === "reject" ? rejectedNotes : decidedNotes;
+  if (isResumedSoon) return notes.resumedSoon;
+  return listForgotten(inputs).length ? `${notes.resumedByStarter} ${giveAgain}` : notes.resumedByStarter;
 }
 
 /** Return true if a change may alter the state of a run, of one workflow or of all, or of the question of a run. */
