@@ -1060,6 +1060,16 @@ export interface QueryView {
   translations: Translation[];
 }
 
+/** The decision about the question that a run waits for. */
+export interface QuestionAnswer {
+  action: string;
+  note: string | null;
+  /** The interface of the decision: `console`, `terminal`, `client` or `agent`. */
+  door: string | null;
+  /** The name that the decider claimed. */
+  decided_by: string | null;
+}
+
 /** A question in a list. */
 export interface QuestionSummary {
   id: string;
@@ -1223,6 +1233,8 @@ export interface RunDetails {
   starter?: RunStarter | null;
   /** The state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
   question_state?: "pending" | "decided" | "withdrawn" | null;
+  /** How the question that the run waits for was decided. */
+  question_answer?: QuestionAnswer | null;
   nodes: RunNode[];
 }
 
@@ -1337,6 +1349,8 @@ export interface RunSummary {
   starter?: RunStarter | null;
   /** The state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
   question_state?: "pending" | "decided" | "withdrawn" | null;
+  /** How the question that the run waits for was decided. */
+  question_answer?: QuestionAnswer | null;
 }
 
 /** A draft that was moved to the library. */

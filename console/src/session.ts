@@ -13,6 +13,11 @@ export type Session =
 export const session = signal<Session>({ state: "checking" });
 let stream: AbortController | undefined;
 
+/** Return the name of the person of this browser; an empty text if it is not signed in. */
+export function readOwnName(): string {
+  return session.value.state === "signedIn" ? session.value.name : "";
+}
+
 /** Read token and name from the fragment of the address, which `uraniborg serve` prints; fragments reach no log. */
 export function readFragment(fragment: string): { token: string; name: string } {
   const given = new URLSearchParams(fragment.replace(/^#/, ""));
@@ -47,7 +52,7 @@ export async function signIn(token: string, name: string): Promise<void> {
 }
 
 export async function signOut(): Promise<void> {
-  const name = session.value.state === "signedIn" ? session.value.name : "";
+  const name = readOwnName();
   await api.post("/api/sign-out");
   endSession({ wasSignedIn: true, name });
 }

@@ -167,8 +167,9 @@ export const strings = {
       agent: "through an agent",
     } as Record<string, string>,
     decidedBy: (who: string, where: string, note: string) => `by ${who}${where && `, ${where}`}${note && `: ${note}`}`,
-    decidedWord: (action: string, who: string, where: string) =>
-      `${action} by ${who}${where && `, ${where}`}. The first decision is final.`,
+    decidedWord: (action: string, who: string, where: string) => `${action} by ${who}${where && `, ${where}`}`,
+    firstIsFinal: "The first decision is final.",
+    reasonNotSent: "Your reason was not sent.",
     waitingFor: "waiting",
     firstWins: "The first decision counts, here or in the terminal.",
     rejectWithHint: "Reject with a hint",

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Diagnostic, NodeResult } from "../src/api_types.ts";
+import type { Diagnostic, NodeResult, RunSummary } from "../src/api_types.ts";
 import { layOut } from "../src/graph/graph_layout.ts";
 import { formatCurve } from "../src/graph/graph_types.ts";
-import { keepStart, readNodeChange, toState } from "../src/pages/run/run_store.ts";
-import { describeNext, describeRun, formatDuration } from "../src/pages/run/run_words.ts";
+import { addAnswer, keepStart, readNodeChange, toState } from "../src/pages/run/run_store.ts";
+import { describeNext, describeNode, describeRun, formatDuration } from "../src/pages/run/run_words.ts";
 import { makeBars } from "../src/pages/run/timeline.tsx";
 import { applyCorrection, findCorrection } from "../src/pages/workflows/corrections.ts";
 import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
@@ -210,6 +210,19 @@ describe("a run", () => {
     expect(describeNext("approve", false, { token: "***" })).toMatch(/have to be given again\.$/);
     for (const isResumedSoon of [true, false])
       expect(describeNext("reject", isResumedSoon, {})).not.toMatch(/resumed|continue/);
+  });
+
+  it("shows the answer to its question at the node that asked it, and at no other", () => {
+    const waiting = (node: string, id: string): NodeResult => ({
+      ...result,
+      node,
+      status: "waiting",
+      error: { code: "approval_required", message: "A person has to decide.", approval_id: id },
+    });
+    const answer = { action: "reject", note: null, door: "terminal", decided_by: "Tycho" };
+    const run = { error: { code: "", message: "", approval_id: "apr_1" }, question_answer: answer } as RunSummary;
+    const states = addAnswer([waiting("a", "apr_1"), waiting("b", "apr_2")].map(toState), run);
+    expect(states.map((state) => describeNode(state.status, state.answer).word)).toEqual(["Rejected", "Waits"]);
   });
 
   it("takes the state of a node from the log and from changes", () => {

@@ -105,8 +105,14 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
             (_get_payload_text(entry, "query") or _get_payload_text(entry, "workflow"), "bold"),
         )
     )
-    when = "when it is run again" if entry.part == "pflow" else "in the server that runs it, or when one is next asked"
-    console.print(f"  [dim]It continues {when}.[/]")
+    console.print(f"  [dim]{_describe_continuation(entry)}[/]")
+
+
+def _describe_continuation(entry: Entry) -> str:
+    """Return when the session or the run continues; this process does not know which server holds it."""
+    if entry.part != "pflow":
+        return "It continues in the server that runs it, or when one is next asked."
+    return "A run of the console continues by itself while the server runs; other runs when they are run again."
 
 
 def _find_entry(inbox: Inbox, id_or_prefix: str, *, requires_number: bool) -> Entry:

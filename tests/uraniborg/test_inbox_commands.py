@@ -223,6 +223,15 @@ def test_the_name_of_the_person_comes_from_the_settings_or_is_that_of_the_accoun
     assert names == [getpass.getuser(), "Sophie", "Tycho"]
 
 
+def test_a_decision_about_a_run_says_which_runs_continue_by_themselves(uraniborg: Command, home: Path) -> None:
+    payload = {"question": "Publish?", "workflow": "publish", "node": "ask", "actions": ["approve", "reject"]}
+    Inbox().put("apr_1", "pflow", "approval", "apr_1", payload)
+    shown = " ".join(uraniborg("decide", "apr_1", "approve").stdout.split())
+    assert (
+        "A run of the console continues by itself while the server runs; other runs when they are run again." in shown
+    )
+
+
 def test_a_rejected_approval_of_a_workflow_stays_in_the_history_when_it_is_asked_again(
     uraniborg: Command, home: Path
 ) -> None:

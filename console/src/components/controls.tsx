@@ -101,6 +101,7 @@ interface FieldProps {
   placeholder?: string;
   autoComplete?: string;
   isSecret?: boolean;
+  isReadOnly?: boolean;
   autoFocus?: boolean;
 }
 
@@ -117,6 +118,7 @@ export function TextField(props: FieldProps) {
     id,
     value: props.value,
     maxLength: props.maxLength,
+    readOnly: props.isReadOnly,
     placeholder: props.placeholder,
     autoComplete: props.autoComplete ?? "off",
     "aria-describedby": described,

@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
 import { Button, ButtonLink, Tag, TextField } from "../components/controls.tsx";
@@ -15,7 +16,7 @@ import { useResource } from "../resource.ts";
 import { formatPath, navigate } from "../router.ts";
 import { strings } from "../strings.ts";
 import { type Question, QuestionContents } from "./question_view.tsx";
-import { describeDecider, describeDoor, describeState } from "./words.ts";
+import { describeAnswer, describeState } from "./words.ts";
 
 const texts = strings.inbox;
 
@@ -28,6 +29,7 @@ export function QuestionPane({ id, me, onDecided }: { id: string; me: string; on
   );
   const question = resource.value.value;
   const error = resource.error.value;
+  const deciding = useDeciding(id, { onDecided, set: resource.set, reload: resource.reload });
   if (!question) {
     if (error?.status === 404) return <EmptyState title={texts.gone} hint={strings.errors.notFoundHint} />;
     return error ? <ErrorNote error={error} onRetry={resource.reload} /> : <LoadingState />;
@@ -40,26 +42,18 @@ export function QuestionPane({ id, me, onDecided }: { id: string; me: string; on
     return <StrategyForm sessionId={question.subject} onDecided={leave} />;
   }
   return (
-    <Detail
-      bar={
-        question.state === "pending" ? (
-          <DecisionBar question={question} {...{ onDecided }} set={resource.set} reload={resource.reload} />
-        ) : undefined
-      }
-    >
+    <Detail bar={question.state === "pending" ? <DecisionBar question={question} deciding={deciding} /> : undefined}>
       {error && <ErrorNote error={error} onRetry={resource.reload} />}
       <Heading question={question} me={me} />
       <QuestionContents question={question} />
+      <RejectDialog question={question} deciding={deciding} me={me} />
     </Detail>
   );
 }
 
 /** Return how a question was decided, by whom, where and why, in a sentence. */
 export function describeDecision(question: Question, me: string): string {
-  const deciding = { ...question, action: question.decision?.action };
-  const { tag } = describeState(question.kind, deciding);
-  const words = texts.decidedWord(tag, describeDecider(deciding, me), describeDoor(deciding));
-  return question.decision?.note ? `${words} “${question.decision.note}”` : words;
+  return describeAnswer({ ...question, ...question.decision }, me);
 }
 
 function Heading({ question, me }: { question: Question; me: string }) {
@@ -95,34 +89,44 @@ function Heading({ question, me }: { question: Question; me: string }) {
   );
 }
 
-interface BarProps {
-  question: Question;
-  onDecided: () => void;
-  set: (question: Question) => void;
-  reload: () => void;
+export interface Deciding {
+  busy: "approve" | "reject" | undefined;
+  decide: (action: "approve" | "reject", note?: string) => Promise<boolean>;
+  isRejecting: boolean;
+  setRejecting: (isRejecting: boolean) => void;
+  reason: Signal<string>;
 }
 
-/** The buttons that decide a question; the form of a strategy has its own. */
-export function DecisionBar({ question, onDecided, set, reload }: BarProps) {
+/** Decide the question of this id. The dialog of a rejection stays open if somebody else decides meanwhile. */
+export function useDeciding(
+  id: string,
+  props: { onDecided: () => void; set: (question: Question) => void; reload: () => void },
+): Deciding {
   const { busy, send } = useSubmission<"approve" | "reject">({}, (error) => {
     showError(error);
-    reload();
+    props.reload();
   });
   const [isRejecting, setRejecting] = useState(false);
-  const hint = useDraft(`reject ${question.id}`);
-  const isSearch = question.kind !== "approval";
-  const reviewPath = formatPath("/searches/{id}/review", { id: question.subject });
-  const canReview = question.kind === "result_review" && hasPage(reviewPath);
-
+  const reason = useDraft(`reject ${id}`);
   const decide = (action: "approve" | "reject", note?: string) =>
     send(action, async () => {
       const body = note ? { action, note } : { action };
-      set(await api.post("/api/inbox/{entry_id}/decide", { path: { entry_id: question.id }, body }));
-      hint.clear();
+      const decided = await api.post("/api/inbox/{entry_id}/decide", { path: { entry_id: id }, body });
       setRejecting(false);
+      props.set(decided);
+      reason.clear();
       showToast(texts.decidedHere(texts.actions[action] ?? action));
-      onDecided();
+      props.onDecided();
     });
+  return { busy, decide, isRejecting, setRejecting, reason: reason.text };
+}
+
+/** The buttons that decide a question; the form of a strategy has its own. */
+export function DecisionBar({ question, deciding }: { question: Question; deciding: Deciding }) {
+  const { busy, decide, setRejecting } = deciding;
+  const isSearch = question.kind !== "approval";
+  const reviewPath = formatPath("/searches/{id}/review", { id: question.subject });
+  const canReview = question.kind === "result_review" && hasPage(reviewPath);
 
   useKeys(texts.title, [
     { keys: "a", label: strings.decision.approve, run: () => void decide("approve") },
@@ -149,34 +153,51 @@ export function DecisionBar({ question, onDecided, set, reload }: BarProps) {
         {isSearch ? texts.rejectWithHint : strings.decision.reject}
       </Button>
       <span class="quiet small wide-only">{texts.firstWins}</span>
-      {isRejecting && (
-        <Dialog
-          title={isSearch ? texts.rejectTitle : strings.decision.reject}
-          onClose={() => setRejecting(false)}
-          footer={
-            <>
-              <Button
-                kind="danger"
-                isBusy={busy === "reject"}
-                onClick={() => void decide("reject", hint.text.value.trim())}
-              >
-                {strings.decision.reject}
-              </Button>
-              <Button onClick={() => setRejecting(false)}>{strings.actions.cancel}</Button>
-            </>
-          }
-        >
-          <TextField
-            label={isSearch ? texts.rejectHint : texts.rejectReason}
-            lines={4}
-            maxLength={4_000}
-            value={hint.text.value}
-            onInput={(value) => {
-              hint.text.value = value;
-            }}
-          />
-        </Dialog>
-      )}
     </>
+  );
+}
+
+/** The reason of a rejection. If the question is decided elsewhere meanwhile, by whom, and the reason to copy. */
+export function RejectDialog({ question, deciding, me }: { question: Question; deciding: Deciding; me: string }) {
+  const { busy, decide, isRejecting, setRejecting, reason } = deciding;
+  if (!isRejecting) return null;
+  const isSearch = question.kind !== "approval";
+  const isPending = question.state === "pending";
+  const close = () => setRejecting(false);
+  return (
+    <Dialog
+      title={isSearch ? texts.rejectTitle : strings.decision.reject}
+      onClose={close}
+      footer={
+        isPending ? (
+          <>
+            <Button kind="danger" isBusy={busy === "reject"} onClick={() => void decide("reject", reason.value.trim())}>
+              {strings.decision.reject}
+            </Button>
+            <Button onClick={close}>{strings.actions.cancel}</Button>
+          </>
+        ) : (
+          <Button onClick={close}>{strings.actions.close}</Button>
+        )
+      }
+    >
+      <div role="status">
+        {!isPending && (
+          <p class="note-box" dir="auto">
+            {question.state === "decided" ? describeDecision(question, me) : texts.withdrawnNote} {texts.reasonNotSent}
+          </p>
+        )}
+      </div>
+      <TextField
+        label={isSearch ? texts.rejectHint : texts.rejectReason}
+        lines={4}
+        maxLength={4_000}
+        isReadOnly={!isPending}
+        value={reason.value}
+        onInput={(value) => {
+          reason.value = value;
+        }}
+      />
+    </Dialog>
   );
 }

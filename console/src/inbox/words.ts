@@ -3,11 +3,16 @@ import { strings } from "../strings.ts";
 
 const texts = strings.inbox;
 
-export interface Deciding {
-  state: string;
+/** How a question was decided. */
+export interface Answer {
   action?: string | null | undefined;
+  note?: string | null | undefined;
   door?: string | null | undefined;
   decided_by?: string | null | undefined;
+}
+
+export interface Deciding extends Answer {
+  state: string;
 }
 
 /** Return the word and the colour for the state of a question. */
@@ -19,13 +24,25 @@ export function describeState(kind: string, question: Deciding): { tag: string; 
 }
 
 /** Return who decided: "you" if it was the person of this browser. */
-export function describeDecider(question: Deciding, me: string): string {
+export function describeDecider(question: Answer, me: string): string {
   if (!question.decided_by) return texts.somebody;
   return question.decided_by === me ? texts.you : removeDirections(question.decided_by);
 }
 
-export function describeDoor(question: Deciding): string {
+export function describeDoor(question: Answer): string {
   return texts.doors[question.door ?? ""] ?? question.door ?? "";
+}
+
+/** Return how a question was decided, by whom and where. */
+export function describeDecided(answer: Answer, me: string): string {
+  const { tag } = describeState("", { ...answer, state: "decided" });
+  return texts.decidedWord(tag, describeDecider(answer, me), describeDoor(answer));
+}
+
+/** Return how a question was decided, by whom, where and why, in sentences. */
+export function describeAnswer(answer: Answer, me: string): string {
+  const words = `${describeDecided(answer, me)}. ${texts.firstIsFinal}`;
+  return answer.note ? `${words} “${answer.note}”` : words;
 }
 
 /** Return a name without the characters that turn the direction of text: they would turn our words after it, too. */

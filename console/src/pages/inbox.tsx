@@ -7,7 +7,7 @@ import { QuestionPane } from "../inbox/question_pane.tsx";
 import { useKeys } from "../keys.ts";
 import { hasPage } from "../page_paths.ts";
 import { formatPath, navigate, type Params } from "../router.ts";
-import { session } from "../session.ts";
+import { readOwnName } from "../session.ts";
 import { decided, waiting } from "../stores/inbox.ts";
 import { strings } from "../strings.ts";
 
@@ -21,7 +21,7 @@ function openQuestion(id: string, replace = false): void {
 /** The home page: everything that waits for a decision, and what was decided. */
 export function InboxPage({ params }: { params: Params }) {
   const id = params.id;
-  const me = session.value.state === "signedIn" ? session.value.name : "";
+  const me = readOwnName();
   useEffect(() => decided.first.start(), []);
 
   const pending = waiting.entries.value;

@@ -11,7 +11,7 @@ import type { Verdict } from "../components/verdict.tsx";
 import { type KeyCommand, useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { matchPath, navigate, type Params, path, query } from "../router.ts";
-import { session } from "../session.ts";
+import { readOwnName } from "../session.ts";
 import { strings } from "../strings.ts";
 import { DecisionBar, draftOf, type VerdictDraft } from "./searches/decision_bar.tsx";
 import { useOtherDecider } from "./searches/other_decider.ts";
@@ -75,7 +75,7 @@ function ProgressPane({ store }: { store: ReviewStore }) {
 }
 
 function useReviewStore(sessionId: string, filterText: string): ReviewStore {
-  const person = session.value.state === "signedIn" ? session.value.name : "";
+  const person = readOwnName();
   const store = useMemo(() => new ReviewStore(sessionId, person, showError), [sessionId, person]);
   useEffect(() => store.start(), [store]);
   useEffect(() => void store.load(readFilters(new URLSearchParams(filterText))), [store, filterText]);

@@ -7,12 +7,12 @@ import { ErrorMessage, ErrorNote, ErrorState, LoadingState } from "../components
 import { useSubmission } from "../components/submit_form.tsx";
 import { Age } from "../components/time.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
-import { DecisionBar, describeDecision } from "../inbox/question_pane.tsx";
+import { DecisionBar, describeDecision, RejectDialog, useDeciding } from "../inbox/question_pane.tsx";
 import { QuestionContents } from "../inbox/question_view.tsx";
 import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, type Params, query } from "../router.ts";
-import { session } from "../session.ts";
+import { readOwnName } from "../session.ts";
 import { strings } from "../strings.ts";
 import { CompareDialog } from "./run/compare_dialog.tsx";
 import { GraphView } from "./run/graph_view.tsx";
@@ -54,6 +54,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
   const question = useQuestion(run);
   const resumedAs = store.resumedAs.value;
   const follow = useFollowing(resumedAs);
+  const deciding = useDeciding(question.id, { onDecided: follow, set: question.set, reload: question.reload });
   const isDecided = question.value?.state === "decided";
   const isResumedSoon = isDecided && store.resumesWhenDecided.value;
   const [dialog, setDialog] = useState<"again" | "compare" | undefined>(
@@ -102,7 +103,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
           <Detail
             bar={
               pending ? (
-                <DecisionBar question={pending} onDecided={follow} set={question.set} reload={question.reload} />
+                <DecisionBar question={pending} deciding={deciding} />
               ) : (
                 <Actions
                   run={run}
@@ -116,15 +117,15 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
           >
             <Heading run={run} store={store} />
             {error && <ErrorNote error={error} onRetry={store.reload} />}
+            {question.value && isDecided && (
+              <p class="note-box" role="status" dir="auto">
+                {describeDecision(question.value, readOwnName())}{" "}
+                {!resumedAs && describeNext(question.value.decision?.action, isResumedSoon, run.inputs)}
+              </p>
+            )}
             {resumedAs && (
               <p class="note-box" role="status">
                 {texts.resumedAs} <a href={formatPath("/runs/{id}", { id: resumedAs })}>{shortenId(resumedAs)}</a>
-              </p>
-            )}
-            {question.value && isDecided && !resumedAs && (
-              <p class="note-box" role="status" dir="auto">
-                {describeDecision(question.value, session.value.state === "signedIn" ? session.value.name : "")}{" "}
-                {describeNext(question.value.decision?.action, isResumedSoon, run.inputs)}
               </p>
             )}
             {question.value?.state === "withdrawn" && !resumedAs && (
@@ -171,6 +172,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
           )
         }
       />
+      {question.value && <RejectDialog question={question.value} deciding={deciding} me={readOwnName()} />}
       {dialog === "again" && <RunAgainDialog run={run} onClose={() => setDialog(undefined)} />}
       {dialog === "compare" && <CompareDialog run={run} onClose={() => setDialog(undefined)} />}
     </div>
@@ -322,7 +324,7 @@ function useQuestion(run: RunSummary) {
     async (signal) => (id ? api.get("/api/inbox/{entry_id}", { path: { entry_id: id }, signal }) : undefined),
     (change) => change.kind === "inbox" && change.subject === id,
   );
-  return { value: resource.value.value, set: resource.set, reload: resource.reload };
+  return { id, value: resource.value.value, set: resource.set, reload: resource.reload };
 }
 
 /** Go to the run that resumed this one when it begins, after the returned function was called. */

@@ -4,15 +4,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from uraniborg.kernel.inbox import DecisionNotFound, Inbox, State
+from uraniborg.kernel.inbox import DecisionNotFound, Entry, Inbox
 
 
 def add_question_states(inbox: Inbox, runs: Sequence[dict[str, Any]]) -> None:
-    """Set `question_state` of the runs that wait: the state of the question, or None if the question was deleted."""
+    """Set `question_state` of the runs that wait, and `question_answer` if the question is decided.
+
+    Both are None for other runs, and if the question was deleted.
+    """
     asked = {run["id"]: approval_id for run in runs if (approval_id := find_approval_id(run))}
-    states = _read_states(inbox, list(set(asked.values()))) if asked else {}
+    entries = _read_settled_entries(inbox, list(set(asked.values()))) if asked else {}
     for run in runs:
-        run["question_state"] = states.get(asked.get(run["id"], ""))
+        approval_id = asked.get(run["id"], "")
+        entry = entries.get(approval_id)
+        run["question_state"] = entry.state if entry else "pending" if approval_id in entries else None
+        run["question_answer"] = _describe_answer(entry) if entry else None
 
 
 def find_approval_id(run: dict[str, Any]) -> str | None:
@@ -21,11 +27,23 @@ def find_approval_id(run: dict[str, Any]) -> str | None:
     return error.get("approval_id") if run["status"] == "waiting" else None
 
 
-def _read_states(inbox: Inbox, ids: Sequence[str]) -> dict[str, State]:
+def _read_settled_entries(inbox: Inbox, ids: Sequence[str]) -> dict[str, Entry | None]:
+    """Return the entries by their ids; None for those that wait for a decision. Deleted ones are left out."""
     missing = inbox.missing(ids)
-    states: dict[str, State] = {one: "pending" for one in ids if one not in missing}
-    states |= {entry.id: entry.state for entry in inbox.settled(ids)}
+    entries: dict[str, Entry | None] = {one: None for one in ids if one not in missing}
+    entries |= {entry.id: entry for entry in inbox.settled(ids)}
     for one in missing:
         with suppress(DecisionNotFound):
-            states[one] = inbox.get(one).state  # archived
-    return states
+            entries[one] = inbox.get(one)  # archived
+    return entries
+
+
+def _describe_answer(entry: Entry) -> dict[str, Any] | None:
+    if entry.decision is None:
+        return None
+    return {
+        "action": entry.decision.action,
+        "note": entry.decision.note,
+        "door": entry.door,
+        "decided_by": entry.decided_by,
+    }

@@ -282,6 +282,17 @@ class RunStarter(Reply):
     name: str
 
 
+class QuestionAnswer(Reply):
+    """The decision about the question that a run waits for."""
+
+    action: str
+    note: str | None
+    door: str | None
+    """The interface of the decision: `console`, `terminal`, `client` or `agent`."""
+    decided_by: str | None
+    """The name that the decider claimed."""
+
+
 class RunSummary(Reply):
     """A run in the log."""
 
@@ -305,6 +316,8 @@ class RunSummary(Reply):
     """Who started the run; None for a run of an earlier version or of a program."""
     question_state: QuestionState | None = None
     """The state of the question that the run waits for; None if the run does not wait, or the question was deleted."""
+    question_answer: QuestionAnswer | None = None
+    """How the question that the run waits for was decided."""
 
 
 class RunList(Reply):

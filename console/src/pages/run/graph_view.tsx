@@ -146,7 +146,7 @@ interface BoxProps {
 }
 
 function NodeBox({ node, place, state, hasStates, isCurrent, href }: BoxProps) {
-  const { word, tone } = describeNode(state?.status ?? "pending");
+  const { word, tone } = describeNode(state?.status ?? "pending", state?.answer);
   const contents = (
     <>
       <span class="graph-node-name" dir="auto">

@@ -4,8 +4,10 @@ import { Tag } from "../../components/controls.tsx";
 import { Facts } from "../../components/layout.tsx";
 import { ErrorMessage, Loaded } from "../../components/states.tsx";
 import { When } from "../../components/time.tsx";
+import { describeAnswer } from "../../inbox/words.ts";
 import { useResource } from "../../resource.ts";
 import { formatPath } from "../../router.ts";
+import { readOwnName } from "../../session.ts";
 import { strings } from "../../strings.ts";
 import { ItemList, isItemChange } from "./item_list.tsx";
 import type { NodeState, RunStore } from "./run_store.ts";
@@ -74,7 +76,7 @@ export function NodePanel(props: {
   const described = store.graph.value?.nodes.find((one) => one.id === node);
   // Of a node of a nested workflow it is not known whether it is a batch
   const isBatch = described ? described.is_batch : node.includes("/");
-  const { word, tone } = describeNode(state?.status ?? "pending");
+  const { word, tone } = describeNode(state?.status ?? "pending", state?.answer);
   return (
     <div class="context-body">
       <p>
@@ -117,7 +119,7 @@ export function NodePanel(props: {
           {state?.status === "running" ? texts.runsNow : texts.noValues[run.status === "running" ? "later" : "never"]}
         </p>
       ) : (
-        <NodeValues key={state.seq} runId={run.id} seq={state.seq} />
+        <NodeValues key={state.seq} runId={run.id} seq={state.seq} isAnswered={state.answer !== undefined} />
       )}
       {state?.status === "running" && <LiveMessages key={node} runId={run.id} node={node} />}
     </div>
@@ -148,6 +150,13 @@ function Messages({ messages }: { messages: readonly string[] }) {
 
 /** Why a result was reused, or why it was not. */
 function Why({ run, state }: { run: RunSummary; state: NodeState | undefined }) {
+  if (state?.answer) {
+    return (
+      <p class="note-box" dir="auto">
+        {describeAnswer(state.answer, readOwnName())}
+      </p>
+    );
+  }
   if (state?.status === "reused") {
     return (
       <p class="note-box" dir="auto">
@@ -173,17 +182,17 @@ function Why({ run, state }: { run: RunSummary; state: NodeState | undefined }) 
   return null;
 }
 
-function NodeValues({ runId, seq }: { runId: string; seq: number }) {
+function NodeValues({ runId, seq, isAnswered }: { runId: string; seq: number; isAnswered: boolean }) {
   const resource = useResource(`node ${runId} ${seq}`, (signal) =>
     api.get("/api/runs/{run_id}/nodes/{seq}", { path: { run_id: runId, seq }, signal }),
   );
-  return <Loaded resource={resource}>{(node) => <NodeDetails node={node} />}</Loaded>;
+  return <Loaded resource={resource}>{(node) => <NodeDetails node={node} isAnswered={isAnswered} />}</Loaded>;
 }
 
-function NodeDetails({ node }: { node: RunNode }) {
+function NodeDetails({ node, isAnswered }: { node: RunNode; isAnswered: boolean }) {
   return (
     <>
-      {node.error && (
+      {node.error && !isAnswered && (
         <section class="failure" aria-label={texts.failure}>
           <ErrorMessage text={node.error.message} />
           {node.error.hint && <p dir="auto">{node.error.hint}</p>}

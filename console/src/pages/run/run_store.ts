@@ -2,6 +2,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { api } from "../../api.ts";
 import { type ApiError, toApiError } from "../../api_error.ts";
 import type { NodeResult, RunGraph, RunSummary } from "../../api_types.ts";
+import type { Answer } from "../../inbox/words.ts";
 import { listenForChanges } from "../../live.ts";
 import type { Change } from "../../server_events.ts";
 import type { NodeStatus } from "./run_words.ts";
@@ -19,6 +20,10 @@ export interface NodeState {
   note?: string;
   hasError?: boolean;
   action?: string;
+  /** The question that the node waits for. */
+  approvalId?: string;
+  /** How this question was decided after the run had ended. */
+  answer?: Answer;
 }
 
 const PAGE = 5_000;
@@ -37,6 +42,7 @@ export function toState(result: NodeResult): NodeState {
     ...(result.duration_ms === null ? {} : { durationMs: result.duration_ms }),
     ...(result.note ? { note: result.note } : {}),
     ...(result.action ? { action: result.action } : {}),
+    ...(result.error?.approval_id ? { approvalId: result.error.approval_id } : {}),
     hasError: result.error !== null,
   };
 }
@@ -61,6 +67,13 @@ export function keepStart(before: NodeState | undefined, state: NodeState): Node
   return isProgress ? { ...state, startedAt: before.startedAt as string } : state;
 }
 
+/** Return the states of nodes, with the answer to the question of the run for the node that asked it. */
+export function addAnswer(states: readonly NodeState[], run: RunSummary | undefined): readonly NodeState[] {
+  const answer = run?.question_answer;
+  if (!answer) return states;
+  return states.map((state) => (state.approvalId === run.error?.approval_id ? { ...state, answer } : state));
+}
+
 /**
  * A run, live: nodes that have ended come from the log, page by page; nodes that start and end meanwhile come from the
  * event stream, whichever process runs them.
@@ -71,7 +84,7 @@ export function makeRunStore(runId: string) {
   const isPresentGraph = signal(false);
   const resumesWhenDecided = signal(false);
   const resumedAs = signal<string | null>(null);
-  const ended = signal<readonly NodeState[]>([]);
+  const logged = signal<readonly NodeState[]>([]);
   const live = signal<ReadonlyMap<string, NodeState>>(new Map());
   const error = signal<ApiError | undefined>(undefined);
   let abort = new AbortController();
@@ -83,6 +96,7 @@ export function makeRunStore(runId: string) {
   let newer: Change[] = [];
   let mustReadAgain = false;
 
+  const ended = computed(() => addAnswer(logged.value, run.value));
   /** The last state of every node, by its key. */
   const states = computed<ReadonlyMap<string, NodeState>>(() => {
     const found = new Map(ended.value.map((state) => [state.node, state]));
@@ -100,7 +114,7 @@ export function makeRunStore(runId: string) {
     newer = [];
     const { signal: aborted } = abort;
     try {
-      let after = fromStart ? 0 : (ended.peek().at(-1)?.seq ?? 0);
+      let after = fromStart ? 0 : (logged.peek().at(-1)?.seq ?? 0);
       for (let hasMore = true; hasMore; ) {
         const path = { run_id: runId };
         const page = await api.get("/api/runs/{run_id}/progress", {
@@ -138,15 +152,15 @@ export function makeRunStore(runId: string) {
   }
 
   function apply(nodes: readonly NodeState[], isFirst: boolean): void {
-    if (isFirst) ended.value = nodes;
-    else if (nodes.length) ended.value = [...ended.peek(), ...nodes];
+    if (isFirst) logged.value = nodes;
+    else if (nodes.length) logged.value = [...logged.peek(), ...nodes];
   }
 
   /** Return whether a node has ended that the log did not have when it was read. */
   function hasUnloggedNode(): boolean {
     if (run.peek()?.status !== "running") return false;
-    const logged = new Set(ended.peek().map((state) => state.node));
-    return [...live.peek().values()].some((state) => state.status !== "running" && !logged.has(state.node));
+    const known = new Set(logged.peek().map((state) => state.node));
+    return [...live.peek().values()].some((state) => state.status !== "running" && !known.has(state.node));
   }
 
   function readSoon(milliseconds = READ_MS): void {

@@ -1,6 +1,6 @@
 import type { NodeResult, RunSummary } from "../../api_types.ts";
 import type { Tone } from "../../components/controls.tsx";
-import { removeDirections } from "../../inbox/words.ts";
+import { type Answer, describeState, removeDirections } from "../../inbox/words.ts";
 import type { Change } from "../../server_events.ts";
 import { strings } from "../../strings.ts";
 import { listForgotten } from "../workflows/input_values.ts";
@@ -56,8 +56,12 @@ export function describeStarter({ starter }: Pick<RunSummary, "starter">): strin
   return starter?.name ? strings.run.starters[starter.door](removeDirections(starter.name)) : "";
 }
 
-/** Return the word and the colour of the state of a node. */
-export function describeNode(status: NodeStatus): { word: string; tone: Tone } {
+/** Return the word and the colour of the state of a node. A node whose question was answered waits no more. */
+export function describeNode(status: NodeStatus, answer?: Answer): { word: string; tone: Tone } {
+  if (answer) {
+    const { tag: word, tone } = describeState("", { ...answer, state: "decided" });
+    return { word, tone };
+  }
   return { word: strings.run.nodeStatuses[status], tone: NODE_TONES[status] };
 }
 

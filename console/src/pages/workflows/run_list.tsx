@@ -9,9 +9,11 @@ import { EmptyState, Loaded } from "../../components/states.tsx";
 import { Age } from "../../components/time.tsx";
 import { showError } from "../../components/toasts.tsx";
 import { VirtualList } from "../../components/virtual_list.tsx";
+import { describeDecided } from "../../inbox/words.ts";
 import { makeListKeys, useKeys } from "../../keys.ts";
 import { useResource } from "../../resource.ts";
 import { formatPath, navigate } from "../../router.ts";
+import { readOwnName } from "../../session.ts";
 import { strings } from "../../strings.ts";
 import {
   describeRun,
@@ -135,7 +137,9 @@ function describeDetail(run: RunSummary): string {
     run.duration_ms === null ? "" : formatDuration(run.duration_ms),
     describeStarter(run),
     run.reused ? strings.run.reusedCount(run.reused) : "",
-    run.error?.message.split("\n")[0] ?? "",
+    run.question_answer
+      ? describeDecided(run.question_answer, readOwnName())
+      : (run.error?.message.split("\n")[0] ?? ""),
   ];
   return parts.filter(Boolean).join(" · ");
 }

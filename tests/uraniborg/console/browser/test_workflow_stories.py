@@ -178,11 +178,26 @@ def test_a_run_of_the_console_that_is_decided_in_a_terminal_is_resumed_and_never
     page.evaluate(WATCH_FOR_RESUME)
     with server.make_client() as client:
         approval_id = client.get(f"/api/runs/{asked}").json()["error"]["approval_id"]
+    page.get_by_role("button", name="Reject").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Reason").fill("half a reason")
     decide = [find_program("uraniborg"), "decide", approval_id, "reject", "--note", "too early"]
     subprocess.run(decide, env=server.env, check=True, capture_output=True)
+    expect(dialog.get_by_text("Rejected by Tycho, in the terminal.")).to_be_visible()
+    expect(dialog.get_by_text("Your reason was not sent.")).to_be_visible()
+    expect(dialog.get_by_label("Reason")).to_have_value("half a reason")
+    expect(dialog.get_by_role("button", name="Reject")).to_have_count(0)
+    dialog.get_by_role("button", name="Close").last.click()
     expect(page.get_by_text("This run was resumed:")).to_be_visible()
     expect(page.get_by_role("status").get_by_text("Decided", exact=True)).to_be_visible()
+    expect(page.get_by_text("Rejected by Tycho, in the terminal.")).to_be_visible()
     assert not page.evaluate("window.hasOfferedResume")
+    expect(get_node(page, "ask")).to_contain_text("Rejected")
+    get_node(page, "ask").click()
+    expect(page.get_by_role("complementary").get_by_text("Rejected by Tycho, in the terminal.")).to_be_visible()
+    expect(page.get_by_text("A person has to decide")).to_have_count(0)
+    page.goto(f"{server.url}/workflows?view=runs&workflow=asking")
+    expect(page.get_by_role("list", name="Runs").get_by_text("Rejected by Tycho, in the terminal")).to_be_visible()
 
 
 def get_node(page: Page, name: str) -> Locator:
