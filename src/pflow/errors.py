@@ -20,6 +20,7 @@ PflowError
 ├── RunStopped           the run stops for a reason outside its nodes, and can be resumed execution_error
 │   ├── RunTimedOut          it did not end in time
 │   ├── RunCancelled         it was cancelled
+│   │   └── RunInterrupted       the server that ran it has ended
 │   ├── ResumePointUnusable  the results of an earlier run cannot be read
 │   ├── ClusterUnreachable   no Dask scheduler or worker answers
 │   └── ApprovalRequired     a person has to decide first                                 approval_required
@@ -167,6 +168,10 @@ class RunTimedOut(RunStopped, Unavailable):
 
 class RunCancelled(RunStopped, Conflict):
     code = "run_cancelled"
+
+
+class RunInterrupted(RunCancelled):
+    code = "run_interrupted"
 
 
 class ResumePointUnusable(RunStopped, Unavailable):

@@ -3,12 +3,10 @@
 Each line of stdin is a request as JSON: `name`, and perhaps `inputs`, `fresh` and `person`. For each, the worker writes
 one or two lines to stdout: the id of the run as soon as it begins, and the reply of `execute`, which has the key
 `success`. A run that waits for an approval lists the inputs that are secrets in `secret_inputs`.
-The worker ends at the end of stdin; a run that is active then is cancelled and can be resumed.
+The worker ends at the end of stdin; a run that is active then is interrupted and can be resumed.
 """
 
 import json
-import os
-import signal
 import sys
 import threading
 from contextlib import suppress
@@ -16,6 +14,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from pflow.config import load_settings
+from pflow.engine.cancellation import Cancellation
 from pflow.engine.progress_output import NodeStatus, NullProgressOutput
 from pflow.engine.runlog_rows import Starter
 from pflow.errors import ApprovalRequired
@@ -24,7 +23,7 @@ from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import configure_logging
 
-_Requests = SimpleQueue[dict[str, Any] | None]
+_Requests = SimpleQueue[tuple[dict[str, Any], Cancellation] | None]
 
 
 class _RunIdWriter(NullProgressOutput):
@@ -51,24 +50,22 @@ def main() -> None:
     """Run the workflows of the requests, one after the other."""
     configure_logging()
     requests: _Requests = SimpleQueue()
-    is_running = threading.Event()
-    threading.Thread(target=_read_requests, args=(requests, is_running), daemon=True).start()
+    threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     with suppress(KeyboardInterrupt, BrokenPipeError):
         while (request := requests.get()) is not None:
-            is_running.set()
-            _run_workflow(request)
-            is_running.clear()
+            _run_workflow(*request)
 
 
-def _read_requests(requests: _Requests, is_running: threading.Event) -> None:
+def _read_requests(requests: _Requests) -> None:
+    last = Cancellation()
     for line in sys.stdin:
-        requests.put(json.loads(line))
+        last = Cancellation()
+        requests.put((json.loads(line), last))
     requests.put(None)
-    if is_running.is_set():
-        os.kill(os.getpid(), signal.SIGINT)  # cancels the run
+    last.interrupt()
 
 
-def _run_workflow(request: dict[str, Any]) -> None:
+def _run_workflow(request: dict[str, Any], cancellation: Cancellation) -> None:
     name = str(request["name"])
     service = Service(load_settings(), starter=Starter("console", str(request.get("person", ""))))
     try:
@@ -81,6 +78,7 @@ def _run_workflow(request: dict[str, Any]) -> None:
             warnings=list(found.warnings),
             output=_RunIdWriter(),
             fresh=bool(request.get("fresh")),
+            cancellation=cancellation,
         )
         reply = build_reply_and_write_large_outputs(result, service.home)
         if isinstance(result.error, ApprovalRequired):

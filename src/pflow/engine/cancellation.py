@@ -14,6 +14,7 @@ class Cancellation:
         self._stop: Callable[[], None] | None = None
         self.ended = threading.Event()
         self.is_requested = False
+        self.is_interruption = False
 
     def cancel(self) -> None:
         """Cancel the run, or let it end as soon as it begins."""
@@ -21,6 +22,11 @@ class Cancellation:
             self.is_requested = True
             if self._stop is not None:
                 self._stop()
+
+    def interrupt(self) -> None:
+        """Cancel the run because the server that runs it has ended: nobody has cancelled it."""
+        self.is_interruption = True
+        self.cancel()
 
     def bind_task(self, loop: asyncio.AbstractEventLoop, task: "asyncio.Task[object]") -> None:
         """Let `cancel` cancel this task from now on."""

@@ -25,7 +25,7 @@ from pflow.engine.spool import get_spool_folder, mask_or_remove_spool_files
 from pflow.engine.step_runner import LiveStepRunner, LoadWorkflow
 from pflow.engine.steps import ItemEnd, NodeEnd, RunState, WalkListener
 from pflow.engine.walker import WorkflowWalker, yield_to_loop
-from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunTimedOut, as_pflow_error
+from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunInterrupted, RunTimedOut, as_pflow_error
 from pflow.ir.model import Node, Workflow
 from pflow.node import Context
 from pflow.redaction import Secrets
@@ -93,7 +93,7 @@ class Engine:
 def _run_on_new_loop(run: "_Run", cancellation: Cancellation) -> RunResult:
     loop = asyncio.new_event_loop()
     try:
-        task = loop.create_task(run.run_to_end())
+        task = loop.create_task(run.run_to_end(cancellation))
         cancellation.bind_task(loop, task)
         is_main = threading.current_thread() is threading.main_thread()
         if is_main:  # other threads cannot handle signals
@@ -204,7 +204,7 @@ class _Run:
         self._state: RunState | None = None
         self._began = time.perf_counter()
 
-    async def run_to_end(self) -> RunResult:
+    async def run_to_end(self, cancellation: Cancellation) -> RunResult:
         """Run the workflow and return the result; all errors are in the result."""
         self.engine.output.on_run_started(self.name, self.run_id, len(self.workflow.nodes))
         error: PflowError | None = None
@@ -213,9 +213,7 @@ class _Run:
         try:
             outputs = await self._run_nodes_and_collect_outputs()
         except asyncio.CancelledError:
-            error = RunCancelled(
-                "The run was cancelled.", hint="Run it again to resume it.", node=self._interrupted_node
-            )
+            error = self._make_cancelled_error(cancellation)
         except UraniborgError as exc:
             error = as_pflow_error(exc)
         except Exception as exc:
@@ -227,6 +225,12 @@ class _Run:
         self.engine.feed.publish("run", self.run_id, workflow=self.name, status=self._log.status)
         self.engine.output.on_run_finished(result.success, result.duration_ms)
         return result
+
+    def _make_cancelled_error(self, cancellation: Cancellation) -> RunCancelled:
+        hint, node = "Run it again to resume it.", self._interrupted_node
+        if cancellation.is_interruption:
+            return RunInterrupted("The run was interrupted: the server that ran it has ended.", hint=hint, node=node)
+        return RunCancelled("The run was cancelled.", hint=hint, node=node)
 
     def _watch_cancel_requests(self) -> CancelWatcher:
         """Cancel this run when another process requests it."""

@@ -45,7 +45,7 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.sqlite import DatabaseUnusable, commit_durably, transaction
 
-Ending = Literal["success", "failed", "cancelled", "waiting"]
+Ending = Literal["success", "failed", "cancelled", "waiting", "interrupted"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

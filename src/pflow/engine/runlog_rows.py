@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, cast
 import orjson
 
 from pflow.engine.progress_output import NodeStatus
+from pflow.errors import RunInterrupted
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
 from uraniborg.kernel.logging import redact
 
@@ -17,6 +18,11 @@ _MAX_CHARS: Final = 100_000
 """Characters of JSON that one value may take; of a longer value only the beginning is stored."""
 _USUAL_ACTIONS: Final = (DEFAULT_ACTION, ERROR_ACTION)
 _NODE_VALUES: Final = ("params", "outputs", "inputs", "messages")
+_PROCESS_ENDED: Final = {
+    "code": RunInterrupted.code,
+    "message": "The run was interrupted: its process has ended.",
+    "hint": "Run it again to resume it.",
+}
 RUN_COLUMNS: Final = (
     "number",
     *("id", "workflow", "source", "status", "started_at", "ended_at", "duration_ms", "failed_node", "error"),
@@ -150,7 +156,7 @@ def parse_run_row(row: tuple[Any, ...]) -> Plain:
         run["status"] = "interrupted"
     return run | {
         "inputs": parse_json(run["inputs"]),
-        "error": parse_error(run["error"]),
+        "error": parse_error(run["error"]) or (_PROCESS_ENDED if run["status"] == "interrupted" else None),
         "outputs": parse_json(run["outputs"]),
         "warnings": parse_texts(run["warnings"]),
         **({"starter": starter} if starter else {}),

@@ -13,6 +13,7 @@ from pflow.engine.runlog import Ending, RunLog
 from pflow.engine.runlog_items import ItemRow
 from pflow.engine.runlog_rows import NodeRow, Starter
 from pflow.engine.steps import ItemEnd, NodeEnd, StepResult
+from pflow.errors import RunInterrupted
 from pflow.ir.graph import describe_graph
 from pflow.ir.model import Workflow
 from pflow.redaction import Secrets
@@ -145,6 +146,8 @@ class RunLogWriter:
             if result.success
             else "waiting"
             if is_waiting
+            else "interrupted"
+            if isinstance(result.error, RunInterrupted)
             else "cancelled"
             if result.is_cancelled
             else "failed"

@@ -7,7 +7,6 @@ stays in the memory of this server: after a restart, a person gives the secret a
 
 import asyncio
 import json
-import signal
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -51,13 +50,8 @@ class _Worker:
         return json.loads(line) if line else None
 
     async def end(self) -> None:
-        """End the process, which cancels its run."""
+        """End the process, which interrupts its run."""
         await end_process(self.process, within_s=_STOP_S)
-
-    def cancel_run(self) -> None:
-        """Cancel the run of the process."""
-        with suppress(ProcessLookupError):
-            self.process.send_signal(signal.SIGINT)
 
 
 @dataclass
@@ -143,9 +137,7 @@ class RunWorkers:
         await self._run(await self._start_worker(), request)
 
     async def stop(self) -> None:
-        """Cancel all runs; they can be resumed. Runs that wait for an approval still wait."""
-        for worker in self._workers:
-            worker.cancel_run()
+        """Interrupt all runs; they can be resumed. Runs that wait for an approval still wait."""
         await asyncio.gather(*(worker.end() for worker in list(self._workers)))
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_STOP_S)
@@ -158,7 +150,7 @@ class RunWorkers:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=_LINE_BYTES,
-            start_new_session=True,  # Ctrl-C at the server cancels the runs through `stop`
+            start_new_session=True,  # Ctrl-C at the server interrupts the runs through `stop`
         )
         worker = _Worker(process)
         self._workers.add(worker)

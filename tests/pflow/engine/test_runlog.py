@@ -236,6 +236,7 @@ def test_a_run_whose_process_was_killed_is_interrupted_and_its_nodes_stay(log: R
     assert done.returncode == -signal.SIGKILL
     run = log.get_run("killed")
     assert (run["status"], [one["node"] for one in run["nodes"]]) == ("interrupted", ["first"])
+    assert run["error"]["message"] == "The run was interrupted: its process has ended."
     report = log.compute_statistics("w")
     assert (report["execution_count"], report["failure_count"], report["last_execution_success"]) == (1, 0, False)
     assert (report["last_execution_timestamp"], report["last_duration_ms"]) == (NOON, None)

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,10 @@ async def test_a_server_that_was_killed_leaves_no_worker_behind(tmp_path: Path) 
         await wait_until_gone(worker)
 
 
-async def test_ctrl_c_ends_open_streams_and_cancels_runs_so_that_nothing_is_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+async def test_a_server_that_ends_leaves_no_process_and_its_run_is_interrupted_and_can_be_resumed(
+    tmp_path: Path, ending: signal.Signals
+) -> None:
     slow = {"nodes": [{"id": "wait", "type": "shell", "params": {"command": "sleep 100"}}]}
     with run_server(tmp_path) as server:
         async with open_stream(server) as events, server.make_async_client() as api:
@@ -94,14 +98,18 @@ async def test_ctrl_c_ends_open_streams_and_cancels_runs_so_that_nothing_is_left
             run_id = (await api.post("/api/runs", json={"name": "slow"})).json()["run_id"]
             await wait_for_event(events, "node", node="wait", status="running")
             children = find_children(server.process.pid)
-            server.process.send_signal(signal.SIGINT)
+            server.process.send_signal(ending)
             async with asyncio.timeout(60):
-                assert [kind async for _, kind, _ in events if kind == "reset"] == []
-        assert server.process.wait(60) == 0
+                with suppress(httpx.RemoteProtocolError):
+                    assert [kind async for _, kind, _ in events if kind == "reset"] == []
+        assert server.process.wait(60) == (0 if ending == signal.SIGINT else -ending)
         for child in children:
             await wait_until_gone(child)
     with run_server(tmp_path) as again, again.make_client() as client:
-        assert client.get(f"/api/runs/{run_id}").json()["status"] == "cancelled"
+        run = client.get(f"/api/runs/{run_id}").json()
+        assert (run["status"], run["error"]["code"]) == ("interrupted", "run_interrupted")
+        assert run["error"]["message"] == "The run was interrupted: the server that ran it has ended."
+        assert run["error"]["hint"] == "Run it again to resume it."
 
 
 async def start_waiting_run(server: ServerProcess, api: httpx.AsyncClient, events: AsyncIterator[Any]) -> str:
