@@ -1020,7 +1020,10 @@ export interface PlannedStep {
   effect: string;
   /** The parameters as far as they are known, with secrets masked. */
   params: Record<string, unknown>;
-  will: "run" | "reuse" | "fail" | "skip";
+  /** What happens if the node is reached. `ask`: a person is asked, and the run stops until the decision. */
+  will: "run" | "ask" | "reuse" | "fail" | "skip";
+  /** The nodes that decide whether this one is reached; it certainly is if there are none. */
+  decided_by: string[];
   /** The values that have to be known to be certain. */
   waits_for: string[];
   problem?: string | null;

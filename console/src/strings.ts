@@ -973,6 +973,8 @@ export const strings = {
     planNothing: "Nothing has run.",
     planCount: {
       run: (count: number) => `${plural(count, "node")} would run`,
+      ask: (count: number) => `${plural(count, "node")} would ask a person`,
+      may: (count: number) => `${plural(count, "node")} may be reached`,
       reuse: (count: number) => `${plural(count, "result")} would be reused`,
       fail: (count: number) => `${count} would fail`,
       skip: (count: number) => `${count} would be skipped`,
@@ -981,14 +983,20 @@ export const strings = {
     node: "Node",
     will: "Would",
     remark: "Remark",
-    wills: { run: "Run", reuse: "Be reused", fail: "Fail", skip: "Be skipped" },
+    wills: { run: "Run", ask: "Ask a person", reuse: "Be reused", fail: "Fail", skip: "Be skipped" },
+    mays: { run: "May run", ask: "May ask a person", reuse: "May be reused", fail: "May fail", skip: "Be skipped" },
+    asksPerson: "The run stops until somebody has decided.",
     effects: {
       pure: "Changes nothing.",
       idempotent: "Can be repeated.",
       effectful: "Changes something.",
       read: "Only reads.",
     } as Readonly<Record<string, string>>,
-    waitsFor: (names: string) => `Certain once ${names} is known.`,
+    dependsOn: (names: readonly string[]) => {
+      const shown = names.slice(0, 5);
+      const listed = shown.length > 1 ? `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}` : shown.join("");
+      return `Depends on the ${names.length > 1 ? "results" : "result"} of ${listed}${names.length > 5 ? " and others" : ""}.`;
+    },
     outputs: "Outputs",
     lastRuns: "Last runs",
     average: (duration: string) => `${duration} on average`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Diagnostic, NodeResult, RunSummary } from "../src/api_types.ts";
+import type { Diagnostic, NodeResult, PlannedStep, RunSummary } from "../src/api_types.ts";
 import { layOut } from "../src/graph/graph_layout.ts";
 import { formatCurve } from "../src/graph/graph_types.ts";
 import { addAnswer, keepStart, readNodeChange, toState } from "../src/pages/run/run_store.ts";
@@ -9,6 +9,7 @@ import { applyCorrection, findCorrection } from "../src/pages/workflows/correcti
 import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
 import { findLine, findSyntaxProblem, JsonPositions } from "../src/pages/workflows/json_positions.ts";
 import { insertNode } from "../src/pages/workflows/node_insertion.ts";
+import { countSteps, describeStep } from "../src/pages/workflows/run_form.tsx";
 import { findDifference } from "../src/pages/workflows/text_change.ts";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: templates of workflows
@@ -253,6 +254,28 @@ describe("a run", () => {
 
   it("says durations in words", () => {
     expect([3, 1_500, 65_000, 7_260_000].map(formatDuration)).toEqual(["3 ms", "1.5 s", "1 min 5 s", "2 h 1 min"]);
+  });
+});
+
+describe("what would happen", () => {
+  const step: PlannedStep = {
+    node: "a",
+    type: "echo",
+    effect: "pure",
+    params: {},
+    will: "run",
+    decided_by: [],
+    waits_for: [],
+  };
+
+  it("counts only nodes that certainly run as such", () => {
+    const ask: PlannedStep = { ...step, will: "ask", effect: "idempotent" };
+    const branch: PlannedStep = { ...step, decided_by: ["ask"], waits_for: ["count.stdout", "ask"] };
+    expect(countSteps([step, ask, branch, branch])).toBe(
+      "1 node would run, 1 node would ask a person, 2 nodes may be reached",
+    );
+    expect(describeStep(ask)).toBe("The run stops until somebody has decided.");
+    expect(describeStep(branch)).toBe("Changes nothing. Depends on the results of ask and count.");
   });
 });
 

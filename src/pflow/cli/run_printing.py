@@ -48,7 +48,15 @@ _NODE_STYLES: Final = {
 }
 _INDENT: Final = 6
 _NARROWEST: Final = 20
-_PLAN_STYLES: Final = {"run": ("●", ""), "reuse": ("↺", CYAN), "fail": ("✗", RED), "skip": ("–", DIM)}
+_ASKS: Final = "asks a person; the run stops until somebody has decided"
+_MAY: Final = {"run": "run", "ask": "ask", "reuse": "be reused", "fail": "fail"}
+_PLAN_STYLES: Final = {
+    "run": ("●", ""),
+    "ask": ("◦", YELLOW),
+    "reuse": ("↺", CYAN),
+    "fail": ("✗", RED),
+    "skip": ("–", DIM),
+}
 
 
 def print_history(runs: list[dict[str, Any]], workflow: str | None) -> None:
@@ -156,8 +164,10 @@ def _draw_bar(took: float, longest: float, columns: int) -> str:
 
 def print_dry_run(steps: list[dict[str, Any]], name: str) -> None:
     page = Page()
-    counts = Counter(step["will"] for step in steps)
+    counts = Counter("may" if step["decided_by"] and step["will"] != "skip" else step["will"] for step in steps)
     would = f"{plural(counts['run'], 'node')} would run, {counts['reuse']:,} would be reused"
+    would += f", {plural(counts['ask'], 'node')} would ask a person" if counts["ask"] else ""
+    would += f", {counts['may']:,} may be reached" if counts["may"] else ""
     would += f", {counts['fail']:,} would fail" if counts["fail"] else ""
     would += f", {counts['skip']:,} would be skipped" if counts["skip"] else ""
     page.write_line(StyledText(BOLD, name), StyledText(DIM, f"  {would}. Nothing was run."))
@@ -174,12 +184,19 @@ def print_dry_run(steps: list[dict[str, Any]], name: str) -> None:
         )
         if step["will"] == "skip":
             continue
+        if step["will"] == "ask":
+            page.write_paragraph(
+                "asks a person; the run stops until somebody has decided", indent=_INDENT, style=YELLOW
+            )
         _print_params(page, step["params"])
         if "items" in step:
             items = f"{plural(step['items'], 'item')}, {step['items_reused']:,} would be reused"
             page.write_paragraph(items, indent=_INDENT, style=DIM)
-        if waits_for := step["waits_for"]:
-            page.write_paragraph(f"depends on {', '.join(waits_for)}", indent=_INDENT, style=DIM)
+        if decided_by := step["decided_by"]:
+            may = f"may {_MAY[step['will']]}, depends on {', '.join(decided_by)}"
+            page.write_paragraph(may, indent=_INDENT, style=DIM)
+        if values := [one for one in step["waits_for"] if one not in decided_by]:
+            page.write_paragraph(f"depends on {', '.join(values)}", indent=_INDENT, style=DIM)
         if problem := step.get("problem"):
             page.write_paragraph(problem, indent=_INDENT, style=RED)
 

@@ -31,6 +31,8 @@ _RUN_ID: Final = "to come"
 """Stands for the id of the run in which a node will have its effect."""
 _MAX_STEPS: Final = 10_000
 """After how many steps nested workflows are not followed: workflows may run each other."""
+_APPROVAL: Final = "approval"
+"""The type of nodes that ask a person."""
 _ITEM_AND_SLASH: Final = re.compile(r"(\[\d+\])?/$")
 
 Report = dict[str, Any]
@@ -47,7 +49,8 @@ def plan_run(
     """Return a report for each node in the order of the run, nested nodes after the node that runs them.
 
     A report has the parameters as far as they are known, with secrets masked, and what happens if the node is reached:
-    `run`, `reuse` of an earlier result, or `fail`; or `skip` if it is not reached. `waits_for` names the values that
+    `run`, `ask` a person, `reuse` of an earlier result, or `fail`; or `skip` if it is not reached. `decided_by` names
+    the nodes that decide whether it is reached; it certainly is if there are none. `waits_for` names the values that
     have to be known to be certain. Raise as `prepare_inputs` does.
     """
     values = prepare_inputs(workflow, inputs)
@@ -83,6 +86,8 @@ class DryStepRunner(WalkListener):
         self._batches: dict[str, Report] = {}
         self._deciding_nodes: list[Sequence[str]] = []
         """For each node that is looked at, innermost last, the nodes that decide whether it is reached."""
+        self._decided_by: dict[str, list[str]] = {}
+        """For each node that may not be reached, the keys of the nodes that decide this, also in outer workflows."""
 
     async def reuse_or_run_job(self, state: RunState, job: Job) -> StepResult:
         """Return the earlier result that a run would reuse, or a result that is not known."""
@@ -109,6 +114,10 @@ class DryStepRunner(WalkListener):
 
     def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
         self._deciding_nodes.append(deciding_nodes)
+        prefix = key.removesuffix(node.id)
+        outer = self._decided_by.get(_ITEM_AND_SLASH.sub("", prefix), [])
+        if decided_by := [*outer, *(prefix + one for one in deciding_nodes)]:
+            self._decided_by[key] = decided_by
         if deciding_nodes:
             self.lookup.begin_trial_claims()
 
@@ -124,7 +133,8 @@ class DryStepRunner(WalkListener):
             self.lookup.release_trial_claims()
         roots = {one.partition(".")[0].partition("[")[0] for one in end.waits_for}
         waits_for = [*end.waits_for, *(one for one in deciding_nodes if one not in roots)]
-        will = "fail" if error else "reuse" if step is not None and step.is_reused else "run"
+        will = "ask" if node.type == _APPROVAL else "run"
+        will = "fail" if error else "reuse" if step is not None and step.is_reused else will
         report = self._build_report_and_drop_params(key, node, will, waits_for)
         if node.batch is None:
             report |= {"problem": error.message} if error else {}
@@ -155,5 +165,6 @@ class DryStepRunner(WalkListener):
             "effect": get_effect(self._interfaces, node, params),
             "params": params,
             "will": prediction,
+            "decided_by": self._decided_by.get(key, []),
             "waits_for": list(waits_for),
         }

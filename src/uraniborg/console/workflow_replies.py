@@ -176,7 +176,10 @@ class PlannedStep(Reply):
     effect: str
     params: dict[str, Any]
     """The parameters as far as they are known, with secrets masked."""
-    will: Literal["run", "reuse", "fail", "skip"]
+    will: Literal["run", "ask", "reuse", "fail", "skip"]
+    """What happens if the node is reached. `ask`: a person is asked, and the run stops until the decision."""
+    decided_by: list[str]
+    """The nodes that decide whether this one is reached; it certainly is if there are none."""
     waits_for: list[str]
     """The values that have to be known to be certain."""
     problem: str | None = None

@@ -146,7 +146,9 @@ def test_a_dry_run_prints_the_plan_and_runs_nothing(run_pflow: RunPflow, workpla
     workplace.write_draft("asking", ASKING)
     report = run_pflow("run", "asking", "--dry-run")
     assert report.code == 0
-    assert "3 nodes would run, 0 would be reused. Nothing was run." in report.out
+    assert "1 node would run, 0 would be reused, 1 node would ask a person, 1 may be reached." in report.out
+    assert "asks a person; the run stops until somebody has decided" in report.out
+    assert "may run, depends on ask" in report.out
     assert "echo once >> before.txt" in report.out
     steps = run_pflow("run", "asking", "--dry-run", "--json", "--only", "before").json["plan"]
     assert [step["node"] for step in steps] == ["before"]

@@ -214,6 +214,30 @@ def will_by_node(plan: dict[str, dict[str, Any]]) -> dict[str, str]:
     return {name: step["will"] for name, step in plan.items()}
 
 
+def test_nodes_behind_a_branch_name_the_nodes_that_decide_and_an_approval_asks(home: Home) -> None:
+    nodes = [
+        node("first", "echo", message="Hello"),
+        node("ask", "approval", question="Publish?", on_reject="branch"),
+        node("publish", "effect"),
+        node("discard", "effect"),
+    ]
+    plan = plan_by_node(home, build_graph(nodes, "first>ask", "ask>publish", "ask>discard:rejected"))
+    assert {name: (step["will"], step["decided_by"]) for name, step in plan.items()} == {
+        "first": ("run", []),
+        "ask": ("ask", []),
+        "publish": ("run", ["ask"]),
+        "discard": ("run", ["ask"]),
+    }
+
+
+def test_nested_nodes_name_the_nodes_that_decide_about_the_outer_node(home: Home) -> None:
+    inner = build_graph([node("x"), node("y"), node("z")], "x>y:left", "x>z:right")
+    nodes = [node("a"), node("w", "workflow", workflow_ir=inner), node("c")]
+    plan = plan_by_node(home, build_graph(nodes, "a>w:left", "a>c:right"))
+    decided_by = {name: step["decided_by"] for name, step in plan.items()}
+    assert decided_by == {"a": [], "w": ["a"], "w/x": ["a"], "w/y": ["a", "w/x"], "w/z": ["a", "w/x"], "c": ["a"]}
+
+
 def test_outputs_of_a_node_that_may_not_be_reached_are_not_known(home: Home) -> None:
     def ir(action: str) -> dict[str, Any]:
         nodes = [node("a", "volatile", action=action), node("b"), node("c", "effect", x='${b.value ?? "none"}')]

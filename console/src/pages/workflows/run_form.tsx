@@ -135,29 +135,43 @@ export function InputControl(props: {
   );
 }
 
-const WILL_TONES: Record<PlannedStep["will"], Tone> = { run: "accent", reuse: "yes", fail: "no", skip: "neutral" };
+const WILL_TONES: Record<PlannedStep["will"], Tone> = {
+  run: "accent",
+  ask: "waiting",
+  reuse: "yes",
+  fail: "no",
+  skip: "neutral",
+};
+
+function isUncertain(step: PlannedStep): boolean {
+  return step.decided_by.length > 0 && step.will !== "skip";
+}
+
+/** Return how many nodes would run, and so on. Nodes that depend on a branch are counted apart. */
+export function countSteps(steps: readonly PlannedStep[]): string {
+  return (["run", "ask", "reuse", "may", "fail", "skip"] as const)
+    .map((will) => [will, steps.filter((step) => (isUncertain(step) ? "may" : step.will) === will).length] as const)
+    .filter(([, count]) => count)
+    .map(([will, count]) => texts.planCount[will](count))
+    .join(", ");
+}
 
 /** What a run would do, node by node. */
 function Plan({ steps }: { steps: readonly PlannedStep[] }) {
-  const counts = (["run", "reuse", "fail", "skip"] as const).map(
-    (will) => [will, steps.filter((step) => step.will === will).length] as const,
-  );
   return (
     <section class="plan" aria-label={texts.planTitle}>
       <h3>{texts.planTitle}</h3>
       <p class="quiet" role="status">
-        {counts
-          .filter(([, count]) => count)
-          .map(([will, count]) => texts.planCount[will](count))
-          .join(", ")}
-        . {texts.planNothing}
+        {countSteps(steps)}. {texts.planNothing}
       </p>
       <Table
         label={texts.planTitle}
         columns={[{ title: texts.node }, { title: texts.will }, { title: texts.remark }]}
         rows={steps.slice(0, 1_000).map((step) => [
           <span dir="auto">{step.node}</span>,
-          <Tag tone={WILL_TONES[step.will]}>{texts.wills[step.will]}</Tag>,
+          <Tag tone={isUncertain(step) ? "neutral" : WILL_TONES[step.will]}>
+            {(isUncertain(step) ? texts.mays : texts.wills)[step.will]}
+          </Tag>,
           <span dir="auto" class="quiet">
             {describeStep(step)}
           </span>,
@@ -167,12 +181,14 @@ function Plan({ steps }: { steps: readonly PlannedStep[] }) {
   );
 }
 
-function describeStep(step: PlannedStep): string {
+/** Return what there is to know about a step besides its node. */
+export function describeStep(step: PlannedStep): string {
+  const nodes = new Set([...step.decided_by, ...step.waits_for.map((name) => name.replace(/[.[].*$/, ""))]);
   const parts = [
     step.problem ?? "",
-    texts.effects[step.effect] ?? step.effect,
+    step.will === "ask" ? texts.asksPerson : (texts.effects[step.effect] ?? step.effect),
     step.items == null ? "" : texts.planItems(step.items, step.items_reused ?? 0),
-    step.waits_for.length ? texts.waitsFor(step.waits_for.slice(0, 5).join(", ")) : "",
+    nodes.size ? texts.dependsOn([...nodes]) : "",
   ];
   return parts.filter(Boolean).join(" ");
 }
