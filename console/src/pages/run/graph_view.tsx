@@ -34,11 +34,24 @@ export function GraphView({ nodes, edges, states, current, hrefOf }: GraphProps)
     const room = box.current.clientWidth;
     if (room) setZoom(Math.min(1, Math.max(0.6, room / layout.value.width)));
   }, [zoom, layout.value]);
+  const isOpen = zoom !== undefined && layout.value !== undefined;
+  useEffect(() => {
+    if (!isOpen) return;
+    const place = layout.value?.nodes[findStart(nodes, edges)];
+    if (place) showPlace(box.current, place, zoom);
+  }, [isOpen, layout.value]);
+  useEffect(() => {
+    if (!isOpen || current === undefined) return;
+    box.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [isOpen, layout.value, current]);
   if (layout.problem) return <p class="note-box">{texts.noLayout}</p>;
   if (!layout.value) return <p class="quiet graph-wait">{texts.layingOut(nodes.length)}</p>;
   const { width, height } = layout.value;
   const scale = zoom ?? 1;
-  const change = (factor: number) => setZoom(Math.min(MOST_ZOOM, Math.max(LEAST_ZOOM, scale * factor)));
+  const change = (factor: number) => {
+    const least = Math.min(LEAST_ZOOM, fitWhole(box.current, layout.value));
+    setZoom(Math.min(MOST_ZOOM, Math.max(least, scale * factor)));
+  };
   return (
     <div class="graph-frame">
       <div class="graph-tools">
@@ -77,9 +90,28 @@ export function GraphView({ nodes, edges, states, current, hrefOf }: GraphProps)
   );
 }
 
+/** Return the zoom at which the whole graph is in its frame. */
 function fitWhole(box: HTMLDivElement | null, layout: Layout | undefined): number {
   if (!box || !layout) return 1;
-  return Math.max(LEAST_ZOOM, Math.min(1, box.clientWidth / layout.width, box.clientHeight / layout.height));
+  const height = Number.parseFloat(getComputedStyle(box).maxHeight) || innerHeight; // of a wide page, or of a narrow one
+  return Math.min(1, box.clientWidth / layout.width, height / layout.height);
+}
+
+/** Return the index of the first node that no edge leads to. */
+function findStart(nodes: readonly WorkflowNode[], edges: readonly WorkflowEdge[]): number {
+  const targets = new Set(edges.map((edge) => edge.to));
+  return Math.max(
+    0,
+    nodes.findIndex((node) => !targets.has(node.id)),
+  );
+}
+
+/** Scroll the frame so that the node at this place is in the middle of its width. */
+function showPlace(box: HTMLDivElement | null, place: { x: number; y: number }, scale: number): void {
+  if (!box) return;
+  const left = (place.x + WIDTH / 2) * scale - box.clientWidth / 2;
+  const top = (place.y + HEIGHT) * scale - box.clientHeight;
+  box.scrollTo({ left, top: Math.max(0, top) });
 }
 
 /** Lay the graph out again only if its nodes or edges change, not while it runs. */

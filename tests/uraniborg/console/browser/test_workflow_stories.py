@@ -204,6 +204,32 @@ def get_node(page: Page, name: str) -> Locator:
     return page.get_by_role("list", name="Nodes").locator(f"a[href$='node={name}']")
 
 
+def test_a_large_graph_opens_at_its_start_fits_into_the_frame_and_shows_the_selected_node(
+    visitor: Visitor, server: ServerProcess
+) -> None:
+    leaves = [f"leaf{index}" for index in range(199)]
+    document = {
+        "nodes": [{"id": name, "type": "echo", "params": {"message": name}} for name in ["start", *leaves]],
+        "edges": [{"from": "start", "to": name} for name in leaves],
+    }
+    write_draft(server, "wide", document)
+    page = visitor.open_page(f"/runs/{run_to_end(server, 'wide', {})}")
+    expect(get_node(page, "start")).to_be_in_viewport()
+    for _ in range(5):
+        page.keyboard.press("j")
+        expect(page.locator(".graph-box [aria-current=true]")).to_be_in_viewport(ratio=0.99)
+    last = get_node(page, "leaf198")
+    expect(last).not_to_be_in_viewport()
+    page.get_by_role("button", name="Fit the whole graph").click()
+    box = page.get_by_role("region", name="Graph").bounding_box()
+    assert box
+    for name in ("start", "leaf0", "leaf198"):
+        place = get_node(page, name).bounding_box()
+        assert place
+        assert box["x"] - 1 <= place["x"] <= place["x"] + place["width"] <= box["x"] + box["width"] + 1
+        assert box["y"] - 1 <= place["y"] <= place["y"] + place["height"] <= box["y"] + box["height"] + 1
+
+
 def open_active_run(page: Page, workflow: str) -> None:
     runs = page.get_by_role("list", name="Runs").get_by_role("link").filter(has_text=workflow)
     runs.filter(has_text="Running").click()
