@@ -131,8 +131,7 @@ class RunLogWriter:
         began = format_iso(datetime.now(UTC) - timedelta(milliseconds=milliseconds))
         params = _replace_large_values(end.node.params)
         outputs = _replace_large_values(found) if (found := _choose_outputs(step)) else None
-        # The run whose result was reused has the values.
-        is_given = end.params is not None and end.status != "reused" and end.params != end.node.params
+        is_given = end.params is not None and end.params != end.node.params
         inputs = self._mask_short_secrets(_replace_large_values(end.params or {})) if is_given else None
         messages = list(self._messages.pop(end.key, ())) or None
         ending = (self._count, end.key, end.node.type, end.status, action, began, milliseconds, error, note)

@@ -124,6 +124,14 @@ def test_the_values_of_parameters_are_stored_beside_their_templates(home: Home, 
     assert "inputs" not in plain
 
 
+def test_a_reused_node_has_the_values_of_its_parameters(home: Home, logged: Any) -> None:
+    ir = chain(node("a", echo="${name}"), node("end"), inputs={"name": {"type": "string"}})
+    home.order("fail-end")
+    home.run(ir, {"name": "Sophie"})
+    reused = logged(home.run(ir, {"name": "Sophie"}))["nodes"]["a"]
+    assert (reused["status"], reused["inputs"]) == ("reused", {"echo": "Sophie"})
+
+
 def test_a_short_secret_is_not_in_the_values_of_parameters(home: Home, logged: Any) -> None:
     ir = chain(node("a", echo="pin ${pin}"), inputs={"pin": {"type": "string", "secret": True}})
     assert logged(home.run(ir, {"pin": "42"}))["nodes"]["a"]["inputs"] == {"echo": "***"}
