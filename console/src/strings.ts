@@ -387,6 +387,7 @@ export const strings = {
     facts: (bodies: number, version: number, current: number) =>
       `${plural(bodies, "body", "bodies")}, version ${version}${version === current ? "" : ` of ${current}`}`,
     findBody: "Choose a body",
+    otherSystems: "Other systems",
     body: "Body",
     follow: "Follow",
     unfollow: "Stop following",
@@ -1277,8 +1278,8 @@ export const strings = {
     readableSizes: "Sizes: readable, not to scale",
     realSizes: "Sizes: to scale; a dot is smaller than a pixel",
     logRadius: "Distances: logarithmic",
-    samePlace: (count: number) =>
-      `${plural(count, "system")} are drawn at the same place: this universe does not have their positions relative to each other`,
+    oneOfSystems: (count: number) =>
+      `1 of ${count} systems, that of the selected body: their positions relative to each other are unknown`,
     zone: "Green: habitable zone (Kopparapu et al. 2014)",
     zoneOf: (kelvin: number) =>
       `Green: habitable zone (Kopparapu et al. 2014), computed for ${kelvin} K, the ${kelvin > 5000 ? "upper" : "lower"} limit of the formula`,

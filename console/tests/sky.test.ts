@@ -1,9 +1,10 @@
 import { expect, test, vi } from "vitest";
-import { type Body, sortByOrbit } from "../src/sky/bodies.ts";
+import { type Body, chooseBodies, sortByOrbit } from "../src/sky/bodies.ts";
 import { formatClock, formatDate, fromDate, toDate } from "../src/sky/dates.ts";
 import { parseElements, WORDS } from "../src/sky/elements.ts";
-import { computePosition, countRootsAtOnePlace, type Point, solveKepler } from "../src/sky/motion.ts";
+import { computePosition, type Point, solveKepler } from "../src/sky/motion.ts";
 import { makeSkyState, writeSkyState } from "../src/sky/state.ts";
+import { chooseSystem, findSystemsAtOnePlace, hideOtherSystems } from "../src/sky/systems.ts";
 import { interpolate, type Trajectory } from "../src/sky/trajectory.ts";
 import { strings } from "../src/strings.ts";
 
@@ -110,11 +111,16 @@ test("the list of bodies has stars first, then planets by distance, each with it
   expect(sortByOrbit(parseElements(buffer), bodies).map((body) => body.index)).toEqual([0, 4, 2, 3, 1]);
 });
 
-test("systems at the same place are counted", () => {
-  const parents = [-1, 0, -1, -1, 3];
-  expect(countRootsAtOnePlace(parseElements(makeBinary(parents)))).toBe(1);
+test("of systems at the same place only that of the selected body is drawn", () => {
+  const parents = [-1, 0, -1, -1, 3, 4];
+  expect(findSystemsAtOnePlace(parseElements(makeBinary(parents)))).toEqual([]);
+  expect(findSystemsAtOnePlace(parseElements(makeBinary([])))).toEqual([]);
   const buffer = makeBinary(parents);
   for (const root of [0, 2, 3]) new DataView(buffer).setFloat32(HEADER + root * WORDS * 4 + 44, 0, true);
-  expect(countRootsAtOnePlace(parseElements(buffer))).toBe(3);
-  expect(countRootsAtOnePlace(parseElements(makeBinary([])))).toBe(1);
+  const elements = parseElements(buffer);
+  const systems = findSystemsAtOnePlace(elements);
+  expect(systems).toEqual([0, 2, 3]);
+  expect([undefined, "b5", "b2", "elsewhere"].map((id) => chooseSystem(elements, systems, id))).toEqual([0, 3, 2, 0]);
+  hideOtherSystems(elements, systems, 3);
+  expect(chooseBodies(elements).sort()).toEqual([3, 4, 5]);
 });

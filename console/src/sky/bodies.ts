@@ -1,6 +1,6 @@
 import { api } from "../api.ts";
 import { type Elements, EXACT, getFlags, getParent, getRadius, NO_POSITION } from "./elements.ts";
-import { computeOrbitSize, countRootsAtOnePlace } from "./motion.ts";
+import { computeOrbitSize } from "./motion.ts";
 
 /** A body that is drawn as a disc with a label. All others are points. */
 export interface Body {
@@ -37,8 +37,9 @@ export interface Cast {
   epoch: number | undefined;
   /** Whether lengths are astronomical units and times days. */
   isAstronomical: boolean;
-  /** How many systems are at the same place, because their positions relative to each other are unknown. */
-  systemsAtOnePlace: number;
+  /** Systems without positions relative to each other, of which one is drawn: its id, and all of them by their roots. */
+  system: string | undefined;
+  systems: readonly Pick<Body, "id" | "name">[];
 }
 
 /** Discs and names are for the important bodies: of a large universe few, so that a belt stays a belt. */
@@ -83,16 +84,19 @@ export function sortByOrbit(elements: Elements, bodies: readonly Body[]): Body[]
   return list(-1);
 }
 
-/** Read the names and looks of the most important bodies. */
+/** Read the names and looks of the most important bodies, and the names of systems of which one is drawn. */
 export async function loadCast(
   universe: string,
   version: number | undefined,
   elements: Elements,
+  systems: readonly number[],
+  shown: number,
   signal: AbortSignal,
 ): Promise<Cast> {
   const { depths, childCounts } = elements.hierarchy;
   const chosen = chooseBodies(elements);
-  const ids = chosen.map((index) => elements.ids[index] ?? "");
+  const roots = systems.map((index) => elements.ids[index] ?? "");
+  const ids = [...new Set([...chosen.map((index) => elements.ids[index] ?? ""), ...roots.slice(0, MOST_BODIES)])];
   const reply = (await api.get("/api/universes/{universe_id}", {
     path: { universe_id: universe },
     query: { ...(ids.length ? { ids } : { limit: 1 }), format: "compact", version: version ?? null },
@@ -126,6 +130,7 @@ export async function loadCast(
     epoch,
     // The most important bodies of many systems are stars, which have no orbits.
     isAstronomical: epoch !== undefined || all.some((one) => one.kepler?.units === "astronomical"),
-    systemsAtOnePlace: countRootsAtOnePlace(elements),
+    system: elements.ids[shown],
+    systems: roots.map((id) => ({ id, name: stars[id]?.name || id })),
   };
 }

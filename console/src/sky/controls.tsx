@@ -161,7 +161,7 @@ export function SkyFacts(props: ControlsProps & { trajectory: Trajectory | undef
           {texts.following} <span dir="auto">{followed.name}</span>
         </span>
       )}
-      {cast.systemsAtOnePlace > 1 && <span>{texts.samePlace(cast.systemsAtOnePlace)}</span>}
+      {cast.system !== undefined && <span>{texts.oneOfSystems(cast.systems.length)}</span>}
       {trajectory && <PlayedRun trajectory={trajectory} state={state} />}
       <span>{state.isReal.value && !isLog ? texts.realSizes : texts.readableSizes}</span>
       {isLog ? <span>{texts.logRadius}</span> : <ScaleBar scale={runner.scale} isAstronomical={cast.isAstronomical} />}

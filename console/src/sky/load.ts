@@ -1,7 +1,8 @@
 import { api } from "../api.ts";
 import { type Cast, loadCast } from "./bodies.ts";
-import { type Elements, parseElements } from "./elements.ts";
+import { type Elements, getFlags, NO_POSITION, parseElements } from "./elements.ts";
 import type { Zone } from "./scene.ts";
+import { chooseSystem, findSystemsAtOnePlace, hideOtherSystems } from "./systems.ts";
 
 /** Everything that a picture of one version needs. */
 export interface SkyData {
@@ -9,15 +10,26 @@ export interface SkyData {
   cast: Cast;
 }
 
-/** Read the orbits and the looks of a universe, at its present version or at an earlier one. */
-export async function loadSky(universe: string, version: number | undefined, signal: AbortSignal): Promise<SkyData> {
+/**
+ * Read the orbits and the looks of a universe, at its present version or at an earlier one. Of systems without positions
+ * relative to each other only that of the selected body is drawn.
+ */
+export async function loadSky(
+  universe: string,
+  version: number | undefined,
+  selected: string | undefined,
+  signal: AbortSignal,
+): Promise<SkyData> {
   const bytes = await api.getBytes("/api/universes/{universe_id}/elements", {
     path: { universe_id: universe },
     query: { version: version ?? null },
     signal,
   });
   const elements = parseElements(bytes);
-  return { elements, cast: await loadCast(universe, elements.version, elements, signal) };
+  const systems = findSystemsAtOnePlace(elements);
+  const shown = chooseSystem(elements, systems, selected);
+  hideOtherSystems(elements, systems, shown);
+  return { elements, cast: await loadCast(universe, elements.version, elements, systems, shown, signal) };
 }
 
 interface PhysicsReply {
@@ -50,7 +62,7 @@ export async function loadZone(
     const star = elements.indexOf.get(id);
     const names = ["recentVenus", "runawayGreenhouse", "maximumGreenhouse", "earlyMars"];
     const [a, b, c, d] = names.map((name) => one.limits?.[name]?.au);
-    if (star !== undefined && a && b && c && d) {
+    if (star !== undefined && !(getFlags(elements, star) & NO_POSITION) && a && b && c && d) {
       return { zone: { star, limits: [a, b, c, d] }, note: one.note ?? undefined, temperature: one.temperature ?? 0 };
     }
   }

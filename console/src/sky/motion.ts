@@ -8,7 +8,6 @@ import {
   getParent,
   KEPLER,
   LINE,
-  NO_POSITION,
   WORDS,
 } from "./elements.ts";
 
@@ -175,17 +174,6 @@ export function computePosition(
     sum[2] += offset[2];
   }
   return sum;
-}
-
-/** Return how many bodies without a parent are at the place where most of them are; 1 if all places differ. */
-export function countRootsAtOnePlace(elements: Elements): number {
-  const counts = new Map<string, number>();
-  for (let index = 0; index < elements.count; index += 1) {
-    if (getParent(elements, index) >= 0 || getFlags(elements, index) & NO_POSITION) continue;
-    const place = computePosition(elements, index, elements.time).join();
-    counts.set(place, (counts.get(place) ?? 0) + 1);
-  }
-  return [...counts.values()].reduce((most, count) => Math.max(most, count), 1);
 }
 
 /** Return the semi-major axis of an orbit, or the nearest distance of an open one. */

@@ -5,6 +5,7 @@ import { EmptyState, ErrorState, LoadingState } from "../components/states.tsx";
 import { connection, listenForChanges } from "../live.ts";
 import { strings } from "../strings.ts";
 import { Controls, SkyFacts } from "./controls.tsx";
+import { getFlags, NO_POSITION } from "./elements.ts";
 import { type FoundZone, loadSky, loadZone, type SkyData } from "./load.ts";
 import { usePointer } from "./pointer.ts";
 import { PositionsTable } from "./positions_table.tsx";
@@ -51,13 +52,17 @@ export function Sky(props: SkyProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const labels = useRef<HTMLDivElement>(null);
   const ring = useRef<HTMLSpanElement>(null);
+  const system = useRef<string | undefined>(undefined);
   const select = useRef<(id: string) => void>(() => undefined);
   select.current = (id) => {
     state.selected.value = id;
     props.onSelect?.(id);
   };
 
-  useEffect(() => followUniverse(universe, props.version, retries, data, error), [universe, props.version]);
+  useEffect(
+    () => followUniverse(universe, props.version, state.selected, retries, data, error),
+    [universe, props.version],
+  );
 
   useEffect(() => {
     let isGone = false;
@@ -100,6 +105,8 @@ export function Sky(props: SkyProps) {
       if (cannotDraw.value) state.time.value ??= loaded.elements.time;
       return undefined;
     }
+    if (system.current !== undefined && loaded.cast.system !== system.current) forgetView(state, loaded);
+    system.current = loaded.cast.system;
     drawing.setData(loaded);
     return undefined;
   }, [data.value, runner.value, cannotDraw.value]);
@@ -171,10 +178,26 @@ function useStar(state: SkyState, data: SkyData | undefined): string | undefined
   return data?.cast.bodies.find((body) => body.id === id)?.type === "star" ? id : undefined;
 }
 
+/** Return whether a body is hidden because another system is drawn. */
+function isInOtherSystem(data: SkyData | undefined, id: string): boolean {
+  const index = data?.cast.system === undefined ? undefined : data.elements.indexOf.get(id);
+  return data !== undefined && index !== undefined && (getFlags(data.elements, index) & NO_POSITION) !== 0;
+}
+
+/** Let the next system choose the view: what suits one system does not suit another. */
+function forgetView(state: SkyState, next: SkyData): void {
+  const followed = state.followed.peek();
+  if (followed !== undefined && isInOtherSystem(next, followed)) state.followed.value = undefined;
+  state.camera.value = undefined;
+  state.isLog.value = undefined;
+  state.speed.value = undefined;
+}
+
 /** Read a universe now, whenever it changes, and again after an error. Changes during a request become one further request. */
 function followUniverse(
   universe: string,
   version: ReadonlySignal<number | undefined> | undefined,
+  selected: ReadonlySignal<string | undefined>,
   retries: ReadonlySignal<number>,
   data: Signal<SkyData | undefined>,
   error: Signal<ApiError | undefined>,
@@ -191,7 +214,7 @@ function followUniverse(
     do {
       isStale = false;
       try {
-        const loaded = await loadSky(universe, version?.peek(), stop.signal);
+        const loaded = await loadSky(universe, version?.peek(), selected.peek(), stop.signal);
         if (stop.signal.aborted) return;
         data.value = loaded;
         error.value = undefined;
@@ -207,6 +230,9 @@ function followUniverse(
     void retries.value;
     void load();
   });
+  const stopSystem = effect(() => {
+    if (selected.value !== undefined && isInOtherSystem(data.peek(), selected.value)) void load();
+  });
   const stopRetry = effect(() => {
     if (connection.value === "live" && error.peek()?.isTemporary) void load();
   });
@@ -217,6 +243,7 @@ function followUniverse(
   return () => {
     stop.abort();
     stopVersion();
+    stopSystem();
     stopRetry();
     stopChanges();
   };

@@ -130,6 +130,7 @@ export function SidePanel(props: SidePanelProps) {
 function BodyPicker(props: { data: SkyData | undefined; state: SkyState; onPick: () => void }) {
   const { data, state, onPick } = props;
   const bodies = useMemo(() => (data ? sortByOrbit(data.elements, data.cast.bodies) : []), [data]);
+  const others = (data?.cast.systems ?? []).filter((system) => system.id !== data?.cast.system);
   return (
     <select
       aria-label={texts.findBody}
@@ -148,6 +149,15 @@ function BodyPicker(props: { data: SkyData | undefined; state: SkyState; onPick:
           {body.name}
         </option>
       ))}
+      {others.length > 0 && (
+        <optgroup label={texts.otherSystems}>
+          {others.map((system) => (
+            <option key={system.id} value={system.id}>
+              {system.name}
+            </option>
+          ))}
+        </optgroup>
+      )}
     </select>
   );
 }

@@ -173,7 +173,12 @@ def test_a_file_becomes_one_universe_for_each_system_unless_one_is_wanted(visito
     page.get_by_role("checkbox", name="One universe for each system").uncheck()
     page.get_by_role("button", name="Create", exact=True).click()
     page.get_by_role("dialog").get_by_role("list", name="Universes").get_by_role("link").click()
-    expect(page.get_by_text("2 systems are drawn at the same place")).to_be_visible()
+    expect(page.get_by_text("1 of 2 systems, that of the selected body")).to_be_visible()
+    expect(page.locator(".sky-label", has_text="Hven")).to_be_visible()
+    expect(page.locator(".sky-label", has_text="Zoo")).to_have_count(0)
+    page.get_by_label("Choose a body").select_option("Mira")
+    expect(page.locator(".sky-label", has_text="Zoo")).to_be_visible()
+    expect(page.locator(".sky-label", has_text="Hven")).to_have_count(0)
 
 
 def read_box(page: Page, selector: str) -> FloatRect:
