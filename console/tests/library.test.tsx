@@ -1,7 +1,8 @@
 import { render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
-import type { PaperMetadata } from "../src/api_types.ts";
+import type { PaperHit, PaperMetadata } from "../src/api_types.ts";
 import { type Block, findBlockAt, type Inline, Passage, TextTree } from "../src/components/text_tree.tsx";
+import { HitList } from "../src/pages/library/hit_list.tsx";
 import {
   formatLibraryQuery,
   formatYears,
@@ -91,6 +92,26 @@ test("a search without results says what can help, and the word meant is below",
   expect(button?.closest(".state")?.textContent).toContain("Did you mean planet?");
   button?.click();
   expect(changes).toEqual([{ q: "planet" }]);
+});
+
+test("the title and the section of a paper open it at the passage", () => {
+  const hit: PaperHit = {
+    paper_id: "a",
+    title: "Moons",
+    year: 2020,
+    venue: "",
+    snippet_markdown: "A **moon**.",
+    snippet: [{ type: "text", text: "A moon." }],
+    authors: [],
+    score: 1,
+    matched_fields: ["full_text"],
+    section: "Results",
+    offset: 70,
+  };
+  const query = { ...NO_QUERY, q: "moon" };
+  const { container } = render(<HitList shelf="s" query={query} hits={[hit]} current={undefined} />);
+  const addresses = [...container.querySelectorAll("a")].map((link) => link.getAttribute("href"));
+  expect(addresses).toEqual(Array(2).fill("/library/s/a?q=moon&at=70"));
 });
 
 test("a text is drawn as elements, and what looks like HTML or a script stays text", () => {

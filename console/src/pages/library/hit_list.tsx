@@ -31,7 +31,7 @@ export function HitList(props: {
       {props.hits.map((hit, index) => (
         <li key={hit.paper_id} class={index === props.current ? "hit current" : "hit"}>
           <h2 class="hit-title foreign" dir="auto">
-            <a href={makePaperAddress(props.shelf, hit.paper_id, props.query)}>{hit.title}</a>
+            <a href={makePaperAddress(props.shelf, hit.paper_id, props.query, hit.offset)}>{hit.title}</a>
           </h2>
           <p class="quiet small" dir="auto">
             {hit.retracted && <Tag tone="no">{texts.retracted}</Tag>} {describeHit(hit)}
