@@ -681,6 +681,8 @@ export interface NodeResult {
   error: RunError | null;
   /** Why an earlier result was not reused. */
   note: string | null;
+  /** How many items of a batch failed, in the progress of a run. */
+  failed_items?: number | null;
 }
 
 /** A type of nodes, with an example of its parameters. */
@@ -1298,6 +1300,8 @@ export interface RunNode {
   error: RunError | null;
   /** Why an earlier result was not reused. */
   note: string | null;
+  /** How many items of a batch failed, in the progress of a run. */
+  failed_items?: number | null;
   /** The parameters as the workflow has them, with templates. Secrets are masked; large values are sizes. */
   params?: unknown;
   /** The outputs. Secrets are masked; large values are sizes in `bytes`. */

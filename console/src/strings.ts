@@ -1116,6 +1116,7 @@ export const strings = {
     itemsShown: "Show",
     itemCount: (count: number) => `${plural(count, "item")} done`,
     allItems: (count: number) => `All ${count.toLocaleString("en-GB")}`,
+    itemsFailed: (count: number) => `${count.toLocaleString("en-GB")} failed`,
     failedItems: (count: number) => `Failed: ${count.toLocaleString("en-GB")}`,
     itemTitle: (number: number) => `Item ${number.toLocaleString("en-GB")}`,
     itemTook: (duration: string) => `took ${duration}`,

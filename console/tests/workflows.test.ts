@@ -223,7 +223,7 @@ describe("a run", () => {
     const answer = { action: "reject", note: null, door: "terminal", decided_by: "Tycho" };
     const run = { error: { code: "", message: "", approval_id: "apr_1" }, question_answer: answer } as RunSummary;
     const states = addAnswer([waiting("a", "apr_1"), waiting("b", "apr_2")].map(toState), run);
-    expect(states.map((state) => describeNode(state.status, state.answer).word)).toEqual(["Rejected", "Waits"]);
+    expect(states.map((state) => describeNode(state.status, state).word)).toEqual(["Rejected", "Waits"]);
   });
 
   it("takes the state of a node from the log and from changes", () => {
@@ -231,6 +231,11 @@ describe("a run", () => {
     const change = { kind: "node", subject: "r", at: "t", node: "b", status: "running", items: 9, items_done: 2 };
     expect(readNodeChange(change)).toMatchObject({ node: "b", status: "running", items: 9, itemsDone: 2 });
     expect(readNodeChange({ kind: "node", subject: "r", at: "t" })).toBeUndefined();
+  });
+
+  it("marks a batch of which some items failed", () => {
+    const state = toState({ ...result, failed_items: 11 });
+    expect(describeNode(state.status, state)).toEqual({ word: "Done, 11 failed", tone: "maybe" });
   });
 
   it("keeps the start of a batch that announces its progress", () => {

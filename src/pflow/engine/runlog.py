@@ -18,6 +18,7 @@ from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, cast
 from pflow.engine.runlog_file import RunLogFile
 from pflow.engine.runlog_items import (
     ItemRow,
+    count_failed_items,
     delete_messages,
     insert_items,
     replace_messages,
@@ -256,16 +257,18 @@ class RunLog:
     def get_progress(self, id_prefix: str, after: int = 0, limit: int = 1_000) -> Plain:
         """Return the run, its graph, and the nodes that ended after the one with this `seq`, without their values.
 
+        `failed_items` of a node is the number of items of a batch that failed, or None.
         `next` is the `seq` to continue after, or None if there are no more nodes yet. Raise RunNotFound.
         """
         with self.file.open_or_reuse_connection() as connection:
             run = _find_run_row(connection, id_prefix)
             rows = connection.execute(_SELECT_ENDS, (run[0], after, limit)).fetchall()
             graph = connection.execute("SELECT graph FROM graphs WHERE run = ?", run[:1]).fetchone()
+            failed = count_failed_items(connection, run[0]) if rows else {}
         return {
             "run": parse_run_row(run),
             "graph": parse_json(graph[0]) if graph else None,
-            "nodes": [parse_node_end(row) for row in rows],
+            "nodes": [parse_node_end(row) | {"failed_items": failed.get(row[1])} for row in rows],
             "next": rows[-1][0] if len(rows) == limit else None,
         }
 

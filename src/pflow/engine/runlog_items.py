@@ -58,6 +58,12 @@ def select_items(
     }
 
 
+def count_failed_items(connection: sqlite3.Connection, run_number: int) -> dict[str, int]:
+    """Return the number of failed items of each batch that has some."""
+    query = "SELECT node, count(*) FROM items WHERE run = ? AND status = 'failed' GROUP BY node"
+    return dict(connection.execute(query, (run_number,)))
+
+
 def replace_messages(connection: sqlite3.Connection, run_number: int, messages: Mapping[str, Sequence[str]]) -> None:
     """Store the messages of nodes that run, with secrets masked. They replace earlier ones."""
     values = ((run_number, replace_surrogates(node), format_masked_json(texts)) for node, texts in messages.items())

@@ -344,6 +344,8 @@ class NodeResult(Reply):
     error: RunError | None
     note: str | None
     """Why an earlier result was not reused."""
+    failed_items: int | None = None
+    """How many items of a batch failed, in the progress of a run."""
 
 
 class RunNode(NodeResult):

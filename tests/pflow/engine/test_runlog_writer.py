@@ -221,7 +221,9 @@ def test_items_of_a_batch_can_be_read_page_by_page_and_failed_ones_alone(home: H
     first = log.list_items(result.run_id, "b", limit=4)
     rest = log.list_items(result.run_id, "b", after=first["next"], limit=4)
     failed = log.list_items(result.run_id, "b", status="failed")
+    (batch,) = log.get_progress(result.run_id)["nodes"]
     log.close()
+    assert batch["failed_items"] == 2
     assert [one["item"] for one in first["items"] + rest["items"]] == [0, 1, 2, 3, 4, 5]
     assert (first["next"], rest["next"]) == (3, None)
     assert first["counts"] == {"completed": 4, "failed": 2}

@@ -178,7 +178,7 @@ interface BoxProps {
 }
 
 function NodeBox({ node, place, state, hasStates, isCurrent, href }: BoxProps) {
-  const { word, tone } = describeNode(state?.status ?? "pending", state?.answer);
+  const { word, tone } = describeNode(state?.status ?? "pending", state);
   const contents = (
     <>
       <span class="graph-node-name" dir="auto">

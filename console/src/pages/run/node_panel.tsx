@@ -76,7 +76,7 @@ export function NodePanel(props: {
   const described = store.graph.value?.nodes.find((one) => one.id === node);
   // Of a node of a nested workflow it is not known whether it is a batch
   const isBatch = described ? described.is_batch : node.includes("/");
-  const { word, tone } = describeNode(state?.status ?? "pending", state?.answer);
+  const { word, tone } = describeNode(state?.status ?? "pending", state);
   return (
     <div class="context-body">
       <p>

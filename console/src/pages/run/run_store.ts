@@ -20,6 +20,7 @@ export interface NodeState {
   note?: string;
   hasError?: boolean;
   action?: string;
+  failedItems?: number;
   /** The question that the node waits for. */
   approvalId?: string;
   /** How this question was decided after the run had ended. */
@@ -42,6 +43,7 @@ export function toState(result: NodeResult): NodeState {
     ...(result.duration_ms === null ? {} : { durationMs: result.duration_ms }),
     ...(result.note ? { note: result.note } : {}),
     ...(result.action ? { action: result.action } : {}),
+    ...(result.failed_items ? { failedItems: result.failed_items } : {}),
     ...(result.error?.approval_id ? { approvalId: result.error.approval_id } : {}),
     hasError: result.error !== null,
   };

@@ -56,8 +56,16 @@ export function describeStarter({ starter }: Pick<RunSummary, "starter">): strin
   return starter?.name ? strings.run.starters[starter.door](removeDirections(starter.name)) : "";
 }
 
-/** Return the word and the colour of the state of a node. A node whose question was answered waits no more. */
-export function describeNode(status: NodeStatus, answer?: Answer): { word: string; tone: Tone } {
+/**
+ * Return the word and the colour of the state of a node. A node whose question was answered waits no more, and a batch
+ * with failed items is not simply done.
+ */
+export function describeNode(
+  status: NodeStatus,
+  { answer, failedItems }: { answer?: Answer; failedItems?: number } = {},
+): { word: string; tone: Tone } {
+  if (failedItems && status !== "failed")
+    return { word: `${strings.run.nodeStatuses[status]}, ${strings.run.itemsFailed(failedItems)}`, tone: "maybe" };
   if (answer) {
     const { tag: word, tone } = describeState("", { ...answer, state: "decided" });
     return { word, tone };

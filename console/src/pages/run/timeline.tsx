@@ -74,7 +74,7 @@ export function Timeline(props: {
 
 function TimelineRow({ bar, isCurrent, href }: { bar: Bar; isCurrent: boolean; href: string }) {
   const { state } = bar;
-  const { word, tone } = describeNode(state.status, state.answer);
+  const { word, tone } = describeNode(state.status, state);
   return (
     <a class="timeline-row" href={href} aria-current={isCurrent ? "true" : undefined}>
       <span class="timeline-name" dir="auto">
