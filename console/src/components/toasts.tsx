@@ -1,4 +1,5 @@
 import { effect, signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ApiError } from "../api_error.ts";
 import { connection } from "../live.ts";
 import { strings } from "../strings.ts";
@@ -39,8 +40,14 @@ function dismissToast(id: number): void {
 }
 
 export function Toasts() {
+  const element = useRef<HTMLElement>(null);
+  // What was shown last is on top: a message must be above a dialog that is open
+  useLayoutEffect(() => {
+    element.current?.hidePopover?.();
+    if (toasts.value.length) element.current?.showPopover?.();
+  }, [toasts.value]);
   return (
-    <section class="toasts" aria-label={strings.toasts.label} aria-live="polite">
+    <section ref={element} popover="manual" class="toasts" aria-label={strings.toasts.label} aria-live="polite">
       {toasts.value.map((toast) => (
         <div key={toast.id} class={`toast ${toast.tone}`} role={toast.tone === "no" ? "alert" : "status"}>
           <p dir="auto">{toast.text}</p>

@@ -104,7 +104,8 @@ def test_a_person_finds_a_passage_reads_it_and_cites_it(visitor: Visitor) -> Non
     expect(dialog.get_by_text("@article{gillon2017")).to_be_visible()
     dialog.get_by_text("RIS").click()
     dialog.get_by_role("button", name="Copy").click()
-    expect(page.get_by_text("The citation is on the clipboard.")).to_be_visible()
+    # Above the dialog, in the top layer of the browser
+    expect(page.locator(".toasts:popover-open").get_by_text("The citation is on the clipboard.")).to_be_visible()
     assert "DO  - 10.1038/nature21360" in page.evaluate("() => navigator.clipboard.readText()")
     with page.expect_download() as download:
         dialog.get_by_role("link", name="Download").click()
