@@ -13,7 +13,7 @@ interface Toast {
   isOffline: boolean;
 }
 
-const SHOWN_MS = 8_000;
+const SHOWN_MS = 5_000;
 const MOST = 4;
 const toasts = signal<readonly Toast[]>([]);
 let count = 0;
