@@ -33,7 +33,7 @@ def format_short_citation(authors: list[str], year: int | None) -> str:
     from uraniborg.kernel.bibliography.names import split_name  # it is slow to import
 
     names = [split_name(author) for author in authors[:2]]
-    families = [f"{name.particle} {name.family}".strip() for name in names]
+    families = [name.whole_family for name in names]
     text = f"{families[0]} et al." if len(authors) > len(names) else " and ".join(families)
     return f"{text} {year}" if text and year else text
 

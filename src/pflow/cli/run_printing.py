@@ -185,9 +185,7 @@ def print_dry_run(steps: list[dict[str, Any]], name: str) -> None:
         if step["will"] == "skip":
             continue
         if step["will"] == "ask":
-            page.write_paragraph(
-                "asks a person; the run stops until somebody has decided", indent=_INDENT, style=YELLOW
-            )
+            page.write_paragraph(_ASKS, indent=_INDENT, style=YELLOW)
         _print_params(page, step["params"])
         if "items" in step:
             items = f"{plural(step['items'], 'item')}, {step['items_reused']:,} would be reused"
