@@ -97,10 +97,19 @@ function listPaletteEntries(): PaletteEntry[] {
       theme.value = name;
     },
   }));
-  const start = { group: texts.everywhere, label: texts.startSearch, run: () => navigate("/searches?new=1") };
+  const views = (["runs", "schedules"] as const).map((view) => ({
+    group: texts.go,
+    label: strings.keys.goTo(strings.workflows.viewNames[view]),
+    run: () => navigate(`/workflows?view=${view}`),
+  }));
+  const starts = [
+    [texts.startSearch, "/searches?new=1"],
+    [texts.newDraft, "/workflows?new=1"],
+    [strings.universes.create, "/universes?new=1"],
+  ].map(([label = "", href = ""]) => ({ group: texts.everywhere, label, run: () => navigate(href) }));
   const ofPage = commands.filter((one) => one.group === texts.here);
   const general = commands.filter((one) => one.group !== texts.here);
-  return [...listPageEntries(), ...ofPage, ...pages, start, ...general, ...themes];
+  return [...listPageEntries(), ...ofPage, ...pages, ...views, ...starts, ...general, ...themes];
 }
 
 function TopBar({ onPalette }: { onPalette: () => void }) {

@@ -1,4 +1,4 @@
-/** What the palette finds on the server: searches, papers, workflows, runs and universes. */
+/** What the palette finds on the server: searches, shelves, papers, workflows, runs and universes. */
 import { api } from "./api.ts";
 import type { PaletteEntry } from "./components/palette.tsx";
 import { hasPage } from "./page_paths.ts";
@@ -6,7 +6,7 @@ import { describeHit } from "./pages/library/hit_list.tsx";
 import { makePaperAddress, NO_QUERY } from "./pages/library/library_query.ts";
 import { describeRun } from "./pages/run/run_words.ts";
 import { formatPath, navigate } from "./router.ts";
-import { strings } from "./strings.ts";
+import { plural, strings } from "./strings.ts";
 import { formatWhen } from "./times.ts";
 
 const texts = strings.palette;
@@ -61,6 +61,22 @@ const findPapers: Find = async (words, signal) => {
   return found.flat();
 };
 
+const findShelves: Find = async (words, signal) => {
+  const { shelves } = await api.get("/api/shelves", { signal });
+  return shelves
+    .filter((shelf) => hasWords(shelf.name, words))
+    .slice(0, MOST)
+    .map((shelf) =>
+      makeEntry(
+        texts.shelves,
+        shelf.name,
+        shelf.name,
+        plural(shelf.papers, "paper"),
+        formatPath("/library/{shelf}", { shelf: shelf.name }),
+      ),
+    );
+};
+
 const findWorkflows: Find = async (words, signal) => {
   const { workflows, drafts } = await api.get("/api/workflows", { signal });
   const names = new Map([...drafts, ...workflows].map((one) => [one.name, one.description]));
@@ -107,6 +123,7 @@ const findUniverses: Find = async (words, signal) => {
 /** The sources in the order of their results, each with an address of its pages: names before texts. */
 const SOURCES: readonly (readonly [string, Find])[] = [
   ["/workflows/x", findWorkflows],
+  ["/library/x", findShelves],
   ["/universes/x", findUniverses],
   ["/searches/x", findSearches],
   ["/runs/x", findRuns],

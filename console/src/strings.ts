@@ -111,12 +111,14 @@ export const strings = {
     here: "On this page",
     everywhere: "Everywhere",
     searches: "Searches",
+    shelves: "Shelves",
     papers: "Papers",
     workflows: "Workflows",
     runs: "Runs",
     universes: "Universes",
     theme: (name: string) => `Theme: ${name}`,
     startSearch: "Start a search",
+    newDraft: "New draft of a workflow",
   },
 
   toasts: {

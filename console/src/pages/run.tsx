@@ -10,6 +10,7 @@ import { showError, showToast } from "../components/toasts.tsx";
 import { DecisionBar, describeDecision, RejectDialog, useDeciding } from "../inbox/question_pane.tsx";
 import { QuestionContents } from "../inbox/question_view.tsx";
 import { useKeys } from "../keys.ts";
+import { usePaletteEntries } from "../palette_entries.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, type Params, query } from "../router.ts";
 import { readOwnName } from "../session.ts";
@@ -289,6 +290,14 @@ function Actions({ run, isResumed, onAgain, onCompare, onResumed }: ActionProps)
     ...(canResume ? [{ keys: "r", label: texts.resume, run: () => void resume() }] : []),
     ...(isRunning ? [] : [{ keys: "e", label: texts.edit, run: () => navigate(edit) }]),
   ]);
+  usePaletteEntries(() =>
+    isRunning
+      ? []
+      : [
+          { group: strings.palette.here, label: texts.again, run: onAgain },
+          { group: strings.palette.here, label: texts.compare, run: onCompare },
+        ],
+  );
   if (isRunning) {
     return (
       <>

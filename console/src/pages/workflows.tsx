@@ -36,22 +36,20 @@ export function WorkflowsPage() {
 
 function Library() {
   const [words, setWords] = useState("");
-  const [isCreating, setCreating] = useState(false);
+  const isCreating = query.value.has("new");
+  const create = () => navigate("/workflows?new=1");
   const workflows = useResource(
     "workflows",
     (signal) => api.get("/api/workflows", { signal }),
     (change) => change.kind === "run" || change.kind === "workflow",
   );
-  useKeys(texts.title, [
-    { keys: "n", label: texts.newDraft, run: () => setCreating(true) },
-    ...makeListKeys(".search-item-title a"),
-  ]);
+  useKeys(texts.title, [{ keys: "n", label: texts.newDraft, run: create }, ...makeListKeys(".search-item-title a")]);
   const isFound = (one: { name: string; description: string }) =>
     `${one.name} ${one.description}`.toLowerCase().includes(words.trim().toLowerCase());
   return (
     <PlainPage title={texts.title}>
       <div class="toolbar">
-        <Button kind="primary" icon="plus" keyHint="n" onClick={() => setCreating(true)}>
+        <Button kind="primary" icon="plus" keyHint="n" onClick={create}>
           {texts.newDraft}
         </Button>
         <search class="toolbar-find">
@@ -74,14 +72,16 @@ function Library() {
             </>
           ) : (
             <EmptyState title={texts.empty} hint={texts.emptyHint}>
-              <Button kind="primary" onClick={() => setCreating(true)}>
+              <Button kind="primary" onClick={create}>
                 {texts.newDraft}
               </Button>
             </EmptyState>
           )
         }
       </Loaded>
-      {isCreating && <NewDraftDialog onClose={() => setCreating(false)} onCreated={openEditor} />}
+      {isCreating && (
+        <NewDraftDialog onClose={() => navigate("/workflows", { replace: true })} onCreated={openEditor} />
+      )}
     </PlainPage>
   );
 }

@@ -196,6 +196,20 @@ def test_the_palette_finds_everything_and_runs_commands(visitor: Visitor, server
     expect(page.get_by_role("option").first).to_contain_text("Cite")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog", name="Cite this paper")).to_be_visible()
+    page.keyboard.press("Escape")
+    run_palette_entry(page, "sample-shelf", "Shelves")
+    expect(page.get_by_text("37 papers")).to_be_visible()
+    run_palette_entry(page, "go to runs", "Go to")
+    expect(page.get_by_role("link", name="trappist-digest").first).to_be_visible()
+    run_palette_entry(page, "new draft", "Everywhere")
+    expect(page.get_by_role("dialog", name="New draft")).to_be_visible()
+
+
+def run_palette_entry(page: Page, words: str, group: str) -> None:
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Find or do anything")).to_be_focused()
+    page.keyboard.type(words)
+    page.get_by_role("group", name=group).get_by_role("option").first.click()
 
 
 def test_no_text_of_a_paper_is_executed_or_fetches_anything(visitor: Visitor, server: ServerProcess) -> None:
