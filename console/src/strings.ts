@@ -1285,7 +1285,7 @@ export const strings = {
       `1 of ${count} systems, that of the selected body: their positions relative to each other are unknown`,
     zone: "Green: habitable zone (Kopparapu et al. 2014)",
     zoneOf: (kelvin: number) =>
-      `Green: habitable zone (Kopparapu et al. 2014), computed for ${kelvin} K, the ${kelvin > 5000 ? "upper" : "lower"} limit of the formula`,
+      `Green: habitable zone (Kopparapu et al. 2014), computed for ${kelvin} K, the lower limit of the formula`,
     all: "Whole view",
     top: "From above",
     options: "Options",

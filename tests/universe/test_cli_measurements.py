@@ -81,7 +81,7 @@ def test_a_universe_keeps_its_line_of_sight_and_its_starlight(ask: Ask) -> None:
 def test_physics_are_shown_with_units_and_papers(ask: Ask) -> None:
     code, out, _ = ask("show", "trappist-1", "--physics")
     assert code == 0
-    for text in ("(g/cm³)", "(AU)", "(Earth = 1)", "Kopparapu et al. 2014", "those of 2600 K, not of this star"):
+    for text in ("(g/cm³)", "(AU)", "(Earth = 1)", "Kopparapu et al. 2014", "computed for 2600 K"):
         assert text in out
     reply = replied(ask("show", "trappist-1", "--physics", "--json"))
     assert reply["id"] == "trappist-1"

@@ -127,6 +127,7 @@ def test_pages_are_accessible_and_still(make_visitor: Callable[..., Visitor], th
 def test_all_pages_are_reachable_from_the_bar_of_a_phone(make_visitor: Callable[..., Visitor]) -> None:
     page = make_visitor(width=390).open_page("/universes")
     for name in ("Story", "Connections", "Settings"):
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
         page.locator(".more-menu summary").click()
         assert find_accessibility_problems(page) == []
         page.get_by_role("navigation").get_by_role("link", name=name).click()
