@@ -16,7 +16,7 @@ from tests.installed_programs import find_program
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 # Timings never decide a test: a busy machine must not turn a property red.
-EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "50"))
+EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "30"))
 settings.register_profile("project", deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
 

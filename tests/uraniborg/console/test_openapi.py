@@ -118,7 +118,7 @@ def _try_operation(operation: Any, mode: GenerationMode, known: dict[str, str], 
     """Send requests made from the document, and check each reply. Raise the first failure."""
 
     @settings(
-        max_examples=4,
+        max_examples=3,
         phases=[Phase.generate],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
         deadline=None,
