@@ -25,6 +25,7 @@ def release(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=folder.parent)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(200)
 def test_two_releases_of_one_checkout_are_the_same_bytes_and_their_checksums_agree(tmp_path: Path) -> None:
     for name in ("first", "second"):

@@ -68,6 +68,7 @@ def test_every_command_of_the_wheel_prints_its_help(programs: Path, tmp_path: Pa
     assert {"uraniborg.cli doctor", "pflow.cli.main mcp add", "paper_search.command sessions list"} <= set(printed)
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(2 * PATIENCE_S)
 def test_the_demo_of_the_wheel_runs_and_contacts_nothing_outside(programs: Path, tmp_path: Path) -> None:
     done = run(programs, tmp_path, "uraniborg", "demo", "--script", "--years", str(YEARS))

@@ -85,6 +85,7 @@ def check_random_plans(report: dict[str, Any], *, kills: int) -> None:
 
 
 @needs_fork
+@pytest.mark.soak
 @pytest.mark.parametrize("faults", [list(FAULTS)[::2], list(FAULTS)[1::2]])
 def test_every_deliberate_fault_of_the_server_is_detected(faults: list[str], tmp_path: Path) -> None:
     report = run_kill_harness(tmp_path, "--kills", "60", "--self-check", *faults)
