@@ -145,11 +145,15 @@ def _fork_at_every_request(control: socket.socket, listener: socket.socket) -> d
         ready, _, _ = select.select([control, listener], [], [])
         asking = control if control in ready else listener.accept()[0]
         length, streams, _, _ = socket.recv_fds(asking, 4, 4)
-        if not length:
+        if not length and asking is control:
             os._exit(0)
-        asked = json.loads(asking.recv(int.from_bytes(length, "big"), socket.MSG_WAITALL))
+        asked = _read_request(asking, length)
         if asking is not control:
             asking.close()
+        if asked is None:  # the command that asked was killed
+            for stream in streams:
+                os.close(stream)
+            continue
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
@@ -158,6 +162,16 @@ def _fork_at_every_request(control: socket.socket, listener: socket.socket) -> d
             return asked
         for stream in streams:
             os.close(stream)
+
+
+def _read_request(asking: socket.socket, length: bytes) -> dict[str, Any] | None:
+    """Return the request, or None if it is not complete."""
+    size = int.from_bytes(length, "big")
+    try:
+        given = asking.recv(size, socket.MSG_WAITALL) if len(length) == 4 else b""
+    except ConnectionError:
+        return None
+    return json.loads(given) if size and len(given) == size else None
 
 
 def _be_watched(stdin: int, stdout: int, stderr: int, report: int) -> None:
