@@ -132,7 +132,7 @@ def remove_folders_of_programs(text: str) -> str:
 
 
 @takes_long
-def test_a_person_at_a_terminal_without_the_console_can_leave_the_story_and_go_on_later(tmp_path: Path) -> None:
+def test_a_person_at_a_terminal_without_the_console_can_leave_the_story_and_continue_later(tmp_path: Path) -> None:
     first = answer_story(tmp_path, "", "q")
     assert "3 queries to 4 sources" in first
     assert "Left." in first

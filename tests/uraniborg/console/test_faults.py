@@ -121,7 +121,7 @@ async def start_waiting_run(server: ServerProcess, api: httpx.AsyncClient, event
     await wait_for_event(events, "run", workflow="publish", status="waiting")
     stored = Path(server.env["URANIBORG_HOME"]) / "data" / "console" / "waiting-runs.json"
     async with asyncio.timeout(60):
-        while not (stored.exists() and asked["subject"] in stored.read_text()):  # noqa: ASYNC110
+        while not (stored.exists() and asked["subject"] in stored.read_text()):  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0.05)
     return asked["subject"]
 

@@ -316,11 +316,11 @@ def test_control_z_removes_an_inserted_node_and_a_correction(visitor: Visitor, s
 def test_a_draft_that_an_agent_breaks_or_deletes_is_corrected_and_saved(
     visitor: Visitor, server: ServerProcess
 ) -> None:
-    write_draft(server, "mended", {"nodes": []})
-    file = Path(server.env["URANIBORG_HOME"], "pflow", "workflows", "drafts", "mended.json")
+    write_draft(server, "repaired", {"nodes": []})
+    file = Path(server.env["URANIBORG_HOME"], "pflow", "workflows", "drafts", "repaired.json")
     file.write_text('{"nodes": [}\n', encoding="utf-8")
     page = visitor.open_page("/workflows")
-    page.get_by_role("list", name="Files that cannot be read").get_by_role("link", name="mended").click()
+    page.get_by_role("list", name="Files that cannot be read").get_by_role("link", name="repaired").click()
     text = page.get_by_label("Text of the workflow (JSON)")
     expect(text).to_have_value('{"nodes": [}\n')
     findings = page.get_by_role("complementary")
@@ -328,7 +328,7 @@ def test_a_draft_that_an_agent_breaks_or_deletes_is_corrected_and_saved(
     mine = json.dumps({"nodes": [{"id": "say", "type": "echo", "params": {"message": "x"}}]})
     text.fill(mine)
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("mended is saved.")).to_be_visible()
+    expect(page.get_by_text("repaired is saved.")).to_be_visible()
     expect(findings.get_by_text("No errors. It can run.")).to_be_visible()
     file.write_text("{", encoding="utf-8")
     expect(page.get_by_text("The file cannot be read now")).to_be_visible()
