@@ -40,7 +40,7 @@ from paper_library.text.citations import FORMATS, format_citations, make_bibtex_
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.document_tree import make_text_tree, make_value_trees
 from paper_library.text.excerpts import cut_excerpt, extract_section, find_page_end, find_section, list_page_starts
-from paper_library.text.references import NameCitation, format_short_citation
+from paper_library.text.references import NameCitation, format_citation_in_text
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text
 
@@ -236,7 +236,7 @@ class Library:
                 if no is None:
                     return key
                 cited = shelf.read_metadata(no)
-                return format_short_citation(cited["authors"], cited["year"]) or key
+                return format_citation_in_text(cited["authors"], cited["year"]) or key
 
             return self._query_shelf(find_name)
 

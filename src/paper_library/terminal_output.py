@@ -12,13 +12,13 @@ from rich.table import Table
 
 from paper_library.build.entry import Problem
 from paper_library.build.report import BuildReport
-from paper_library.build.report import Progress as ProgressCallback
 from paper_library.editorial_notices import describe_serious_notices
 from paper_library.store.difference import Change, Difference
 from paper_library.store.verification import Verdict
 from paper_library.text.markdown import unescape_markdown
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.paragraphs import print_paragraph
+from uraniborg.kernel.progress import ReportPhase
 from uraniborg.kernel.text import plural
 
 _PHASES: Final = {
@@ -31,7 +31,7 @@ _LINES_LISTED: Final = 20
 
 
 @contextmanager
-def show_progress(*, quiet: bool) -> Generator[ProgressCallback]:
+def show_progress(*, quiet: bool) -> Generator[ReportPhase]:
     """Yield a progress callback that shows a progress bar if stderr is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield _ignore_progress

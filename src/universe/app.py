@@ -28,12 +28,15 @@ PAGES: Final = frozenset(("/", "/docs"))
 
 
 class UniverseApp(StoppableApp):
-    """The app of the server, its REST interface without the checks of requests, and its service."""
+    """The app of the server, its REST interface without the checks of requests, and its services."""
 
-    def __init__(self, app: ASGIApp, stop: Callable[[], None], rest: FastAPI, service: UniverseService) -> None:
+    def __init__(
+        self, app: ASGIApp, stop: Callable[[], None], rest: FastAPI, service: UniverseService, jobs: JobService
+    ) -> None:
         super().__init__(app, stop)
         self.rest = rest
         self.service = service
+        self.jobs = jobs
         self.is_running = False
         """Whether the store is open."""
 
@@ -80,5 +83,5 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> UniverseApp:
         jobs.close_streams()
         app.state.end_streams()
 
-    served = UniverseApp(secured, end_streams, api, service)
+    served = UniverseApp(secured, end_streams, api, service, jobs)
     return served

@@ -9,13 +9,13 @@ from universe.config import load_config
 from universe.errors import StoreUnavailable
 from universe.service.universes import UniverseService
 from universe.store.log_verification import (
-    Progress,
     Verdict,
     flush_and_read_store_marks,
     list_lost_universe_ids,
     verify_log,
 )
 from universe.store.replica import rebuild_replica
+from uraniborg.kernel.progress import ReportCount
 
 _REPORT_EVERY = 10_000
 
@@ -78,7 +78,7 @@ def _fetch_universe(url: str, universe_id: str) -> dict[str, Any]:
     return response.json()
 
 
-def _make_progress_printer(universe_id: str) -> Progress:
+def _make_progress_printer(universe_id: str) -> ReportCount:
     def print_progress(done: int, total: int) -> None:
         if total >= _REPORT_EVERY and done % _REPORT_EVERY < 1_000:
             sys.stderr.write(f"{universe_id}: {done:,} of {total:,} entries\n")

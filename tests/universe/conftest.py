@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.prerequisites import skip_or_fail
 from tests.universe.command_line import run_universe
 from tests.universe.postgres_server import NoServer, PostgresServer, running_postgres
 
@@ -18,7 +19,7 @@ def postgres_server() -> Iterator[PostgresServer]:
         with running_postgres() as server:
             yield server
     except NoServer as exc:
-        pytest.skip(f"no PostgreSQL server: {exc}")
+        skip_or_fail(f"no PostgreSQL server: {exc}")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from universe.cli import common
-from universe.cli.common import Progress
+from universe.cli.common import ProgressLine
 
 
 class Terminal(io.StringIO):
@@ -27,7 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def report(stream: io.StringIO, clock: list[float], *, is_quiet: bool = False) -> str:
-    with Progress("t1", stream=stream, is_quiet=is_quiet) as tell:
+    with ProgressLine("t1", stream=stream, is_quiet=is_quiet) as tell:
         for second in range(1, 31):
             clock[0] = second / 2
             tell(second / 30)
@@ -46,7 +46,7 @@ def test_a_file_has_a_line_every_ten_seconds(clock: list[float]) -> None:
 
 
 def test_short_work_quiet_work_and_a_closed_stream_have_no_lines(clock: list[float]) -> None:
-    with Progress("t1", stream=(stream := Terminal())) as tell:
+    with ProgressLine("t1", stream=(stream := Terminal())) as tell:
         clock[0] = 0.9
         tell(0.5)
     assert stream.getvalue() == ""

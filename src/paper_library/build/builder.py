@@ -23,7 +23,7 @@ from paper_library.build.merge import Paper, merge_entries
 from paper_library.build.old_shelf import OldShelf
 from paper_library.build.original_files import OriginalFiles
 from paper_library.build.prepared_papers import PreparedPaper, prepare_paper
-from paper_library.build.report import BuildReport, Merge, Progress
+from paper_library.build.report import BuildReport, Merge
 from paper_library.build.shelf_writer import ShelfWriter
 from paper_library.build.staging import stage_replacement
 from paper_library.build.summary_folder import SummaryFolder
@@ -35,6 +35,7 @@ from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.files import display_path, write_atomic
+from uraniborg.kernel.progress import ReportPhase
 from uraniborg.kernel.version import version
 
 _PROGRESS_INTERVAL: Final = 500
@@ -49,7 +50,7 @@ def build_shelf(
     summaries: Path | None = None,
     update: Path | None = None,
     prune: bool = False,
-    progress: Progress | None = None,
+    progress: ReportPhase | None = None,
 ) -> BuildReport:
     """Build the shelf `target` from `inputs`, and from the shelf `update` if given.
 
@@ -99,7 +100,7 @@ class _Builder:
         target: Path,
         summaries: Path | None,
         update: Path | None,
-        progress: Progress,
+        progress: ReportPhase,
         *,
         prune: bool,
     ) -> None:

@@ -14,11 +14,12 @@ from paper_library.build.id_register import IdRegister
 from paper_library.build.input_files import InputFile
 from paper_library.build.merge import compute_precedence
 from paper_library.build.old_shelf import OldShelf
-from paper_library.build.report import BuildReport, Progress
+from paper_library.build.report import BuildReport
 from paper_library.paper_ids import Keys
 from paper_library.text.bibtex_edits import remove_file_fields
 from paper_library.text.default_summary import split_sentences
 from paper_library.text.markdown import extract_plain_text, find_title
+from uraniborg.kernel.progress import ReportPhase
 from uraniborg.kernel.words import fold_text
 
 _PROGRESS_INTERVAL: Final = 500
@@ -59,7 +60,7 @@ class EntryCollection:
     _broken: set[str] = field(default_factory=set[str])
     """The inputs with unreadable entries."""
 
-    def read_inputs(self, files: Iterable[InputFile], progress: Progress) -> None:
+    def read_inputs(self, files: Iterable[InputFile], progress: ReportPhase) -> None:
         """Add the entries of the input files."""
         for file in files:
             self.report.files += 1

@@ -1,13 +1,10 @@
 """The report of a build: counts, merges, problems and changes."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from paper_library.build.entry import Problem
 
-Progress = Callable[[str, int, int], None]
-"""Called with the phase, the number of finished items and the total, 0 if unknown."""
 Kind = Literal["added", "changed", "replaced", "merged", "pruned"]
 _LISTED: Final = 1_000
 """The most merges, problems and changes that are listed; the counts include all."""

@@ -37,7 +37,7 @@ class Verdict:
         }
 
 
-def verify_shelf(folder: Path, progress: Callable[[int], None] | None = None) -> Verdict:
+def verify_shelf(folder: Path, progress: Callable[[int], object] | None = None) -> Verdict:
     """Verify every file of the shelf in `folder`.
 
     Raise ShelfNotFound, ShelfTooNew, and ShelfDamaged if the manifest cannot be read.

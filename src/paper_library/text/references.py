@@ -28,13 +28,11 @@ def replace_references(text: str) -> str:
     return _REFERENCE.sub(_describe_reference, text) if "\\" in text else text
 
 
-def format_short_citation(authors: list[str], year: int | None) -> str:
-    """Return the family names and the year, as `Smith and Jones 2020` or `Smith et al. 2020`; empty without authors."""
-    from uraniborg.kernel.bibliography.names import split_name  # it is slow to import
+def format_citation_in_text(authors: list[str], year: int | None) -> str:
+    """Return `Smith and Jones 2020`, for a text that has its own parentheses; an empty text without authors."""
+    from uraniborg.kernel.bibliography.short_citations import format_short_authors  # it is slow to import
 
-    names = [split_name(author) for author in authors[:2]]
-    families = [name.whole_family for name in names]
-    text = f"{families[0]} et al." if len(authors) > len(names) else " and ".join(families)
+    text = format_short_authors(authors)
     return f"{text} {year}" if text and year else text
 
 

@@ -8,6 +8,7 @@ from paper_search.matched_terms import TermMatcher
 from paper_search.models import Paper, PaperCollection, SearchQuery
 from paper_search.sessions.reviewer_view import ReviewerView
 from paper_search.text_trees import build_text_tree
+from uraniborg.kernel.bibliography.short_citations import format_short_authors
 from uraniborg.kernel.logging import make_printable
 
 MAX_ABSTRACT_CHARS: Final = 20_000
@@ -25,6 +26,7 @@ def build_paper_details(rank: int, paper: Paper, collection: PaperCollection, vi
     """Return the fields of one paper, with the words that match the queries of its round marked."""
     matcher = TermMatcher(_list_queries(collection, paper))
     abstract = paper.abstract or ""
+    authors = [make_printable(author.name) for author in paper.authors[:_MAX_AUTHORS]]
     return {
         "rank": rank,
         "id": paper.id,
@@ -32,7 +34,8 @@ def build_paper_details(rank: int, paper: Paper, collection: PaperCollection, vi
         "title_tree": build_text_tree(paper.title[:_MAX_TITLE_CHARS], matcher),
         "abstract_tree": build_text_tree(abstract[:MAX_ABSTRACT_CHARS], matcher),
         "abstract_chars": len(abstract),
-        "authors": [make_printable(author.name) for author in paper.authors[:_MAX_AUTHORS]],
+        "authors": authors,
+        "short_authors": format_short_authors(authors),
         "author_count": len(paper.authors),
         "year": paper.year,
         "venue": paper.venue,

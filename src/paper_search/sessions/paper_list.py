@@ -9,9 +9,10 @@ from paper_search.editorial_notices import build_notice_fields
 from paper_search.models import Paper, PaperCollection
 from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sessions.reviewer_view import ReviewerView, count_statuses
+from uraniborg.kernel.bibliography.short_citations import format_short_authors
 from uraniborg.kernel.words import fold_text
 
-Sort = Literal["rank", "score", "year", "title", "status"]
+Sort = Literal["rank", "score", "year", "title", "status", "source"]
 _STATUS_ORDER: Final = {status: number for number, status in enumerate(ReviewStatus)}
 _LISTED_AUTHORS: Final = 3
 _MAX_TITLE_CHARS: Final = 1_000
@@ -126,16 +127,19 @@ def _make_sort_key(sort: Sort, view: ReviewerView) -> Callable[[tuple[int, Paper
         "year": lambda item: (-(item[1].year or 0), item[0]),
         "title": lambda item: (fold_text(item[1].title), item[0]),
         "status": lambda item: (_STATUS_ORDER[view.get_status(item[1])], item[0]),
+        "source": lambda item: (item[1].sources, item[0]),
     }
     return keys[sort]
 
 
 def _build_row(rank: int, paper: Paper, view: ReviewerView) -> dict[str, Any]:
+    authors = [author.name[:100] for author in paper.authors[:_LISTED_AUTHORS]]
     return {
         "rank": rank,
         "id": paper.id,
         "title": paper.title[:_MAX_TITLE_CHARS],
-        "authors": [author.name[:100] for author in paper.authors[:_LISTED_AUTHORS]],
+        "authors": authors,
+        "short_authors": format_short_authors(authors),
         "author_count": len(paper.authors),
         "year": paper.year,
         "venue": paper.venue and paper.venue[:200],

@@ -191,7 +191,7 @@ def print_json(value: Any) -> None:
     sys.stdout.write(orjson.dumps(value).decode() + "\n")
 
 
-class Progress:
+class ProgressLine:
     """The progress of long work on stderr, shown after one second. Call it with the fraction done, from 0 to 1."""
 
     def __init__(

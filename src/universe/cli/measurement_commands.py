@@ -8,7 +8,7 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Progress,
+    ProgressLine,
     UniverseId,
     Version,
     app,
@@ -66,7 +66,7 @@ def transits(
     full_id, name, at, plain = read_universe(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], body) if body else None
     direction = _parse_direction(observer)
-    with Progress(full_id, is_quiet=quiet, as_json=json) as progress:
+    with ProgressLine(full_id, is_quiet=quiet, as_json=json) as progress:
         found = measure_transit_times(
             plain, chosen, days=days, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
@@ -106,7 +106,7 @@ def rv(
     full_id, name, at, plain = read_universe(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], [star])[0] if star else None
     direction = _parse_direction(observer)
-    with Progress(full_id, is_quiet=quiet, as_json=json) as progress:
+    with ProgressLine(full_id, is_quiet=quiet, as_json=json) as progress:
         found = measure_radial_velocities(
             plain, chosen, days=days, samples=samples, observer=direction, use_kepler_orbits=kepler, notify=progress
         )

@@ -102,10 +102,10 @@ def nbody(
     ids = _find_body_ids(runs, body)
 
     def report_universe(one: UniverseVersion) -> "Report":
-        from universe.cli.common import Progress
+        from universe.cli.common import ProgressLine
         from universe.nbody.reports import run_and_report
 
-        with Progress(one.id, is_quiet=quiet, as_json=json) as progress:
+        with ProgressLine(one.id, is_quiet=quiet, as_json=json) as progress:
             return run_and_report(
                 one.plain,
                 span,

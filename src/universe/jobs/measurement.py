@@ -4,7 +4,7 @@ Every interface computes through `measure`: jobs, workflow nodes and the Python 
 the same functions below it and write other files besides.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from time import monotonic
@@ -19,8 +19,7 @@ from universe.nbody.runs import Run
 from universe.orbits.number_fields import finite_or_none
 from universe.plotting import Chart, render_svg
 from uraniborg.kernel.errors import InvalidInput
-
-Progress = Callable[[float], object]
+from uraniborg.kernel.progress import ReportFraction
 
 MAX_TRAJECTORY: Final = 250_000
 """Bodies times stored times of a trajectory: 6 MB."""
@@ -76,7 +75,7 @@ def measure(
     universe_id: str = "",
     version: int = 0,
     title: str = "",
-    progress: Progress | None = None,
+    progress: ReportFraction | None = None,
 ) -> Measurement:
     """Compute a measurement of a plain state. `progress` is called with the fraction done.
 
@@ -106,7 +105,7 @@ def _list_named_bodies(options: JobOptions) -> list[str]:
 
 
 def _measure_nbody(
-    state: Mapping[str, Any], options: NbodyOptions, head: dict[str, Any], title: str, progress: Progress | None
+    state: Mapping[str, Any], options: NbodyOptions, head: dict[str, Any], title: str, progress: ReportFraction | None
 ) -> Measurement:
     from universe.nbody.charts import make_run_chart
     from universe.nbody.reports import run_and_report
@@ -130,7 +129,7 @@ def _measure_nbody(
 
 
 def _measure_transits(
-    state: Mapping[str, Any], options: TransitOptions, head: dict[str, Any], title: str, progress: Progress | None
+    state: Mapping[str, Any], options: TransitOptions, head: dict[str, Any], title: str, progress: ReportFraction | None
 ) -> Measurement:
     from universe.nbody.charts import make_transit_chart
     from universe.nbody.transit_times import measure_transit_times
@@ -148,7 +147,11 @@ def _measure_transits(
 
 
 def _measure_velocities(
-    state: Mapping[str, Any], options: VelocityOptions, head: dict[str, Any], title: str, progress: Progress | None
+    state: Mapping[str, Any],
+    options: VelocityOptions,
+    head: dict[str, Any],
+    title: str,
+    progress: ReportFraction | None,
 ) -> Measurement:
     from universe.nbody.charts import make_velocity_chart
     from universe.nbody.radial_velocity import measure_radial_velocities
@@ -169,7 +172,7 @@ def _measure_velocities(
 class _TimeLimit:
     """Reports progress, and raises InvalidInput after the time limit."""
 
-    def __init__(self, options: TransitOptions | VelocityOptions, progress: Progress | None) -> None:
+    def __init__(self, options: TransitOptions | VelocityOptions, progress: ReportFraction | None) -> None:
         self._seconds, self._progress, self._began = options.max_seconds, progress, monotonic()
 
     def __call__(self, fraction: float) -> None:

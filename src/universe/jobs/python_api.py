@@ -7,8 +7,9 @@ notebook, a result that ends a cell is shown with its summary and its chart.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from universe.jobs.measurement import Measurement, Progress, measure
+from universe.jobs.measurement import Measurement, measure
 from universe.jobs.options import YEAR, parse_job_options
+from uraniborg.kernel.progress import ReportFraction
 
 
 def run_nbody(
@@ -22,7 +23,7 @@ def run_nbody(
     on_collision: str = "stop",
     max_seconds: float = 3_600,
     title: str = "",
-    progress: Progress | None = None,
+    progress: ReportFraction | None = None,
 ) -> Measurement:
     """Integrate the bodies of a plain state and return the run with its verdict, error, chart and trajectory.
 
@@ -41,7 +42,7 @@ def find_transits(
     kepler: bool = False,
     max_seconds: float = 3_600,
     title: str = "",
-    progress: Progress | None = None,
+    progress: ReportFraction | None = None,
 ) -> Measurement:
     """Return the transits of planets in a plain state. `observer` is a longitude and a latitude in degrees.
 
@@ -61,7 +62,7 @@ def measure_velocities(
     kepler: bool = False,
     max_seconds: float = 3_600,
     title: str = "",
-    progress: Progress | None = None,
+    progress: ReportFraction | None = None,
 ) -> Measurement:
     """Return the radial velocity of a star in a plain state. Raise as `run_nbody` does."""
     options = {"days": days, "samples": samples, "star": star, "observer": _to_list(observer), "kepler": kepler}
@@ -74,7 +75,7 @@ def _measure(
     options: dict[str, Any],
     max_seconds: float,
     title: str,
-    progress: Progress | None,
+    progress: ReportFraction | None,
 ) -> Measurement:
     parsed = parse_job_options({"kind": kind, **options, "maxSeconds": max_seconds})
     return measure(state, parsed, title=title or _find_name(state), progress=progress)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 from universe.claims import PaperTextReader
+from universe.domain.citations import list_sources
 from universe.domain.derived_fields import get_field_value, is_same_value
 from universe.domain.state import get_derived_element_name
 from universe.domain.suggestions import find_body_ids_by_name, find_nearest_entity_ids, find_nearest_names
@@ -92,13 +93,17 @@ async def trace_value_origin(
 def describe_sourced_values(
     stars: Mapping[str, Mapping[str, Any]], body: str, text_of: PaperTextReader | None = None
 ) -> dict[str, Any]:
-    """Return each value of a body with its unit, status, mark and source ids. Raise as `find_body_id`."""
+    """Return each value of a body with its unit, status, mark and source ids, and the sources.
+
+    Raise as `find_body_id`.
+    """
     key = find_body_id(stars, body)
     briefs = {
         field: _describe_value_of_body(stars, key, field, text_of) for field in list_fields_with_values(stars[key])
     }
     fields = {field: brief for field, brief in briefs.items() if brief["status"] != "without source"}
-    return {"body": key, "name": stars[key]["name"], "fields": fields}
+    sources = [_describe_publication(source) for source in list_sources(stars[key])]
+    return {"body": key, "name": stars[key]["name"], "fields": fields, "sources": sources}
 
 
 async def _trace_field(
@@ -213,10 +218,9 @@ def _describe_source(support: Support, field: str, status: ValueStatus, unit: st
     source, claim = support.source, support.claim
     locations = source.get("locations")
     location = cast("Mapping[str, Any]", locations).get(field) if isinstance(locations, dict) else None
-    facts = {name: source[name] for name in _FACTS if source.get(name) is not None}
     shipped = status.shipped if claim is None else None
     return {
-        **facts,
+        **_describe_publication(source),
         "location": location,
         "conversion": _describe_conversion(support, status.value, unit)
         if shipped is None
@@ -226,6 +230,17 @@ def _describe_source(support: Support, field: str, status: ValueStatus, unit: st
         "isChecked": claim is not None and claim.checked,
         **({} if shipped is None else {"dataFile": shipped.file, "note": shipped.note or None}),
     }
+
+
+def _describe_publication(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts about a publication, and its authors and year in short."""
+    from uraniborg.kernel.bibliography.short_citations import format_short_citation  # it is slow to import
+
+    facts = {name: source[name] for name in _FACTS if source.get(name) is not None}
+    authors, year = facts.get("authors"), facts.get("year")
+    names = [name for name in cast("list[Any]", authors) if isinstance(name, str)] if isinstance(authors, list) else []
+    cited = format_short_citation(names, int(year) if isinstance(year, (int, float)) else None)
+    return {**facts, "shortCitation": cited}
 
 
 def _describe_conversion(support: Support, value: Any, unit: str) -> str | None:

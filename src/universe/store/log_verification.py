@@ -1,7 +1,7 @@
 """Verification of logs: every entry, every snapshot, the state served and the mark outside the database."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,7 @@ from universe.store.replica import (
     run_in_thread_if_large,
 )
 from universe.store.state_encoding import decode_state
-
-Progress = Callable[[int, int], None]
-"""A callback with the number of entries read and the total."""
+from uraniborg.kernel.progress import ReportCount
 
 
 @dataclass
@@ -57,7 +55,7 @@ class Verdict:
         self.problems.append({"sequence": sequence, "problem": problem})
 
 
-async def verify_log(store: Store, universe_id: str, progress: Progress | None = None) -> Verdict:
+async def verify_log(store: Store, universe_id: str, progress: ReportCount | None = None) -> Verdict:
     """Replay the whole log and compare it with every snapshot, the state served and the mark outside the database.
 
     Raise UniverseNotFound for a universe that neither the database nor the marks have.

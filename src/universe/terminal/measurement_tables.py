@@ -123,6 +123,8 @@ def print_velocities(reply: Mapping[str, Any]) -> None:
 
 def print_physics(reply: Mapping[str, Any]) -> None:
     """Print stars with their habitable zones, then the climate and the bulk of all bodies, then the papers."""
+    from uraniborg.kernel.bibliography.short_citations import format_short_authors  # it is slow to import
+
     console = _make_wide_console()
     bodies = reply["bodies"]
     table = _make_table("star", "Teff\n(K)", "luminosity\n(Sun = 1)", *(f"{name}\n(AU)" for name in _LIMITS.values()))
@@ -152,13 +154,8 @@ def print_physics(reply: Mapping[str, Any]) -> None:
         print_paragraph(console, "† ", escape_text(note))
     for source in reply["sources"]:
         quantities = ", ".join(dict.fromkeys(_QUANTITY_NAMES.get(one, str(one)) for one in source["fields"]))
-        paper = f"{escape_text(_format_authors(source))} {source['year']}, {source['venue']}"
+        paper = f"{escape_text(format_short_authors(source['authors']))} {source['year']}, {source['venue']}"
         print_paragraph(console, "", f"[dim]Formula of {quantities}: {paper}[/dim]")
-
-
-def _format_authors(source: Mapping[str, Any]) -> str:
-    families = [str(author).split(",")[0] for author in source["authors"]]
-    return " and ".join(families) if len(families) <= 2 else f"{families[0]} et al."
 
 
 def render_transits_csv(reply: Mapping[str, Any]) -> bytes:

@@ -6,7 +6,7 @@ import pytest
 
 from paper_library.text.document_tree import make_inline_tree, make_text_tree
 from paper_library.text.markdown import extract_plain_text, render_safe_html
-from paper_library.text.references import format_short_citation
+from paper_library.text.references import format_citation_in_text
 
 CASES = [
     ("as [@rousseeuw1987].", "as [rousseeuw1987]."),
@@ -45,8 +45,8 @@ def test_a_citation_has_the_name_that_the_caller_gives() -> None:
         ([], 2000, ""),
     ],
 )
-def test_a_short_citation_has_family_names_and_the_year(authors: list[str], year: int | None, text: str) -> None:
-    assert format_short_citation(authors, year) == text
+def test_a_citation_in_a_text_has_family_names_and_the_year(authors: list[str], year: int | None, text: str) -> None:
+    assert format_citation_in_text(authors, year) == text
 
 
 @pytest.mark.parametrize("mark", ["@", "@a", " @a-", r"\ref{", r"\ref{a"])

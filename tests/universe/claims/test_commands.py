@@ -64,7 +64,7 @@ def test_a_given_value_is_used_only_without_a_row_and_stays_an_unverified_claim(
 
 def test_the_number_that_the_row_states_may_be_given_and_another_one_is_refused() -> None:
     assert ask(value=0.692) == ask()
-    with pytest.raises(NotStated, match=r"No table row of Agol et al\. \(2021\) on the shelf states 42 as the mass"):
+    with pytest.raises(NotStated, match=r"No table row of Agol and Dorn \(2021\) on the shelf states 42 as the mass"):
         ask(value=42.0)
     with pytest.raises(NotStated, match=r"the row states 0\.692 ± 0\.022 Earth masses"):
         ask(value=0.388)

@@ -91,7 +91,9 @@ def test_sources_and_origins_are_cited(rest: httpx.Client) -> None:
     assert len(more) > len(cited["sources"])
     origin = rest.get("/universes/t1/cite", params={"body": "trappist-1-b", "field": "mass"}).json()
     assert (origin["value"], origin["status"], origin["command"]["version"]) == (0.5, "set", 2)
-    assert rest.get("/universes/t1/cite", params={"body": "b"}).json()["fields"]["mass"]["status"] == "set"
+    values = rest.get("/universes/t1/cite", params={"body": "b"}).json()
+    assert values["fields"]["mass"]["status"] == "set"
+    assert "Agol et al. (2021)" in [source["shortCitation"] for source in values["sources"]]
     get_error(rest.get("/universes/t1/cite", params={"field": "mass"}), 400, "malformed_request")
     assert "habitableZone" in rest.get("/universes/t1/physics").text
 

@@ -1,0 +1,18 @@
+"""Publications in short: the family names of the authors, and the year."""
+
+from collections.abc import Sequence
+
+from uraniborg.kernel.bibliography.names import split_name
+
+
+def format_short_authors(authors: Sequence[str]) -> str:
+    """Return `Gillon`, `Gillon and Luger` or `Gillon et al.`; an empty text without authors."""
+    named = [name for name in authors if name.strip()]
+    families = [split_name(name).whole_family for name in named[:2]]
+    return f"{families[0]} et al." if len(named) > 2 else " and ".join(families)
+
+
+def format_short_citation(authors: Sequence[str], year: int | None) -> str:
+    """Return `Gillon et al. (2017)`, or the authors if the year is not known; an empty text without authors."""
+    named = format_short_authors(authors)
+    return f"{named} ({year})" if named and year else named
