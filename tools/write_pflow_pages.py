@@ -32,10 +32,9 @@ TITLES: Final = {
 _INTRODUCTION: Final = """\
 # Node types
 
-Written from the interfaces of the nodes, which `pflow browse` and `browse_components` tell as well. What is not
-**required** may be left out. Every node may also give `error`, the message with which it failed. How nodes are put
-together is told in [Workflows](workflows.md); nodes of your own and what effects mean in
-[How workflows run](../concepts/workflows.md).
+This page is generated from the interfaces of the nodes; `pflow browse` prints the same. Parameters not marked
+**required** are optional. Every node can also output `error`, its error message. [Workflows](workflows.md) describes
+how to connect nodes; [How workflows run](../concepts/workflows.md) describes effects and your own nodes.
 """
 
 

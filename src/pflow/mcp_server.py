@@ -108,7 +108,9 @@ async def save_to_library(
     description: Annotated[str, Field(description="Description of the workflow, in a sentence.")],
 ) -> Any:
     """Move a tested draft to the library. An existing workflow is never overwritten."""
-    return await _call_service_in_thread(lambda service: service.save_to_library(draft_name, final_name, description))
+    return await _call_service_in_thread(
+        lambda service: service.texts.save_to_library(draft_name, final_name, description)
+    )
 
 
 async def guide() -> str:

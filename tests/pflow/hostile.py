@@ -35,7 +35,8 @@ if room:
 replies = []
 for tool, *arguments in json.load(sys.stdin):
     try:
-        reply = getattr(service, tool)(*arguments)
+        operations = service.texts if tool == "save_to_library" else service
+        reply = getattr(operations, tool)(*arguments)
         replies.append(build_reply_and_write_large_outputs(reply, service.home) if tool == "execute" else reply)
     except PflowError as exc:
         replies.append(build_refusal_reply(exc, arguments[0]))

@@ -171,8 +171,8 @@ def test_a_name_of_a_million_characters_or_with_a_nul_is_refused_by_every_operat
     asks: dict[str, Callable[[str], Any]] = {
         "execute": lambda name: make_service(home).execute(name),
         "describe": lambda name: make_service(home).describe_workflow(name),
-        "save": lambda name: make_service(home).save_to_library(name, "y", "Greets."),
-        "save as": lambda name: make_service(home).save_to_library("x", name, "Greets."),
+        "save": lambda name: make_service(home).texts.save_to_library(name, "y", "Greets."),
+        "save as": lambda name: make_service(home).texts.save_to_library("x", name, "Greets."),
     }
     for name in (LONG, "a\0b", "\0", "x\0.json", "\ud800"):
         with pytest.raises(PflowError, match="1 to 50 characters") as caught:
@@ -188,7 +188,7 @@ def test_queries_of_a_million_characters_are_refused_or_searched(home: Path) -> 
     assert measure_reply(make_service(home).browse_components(LONG)) < SHORT
     for ask in (
         lambda: make_service(home).list_library(LONG),
-        lambda: make_service(home).save_to_library("x", "y", LONG),
+        lambda: make_service(home).texts.save_to_library("x", "y", LONG),
     ):
         with pytest.raises(PflowError, match="at most 500 characters") as caught:
             ask()

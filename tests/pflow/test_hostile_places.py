@@ -107,7 +107,7 @@ deadline = time.monotonic() + 40
 while not (home.parent / "go").exists() and time.monotonic() < deadline:
     pass
 try:
-    print(json.dumps(service.save_to_library(f"draft-{number}", "same", f"By {number}.")))
+    print(json.dumps(service.texts.save_to_library(f"draft-{number}", "same", f"By {number}.")))
 except PflowError as exc:
     print(json.dumps(exc.body()))
 """
@@ -228,7 +228,7 @@ def test_a_broken_cache_of_the_registry_is_rebuilt_and_reported(home: Path, how:
 
 def test_a_broken_index_of_the_library_changes_nothing(home: Path) -> None:
     write_draft(home, "x", GOOD)
-    make_service(home).save_to_library("x", "kept", "Greets.")
+    make_service(home).texts.save_to_library("x", "kept", "Greets.")
     listed = make_service(home).list_library()
     assert listed
     for broken in BROKEN.values():
@@ -263,12 +263,12 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
     figures = make_service(home).describe_workflow("x")["statistics"]
     assert figures["last_execution_success"] is True
     assert figures["average_duration_ms"] >= 0
-    log = make_service(home).open_run_log()
+    log = make_service(home).history.open_log()
     last, first = log.list_runs("x")
     log.close()
     assert (last["status"], first["status"]) == ("success", "failed")
     assert last["started_at"] < first["started_at"]
-    assert make_service(home).save_to_library("x", "kept", "Greets.")["success"]
+    assert make_service(home).texts.save_to_library("x", "kept", "Greets.")["success"]
 
 
 def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(

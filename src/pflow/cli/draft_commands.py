@@ -121,7 +121,7 @@ def save_draft_to_library(
     Examples:
     - `pflow save report weekly-report -d "Summarise the papers of a week"`
     """
-    saved: dict[str, Any] = open_service_with_usable_home().save_to_library(draft, name, description)
+    saved: dict[str, Any] = open_service_with_usable_home().texts.save_to_library(draft, name, description)
     if json:
         print_json(saved)
         return

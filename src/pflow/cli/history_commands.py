@@ -27,7 +27,7 @@ def print_run_history(
     from pflow.cli.workflow_sources import make_logged_name, split_logged_source
 
     service = open_service_with_usable_home()
-    log = service.open_run_log()
+    log = service.history.open_log()
     try:
         found = log.list_runs(make_logged_name(workflow) if workflow else None, limit)
         if workflow and not found:
@@ -82,7 +82,7 @@ def show_run(
     from pflow.cli.workflow_sources import split_logged_source
     from pflow.errors import RunNotFound
 
-    log = open_service_with_usable_home().open_run_log()
+    log = open_service_with_usable_home().history.open_log()
     try:
         last: list[dict[str, Any]] = log.list_runs(limit=1) if run is None else []
         if run is None and not last:

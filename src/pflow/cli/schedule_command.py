@@ -101,8 +101,8 @@ def _make_scheduled_job(service: Service, name: str, inputs: list[str], timing: 
     from pflow.cli.input_values import read_input_values
     from pflow.cli.run_arguments import InvalidRunArguments, parse_run_arguments
     from pflow.cli.workflow_sources import is_file_path
+    from pflow.ir.valid_workflow import require_valid_workflow
     from pflow.scheduling.scheduled_workflow import make_scheduled_job
-    from pflow.service import require_valid_workflow
 
     if is_file_path(name):
         raise InvalidRunArguments(

@@ -92,7 +92,7 @@ def print_or_write_graph(
     """
     from pflow.cli.workflow_sources import find_workflow_source
     from pflow.ir.diagrams import draw_mermaid, draw_svg
-    from pflow.service import require_valid_workflow
+    from pflow.ir.valid_workflow import require_valid_workflow
 
     service = open_service_with_usable_home(workflow)
     source = find_workflow_source(service, workflow)
@@ -165,7 +165,7 @@ def print_workflow_description(workflow: Workflow, json: Json = False) -> None:
     source = find_workflow_source(service, workflow)
     checked = service.check_document(source.found.stored.ir)
     description = {
-        **describe_workflow(source.found, checked, service.open_run_log(), in_full=True),
+        **describe_workflow(source.found, checked, service.history.open_log(), in_full=True),
         "source": source.kind,
     }
     print_json(description) if json else print_description(description, workflow)

@@ -150,7 +150,7 @@ def list_named_workflows(service: Service, pattern: str | None) -> dict[str, Any
         for one in manager.list_all()
     ]
     drafts = [one for one in listing.workflows if one.source == "draft"]
-    counts = service.count_runs()
+    counts = service.history.count_runs()
     return {
         "library": service.list_library(pattern),
         "drafts": [

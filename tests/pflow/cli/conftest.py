@@ -14,6 +14,10 @@ def workplace(tmp_path: Path) -> Workplace:
     return Workplace(tmp_path)
 
 
+def _do_nothing(_code: int) -> None:
+    pass
+
+
 @pytest.fixture
 def run_pflow(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workplace: Workplace) -> RunPflow:
     for name in [name for name in os.environ if name.startswith(("URANIBORG_", "PFLOW_", "COLUMNS"))]:
@@ -21,6 +25,8 @@ def run_pflow(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     for name, value in workplace.env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(workplace.folder)
+    # A thread of a node that is about to end must not end the process of the tests.
+    monkeypatch.setattr("pflow.__main__._exit_at_once_if_nodes_run", _do_nothing)
 
     def answer(*arguments: str | Path) -> CommandResult:
         capsys.readouterr()

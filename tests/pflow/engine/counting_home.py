@@ -18,8 +18,9 @@ from pflow.engine.engine import Engine
 from pflow.engine.results import RunResult
 from pflow.ir.checker import check_workflow
 from pflow.ir.model import Workflow
+from pflow.ir.valid_workflow import require_valid_workflow
 from pflow.registry.registry import Registry
-from pflow.service import Service, require_valid_workflow
+from pflow.service import Service
 
 SOON_S = 20.0
 

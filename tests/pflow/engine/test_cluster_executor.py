@@ -275,7 +275,7 @@ def remove_timings(value: Any) -> Any:
 
 
 def read_logged_run(home: Home, run_id: str) -> dict[str, Any]:
-    log = home.service.open_run_log()
+    log = home.service.history.open_log()
     report = log.get_run(run_id)
     log.close()
     nodes = sorted(remove_timings([{**one, "seq": 0} for one in report["nodes"]]), key=lambda one: one["node"])

@@ -279,7 +279,7 @@ def test_nodes_that_the_log_has_are_not_active_however_small_the_page(
     try:
         until(lambda: len(_read_nodes(log)) == 3)
         (run,) = log.list_runs()
-        progress = home.service.read_run_progress(run["id"], limit=1)
+        progress = home.service.history.read_progress(run["id"], limit=1)
         assert [one["node"] for one in progress["nodes"]] == ["a"]
         assert [(one["node"], one["status"]) for one in progress["active"]] == [("d", "running")]
     finally:

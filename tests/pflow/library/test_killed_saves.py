@@ -54,7 +54,7 @@ def save_and_die(home, moment):
             sys.addaudithook(step)
             return move(*arguments)
         ResumePoint.move_results_to = watched_move
-        Service(Settings(home=home), home).save_to_library("x", final, "Greets people.")
+        Service(Settings(home=home), home).texts.save_to_library("x", final, "Greets people.")
     else:
         sys.addaudithook(step)
         move_draft_to_library(home, "x", final, "Greets people.")

@@ -22,6 +22,7 @@ from pflow.library.manager import WorkflowManager
 from pflow.nodes import process_runner
 from pflow.registry.registry import Registry
 from pflow.service import Service
+from pflow.workflow_texts import WorkflowTexts
 from tests.pflow.library.homes import write_draft, write_saved
 from tests.pflow.mcp.agents import PATIENCE_S, agent, call_failing_tool, call_tool, execute_workflow, get_stderr_file
 from tests.pflow.mcp.gates import gate, is_running
@@ -187,8 +188,9 @@ async def test_an_unexpected_error_is_reported_in_the_shape_of_other_failures(
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("words of nobody")
 
-    for operation in ("browse_components", "list_library", "describe_workflow", "execute", "save_to_library"):
+    for operation in ("browse_components", "list_library", "describe_workflow", "execute"):
         monkeypatch.setattr(Service, operation, broken)
+    monkeypatch.setattr(WorkflowTexts, "save_to_library", broken)
     async with connect_client(mcp_server.build_server()) as client:
         for number, (tool, arguments) in enumerate(CALLS.items(), 1):
             result = await client.call_tool(tool, arguments)
@@ -231,6 +233,7 @@ async def test_output_of_a_node_in_the_server_process_is_discarded(home: Path) -
 BREAKS = """\
 from pflow import mcp_server
 from pflow.service import Service
+from pflow.workflow_texts import WorkflowTexts
 
 def broken(self, pattern=None):
     raise RuntimeError("of the server itself")

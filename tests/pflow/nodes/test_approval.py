@@ -64,6 +64,6 @@ def test_a_draft_that_is_saved_while_its_question_waits_resumes_with_the_answer(
     plain = {"nodes": [{"id": "ask", "type": "approval", "params": QUESTION}], "edges": []}
     (drafts / "draft.json").write_text(json.dumps(plain))
     waiting = service.execute("draft")
-    service.save_to_library("draft", "final", "Asks")
+    service.texts.save_to_library("draft", "final", "Asks")
     inbox.decide((waiting.error_body or {})["approval_id"], Decision(action="approve"), "test")
     assert service.execute("final").success

@@ -172,7 +172,7 @@ def test_a_saved_draft_keeps_its_results(service: Service) -> None:
     drafts.mkdir(parents=True)
     (drafts / "pay.json").write_text(json.dumps(chain(shell("pay", "echo paid >> paid"), GATE)))
     assert not service.execute("pay").success
-    service.save_to_library("pay", "final", "Pays")
+    service.texts.save_to_library("pay", "final", "Pays")
     (service.folder / "open").touch()
     assert service.execute("final").progress.reused == ["pay"]
     assert (service.folder / "paid").read_text() == "paid\n"

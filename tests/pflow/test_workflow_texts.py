@@ -24,12 +24,12 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
 
 def test_of_many_who_replace_the_same_revision_one_succeeds(service: Service) -> None:
     first = make_document("first")
-    service.write_draft("shared", first)
+    service.texts.write_draft("shared", first)
     revision = compute_revision(first)
 
     def replace_text(number: int) -> int | None:
         try:
-            service.write_draft("shared", make_document(str(number)), revision)
+            service.texts.write_draft("shared", make_document(str(number)), revision)
         except WorkflowChanged:
             return None
         return number
@@ -37,4 +37,4 @@ def test_of_many_who_replace_the_same_revision_one_succeeds(service: Service) ->
     with ThreadPoolExecutor(8) as threads:
         written = [number for number in threads.map(replace_text, range(8)) if number is not None]
     assert len(written) == 1
-    assert service.read_draft("shared") == make_document(str(written[0]))
+    assert service.texts.read_draft("shared") == make_document(str(written[0]))

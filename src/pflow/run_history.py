@@ -1,0 +1,97 @@
+"""The runs of a pflow home: each operation opens the log of runs, reads it and closes it."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from uraniborg.kernel.errors import UraniborgError
+
+if TYPE_CHECKING:
+    from pflow.engine.runlog import RunLog
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class RunHistory:
+    """The runs of one pflow home. `describe_graph` returns the present graph of a workflow, or None."""
+
+    home: Path
+    describe_graph: Callable[[str], dict[str, Any] | None]
+
+    def open_log(self) -> "RunLog":
+        """Return the log of runs. The caller closes it."""
+        from pflow.engine.runlog import RunLog
+
+        return RunLog(self.home / "runs.db")
+
+    def list_runs(
+        self, workflow: str | None = None, limit: int = 50, *, status: str | None = None, before: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Return runs of one workflow or of all, the latest first. Raise RunNotFound for an unknown `before`."""
+        return self._read(lambda log: log.list_runs(workflow, limit, status=status, before=before))
+
+    def get_run(self, run_id: str) -> dict[str, Any]:
+        """Return a run with its nodes. Raise RunNotFound."""
+        return self._read(lambda log: log.get_run(run_id))
+
+    def count_runs(self) -> dict[str, int]:
+        """Return the number of runs of each workflow; nothing if the log cannot be read."""
+        try:
+            return self._read(lambda log: log.count_runs())
+        except UraniborgError:
+            return {}
+
+    def compare_runs(self, first_id: str, second_id: str) -> dict[str, Any]:
+        """Return the differences of two runs. Raise RunNotFound."""
+        from pflow.run_comparison import compare_runs
+
+        return self._read(lambda log: compare_runs(log.get_run(first_id), log.get_run(second_id)))
+
+    def list_lineage(self, run_id: str) -> list[str]:
+        """Return the id of the run, of the run that it resumed, and so on. Raise RunNotFound."""
+        from pflow.run_progress import list_run_lineage
+
+        return self._read(lambda log: list_run_lineage(log, run_id))
+
+    def find_later_run(self, run_id: str) -> str | None:
+        """Return the id of the last run that resumed a run which did not succeed, or None."""
+        return self._read(lambda log: log.find_later_run(run_id))
+
+    def read_progress(self, run_id: str, after: int = 0, limit: int = 1_000) -> dict[str, Any]:
+        """Return a run, its graph, the nodes that ended after the one with this `seq`, and those that are active.
+
+        See `pflow.run_progress.read_run_progress`. Raise RunNotFound.
+        """
+        from pflow.run_progress import read_run_progress
+
+        return self._read(lambda log: read_run_progress(log, run_id, after, limit, self.describe_graph))
+
+    def read_node(self, run_id: str, seq: int) -> dict[str, Any]:
+        """Return a node of a run with its inputs, outputs and messages. Raise RunNotFound."""
+        return self._read(lambda log: log.get_node(run_id, seq))
+
+    def list_items(
+        self, run_id: str, node: str, status: str | None = None, after: int = -1, limit: int = 100
+    ) -> dict[str, Any]:
+        """Return items of a batch of a run after the item with this index, all or those that ended so.
+
+        Raise RunNotFound.
+        """
+        return self._read(lambda log: log.list_items(run_id, node, status=status, after=after, limit=limit))
+
+    def list_messages(self, run_id: str, node: str) -> list[str]:
+        """Return the last messages of a node that runs. Raise RunNotFound."""
+        return self._read(lambda log: log.list_messages(run_id, node))
+
+    def read_inputs_to_resume(self, run_id: str, changed: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+        """Return the workflow and the inputs of a run, with changed inputs. Raise RunNotFound or InvalidInputs."""
+        from pflow.run_progress import read_inputs_to_resume
+
+        return self._read(lambda log: read_inputs_to_resume(log, run_id, changed))
+
+    def _read(self, read: "Callable[[RunLog], T]") -> T:
+        with closing(self.open_log()) as log:
+            return read(log)

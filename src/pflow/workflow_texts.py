@@ -1,0 +1,127 @@
+"""The texts of workflows: drafts and saved workflows are read, written, replaced and saved to the library."""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pflow.errors import InvalidWorkflow
+from pflow.ir.checker import CheckResult
+from pflow.ir.valid_workflow import require_valid_workflow
+from pflow.library.lookup import find_draft, list_draft_managers
+from pflow.library.manager import WorkflowManager
+from pflow.library.workflow_file import compute_revision, hold_text_lock, read_text, require_revision
+from pflow.run_history import RunHistory
+from uraniborg.kernel.errors import UraniborgError, as_error
+
+if TYPE_CHECKING:
+    from pflow.engine.resume.resume_point import ResumePoint
+
+
+@dataclass(frozen=True, slots=True)
+class DraftText:
+    """The text of a draft. A file that is not a workflow has `text` and `diagnostics` instead of a `document`."""
+
+    document: dict[str, Any] | None
+    revision: str
+    text: str | None = None
+    diagnostics: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class WorkflowTexts:
+    """The texts of the workflows in one pflow home, and of drafts in `folder`."""
+
+    home: Path
+    folder: Path
+    check_document: Callable[[Any], CheckResult]
+    open_resume_point: "Callable[[str], ResumePoint]"
+    history: RunHistory
+
+    def read_draft(self, name: str) -> dict[str, Any]:
+        """Return the text of a draft. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
+        return find_draft(self.home, name, self.folder)[1].ir
+
+    def read_draft_text(self, name: str) -> DraftText:
+        """Return the text of a draft, a workflow or not.
+
+        Raise WorkflowNotFound, SecurityError, or InvalidWorkflow for a file that is not a text.
+        """
+        try:
+            document = self.read_draft(name)
+        except InvalidWorkflow as problem:
+            text = read_text(WorkflowManager.for_drafts(self.home).get_path(name))
+            if text is None:
+                raise
+            return DraftText(None, compute_revision(text), text, tuple(problem.ids["diagnostics"]))
+        return DraftText(document, compute_revision(document))
+
+    def create_draft(self, name: str, document: Mapping[str, Any]) -> None:
+        """Store the text of a workflow as a new draft, valid or not.
+
+        Raise WorkflowExists if a saved workflow or a draft has this name, readable or not; SecurityError or
+        LibraryUnwritable.
+        """
+        for manager in (WorkflowManager.for_library(self.home), *list_draft_managers(self.home, self.folder)):
+            manager.require_free_name(name)
+        WorkflowManager.for_drafts(self.home).create(name, document)
+
+    def write_draft(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> None:
+        """Store the text of a workflow as a draft, valid or not; an older text is replaced.
+
+        With `revision`, only if the draft still has the text of this revision. Raise WorkflowChanged, WorkflowNotFound,
+        InvalidWorkflow, SecurityError, LibraryUnwritable or Locked.
+        """
+        with hold_text_lock(self.home, revision):
+            if revision is not None:
+                require_revision(revision, self.read_draft_text(name).revision, name)
+            WorkflowManager.for_drafts(self.home).replace(name, document)
+
+    def replace_workflow(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> CheckResult:
+        """Replace the text of a saved workflow by a valid one, and return the findings of the checker.
+
+        With `revision`, only if the workflow still has the text of this revision. Raise WorkflowNotFound,
+        WorkflowChanged, InvalidWorkflow, SecurityError, LibraryUnwritable or Locked.
+        """
+        library = WorkflowManager.for_library(self.home)
+        checked = self.check_document(document)
+        with hold_text_lock(self.home, revision):
+            stored = library.load(name)
+            if revision is not None:
+                require_revision(revision, compute_revision(stored.ir), name)
+            require_valid_workflow(checked, name)
+            library.replace_saved(stored, document)
+        return checked
+
+    def save_to_library(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
+        """Save a draft to the library. Raise WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
+        from pflow.library.names import validate_name
+        from pflow.library.promotion import move_draft_to_library
+
+        validate_name(final_name)
+        checked = self.check_document(find_draft(self.home, draft_name, self.folder)[1].ir)
+        require_valid_workflow(checked, draft_name)
+        library = WorkflowManager.for_library(self.home)
+        # A workflow that is saved under the draft's name keeps its own results and statistics.
+        is_renamed = draft_name != final_name and not library.exists(draft_name)
+        unmoved: list[str] = []
+        with ExitStack() as stack:
+            if is_renamed and not library.exists(final_name):
+                try:
+                    stack.enter_context(self.open_resume_point(draft_name).move_results_to(final_name))
+                except (UraniborgError, OSError) as exc:
+                    unmoved.append(f"The results of its unfinished run were not moved: {as_error(exc).message}")
+            saved = move_draft_to_library(self.home, draft_name, final_name, description, folder=self.folder)
+        warnings = [*saved.warnings, *unmoved, *(one.message for one in checked.warnings)]
+        log = self.history.open_log()
+        try:
+            if not log.compute_statistics(draft_name)["success_count"]:
+                warnings.append("This workflow has not run successfully yet.")
+            if is_renamed:
+                log.rename_workflow(draft_name, final_name)
+        except (UraniborgError, OSError) as exc:
+            warnings.append(f"Not all of its statistics were moved: {as_error(exc).message}")
+        finally:
+            log.close()
+        return {"success": True, "path": library.display_path(final_name), "name": final_name, "warnings": warnings}
