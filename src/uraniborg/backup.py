@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from uraniborg.backup_archive import FORMAT, MANIFEST, Progress, list_backup_roots
+from uraniborg.backup_archive import FORMAT, MANIFEST, list_backup_roots
 from uraniborg.database_files import copy_file, is_live_database
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import AlreadyExists, check_output, display_path, open_private, sync_folder
+from uraniborg.kernel.progress import ReportItem
 from uraniborg.kernel.settings import data_dir
 from uraniborg.kernel.version import version
 
@@ -28,7 +29,7 @@ class Unreadable(Unavailable):
     code = "data_unreadable"
 
 
-def write_backup(target: Path, *, replace: bool = False, report_file: Progress = lambda _: None) -> dict[str, Any]:
+def write_backup(target: Path, *, replace: bool = False, report_file: ReportItem = lambda _: None) -> dict[str, Any]:
     """Write all data into a tar archive and return its manifest. Servers may run meanwhile.
 
     `target` is complete or does not change. Raise AlreadyExists, Unwritable or Unreadable.
@@ -51,7 +52,7 @@ def write_backup(target: Path, *, replace: bool = False, report_file: Progress =
     return manifest
 
 
-def _write_archive(stream: Any, compression: str, report_file: Progress) -> dict[str, Any]:
+def _write_archive(stream: Any, compression: str, report_file: ReportItem) -> dict[str, Any]:
     files: dict[str, dict[str, Any]] = {}
     manifest = {"format": FORMAT, "version": version(), "created_at": datetime.now(UTC).isoformat(), "files": files}
     mode: Any = f"w:{compression}"

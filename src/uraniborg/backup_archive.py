@@ -5,7 +5,7 @@ import json
 import lzma
 import tarfile
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -23,8 +23,6 @@ _LARGEST_MANIFEST: Final = 64_000_000
 _MOST_MEMBERS: Final = 1_000_000
 _BLOCK: Final = 1 << 20
 _READ_ERRORS: Final = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError, ValueError, RecursionError)
-
-Progress = Callable[[str], None]
 
 
 class InvalidBackup(InvalidInput):

@@ -342,10 +342,12 @@ def export(
     - `uraniborg export -o runs.zip --universe t1 --job job_4f2a --run run_81c0`
     """
     from uraniborg.bundle.command import choose_and_export
+    from uraniborg.story.last_bundle import read_story_bundle
 
     choose_and_export(
         output,
         {"searches": session, "shelves": shelf, "workflows": workflow, "runs": run, "universes": universe, "jobs": job},
+        read_story_bundle,
         title=title,
         replace=replace,
         as_json=json,

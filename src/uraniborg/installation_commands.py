@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from uraniborg.doctor import Check, run_checks
 from uraniborg.installation_facts import describe_origin, list_location_facts, list_setting_facts
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
+from uraniborg.kernel.progress import ReportItem
 from uraniborg.kernel.text import plural
 from uraniborg.locations import PART_CONFIGS, SQLITE, list_locations
 
@@ -140,7 +140,7 @@ def _print_exclusions() -> None:
         sys.stdout.write(f"Not included: the settings file {display_path(places['config'])}. Copy it.\n")
 
 
-def _make_progress_printer(verb: str, *, quiet: bool) -> Callable[[str], None]:
+def _make_progress_printer(verb: str, *, quiet: bool) -> ReportItem:
     """Return a function that prints the current file on stderr if it is a terminal."""
     if quiet or not sys.stderr.isatty():
         return lambda _: None

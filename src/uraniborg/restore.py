@@ -13,7 +13,6 @@ from typing import Any, Final
 from uraniborg.backup_archive import (
     BackupReader,
     InvalidBackup,
-    Progress,
     StoredFile,
     list_backup_roots,
     open_backup,
@@ -21,6 +20,7 @@ from uraniborg.backup_archive import (
 from uraniborg.database_files import is_in_use, is_live_database
 from uraniborg.kernel.errors import Conflict, NotFound, Unavailable, is_out_of_room
 from uraniborg.kernel.files import display_path, hold_lock, make_folder, open_private, sync_folder, write_atomic
+from uraniborg.kernel.progress import ReportItem
 from uraniborg.kernel.settings import config_dir
 
 _STAGING: Final = ".uraniborg-restore-"
@@ -28,7 +28,7 @@ _PLAN: Final = "restore-in-progress.json"
 _LOCK: Final = "restore.lock"
 
 
-def restore_backup(source: Path, *, replace: bool = False, report_file: Progress = lambda _: None) -> dict[str, Any]:
+def restore_backup(source: Path, *, replace: bool = False, report_file: ReportItem = lambda _: None) -> dict[str, Any]:
     """Restore an archive and return its manifest. Nothing is changed before all of it was read and checked.
 
     Data that exist are moved aside with `replace`. Raise InvalidBackup, Conflict, NotFound or Unavailable.
@@ -109,7 +109,7 @@ def _check_unused(roots: dict[str, Path]) -> None:
                     )
 
 
-def _stage_files(reader: BackupReader, roots: dict[str, Path], report_file: Progress) -> dict[str, Path]:
+def _stage_files(reader: BackupReader, roots: dict[str, Path], report_file: ReportItem) -> dict[str, Path]:
     """Extract and check all files beside the folders that they will replace; return their paths by root.
 
     On an error nothing is left. Raise InvalidBackup, or Unavailable if the disk has too little space.

@@ -136,7 +136,10 @@ class ShelfBuilds:
         except Exception as exc:
             _log.exception("a shelf cannot be built", exc=exc)
             build.state = "failed"
-            build.facts = {"error": "The shelf could not be built.", "hint": "See the log."}
+            build.facts = {
+                "error": "The shelf could not be built.",
+                "hint": "Read the terminal in which `uraniborg serve` runs, then try again.",
+            }
         self._announce(build)
 
     async def _follow_worker(self, build: ShelfBuild, papers: Path) -> dict[str, Any]:

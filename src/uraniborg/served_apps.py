@@ -41,6 +41,10 @@ def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
     from uraniborg.console.installation_routes import add_installation_routes
     from uraniborg.console.note_routes import add_note_routes
     from uraniborg.console.paper_use_routes import add_paper_use_routes
+    from uraniborg.console.run_history_routes import add_run_history_routes
+    from uraniborg.console.run_routes import add_run_routes
+    from uraniborg.console.running_routes import add_running_routes
+    from uraniborg.console.schedule_routes import add_schedule_routes
     from uraniborg.console.shelf_routes import add_shelf_routes
     from uraniborg.console.story_routes import add_story_routes
     from uraniborg.console.universe_routes import add_universe_routes
@@ -50,11 +54,15 @@ def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
     api = make_api()
     add_inbox_routes(api, services.inbox)
     add_installation_routes(api, services)
+    add_running_routes(api, services)
     add_shelf_routes(api)
     add_note_routes(api)
     add_paper_use_routes(api, services.universe, services.workflows)
     add_universe_routes(api, services.universe)
-    add_workflow_routes(api, services.workflows, services.runs)
+    add_workflow_routes(api, services.workflows)
+    add_run_history_routes(api, services.workflows, services.runs)
+    add_run_routes(api, services.workflows, services.runs)
+    add_schedule_routes(api, services.workflows)
     add_story_routes(api, services.story)
     return secure_api(
         api,

@@ -22,10 +22,11 @@ import pytest
 from rich.console import Console
 
 from tests.installed_programs import Program
+from tests.installed_wheel import ROOT
 from tests.pasted_blocks import make_pasting_environment, paste
+from tests.prerequisites import find_built_console
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, make_environment, read_demo
-from uraniborg.console.web_files import find_web_folder
 from uraniborg.story.service import Story
 from uraniborg.story.terminal import run_story
 
@@ -157,21 +158,30 @@ def answer_story(folder: Path, *answers: str) -> str:
 
 
 @contextmanager
-def run_demo_at_terminal(folder: Path) -> Generator[tuple["subprocess.Popen[bytes]", Callable[[str], str]]]:
-    """Yield the demo in a terminal of its own, and a function that returns what it shows once that contains a text."""
-    if find_web_folder() is None:
-        pytest.skip("The console is not built: run `make console`.")
+def run_demo_at_terminal(
+    folder: Path, *, has_console: bool = True
+) -> Generator[tuple["subprocess.Popen[bytes]", Callable[..., str]]]:
+    """Yield the demo in a terminal of its own, and a function that types, and returns what the terminal shows.
+
+    The function waits until that contains a text. Without the console, the code is that of a checkout without a build.
+    """
+    if has_console:
+        find_built_console()
+    else:
+        (folder / "src").symlink_to(ROOT / "src")
+    more = {"TERM": "dumb"} | ({} if has_console else {"PYTHONPATH": str(folder / "src")})
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [Path(sys.executable).with_name("uraniborg"), "demo", "--restart"],
-        stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, env=make_environment(folder, {"TERM": "dumb"}),
+        stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, env=make_environment(folder, more),
         start_new_session=True,
     )  # fmt: skip
     os.close(theirs)
     shown = ""
 
-    def read_until(text: str) -> str:
+    def read_until(text: str, typed: str = "") -> str:
         nonlocal shown
+        os.write(ours, typed.encode())
         with suppress(OSError):  # the terminal has ended
             while text not in shown and select.select([ours], [], [], PATIENCE_S)[0]:
                 shown += os.read(ours, 65_536).decode(errors="replace")
@@ -183,6 +193,18 @@ def run_demo_at_terminal(folder: Path) -> Generator[tuple["subprocess.Popen[byte
         process.kill()
         process.wait()
         os.close(ours)
+
+
+@takes_long
+def test_at_a_terminal_where_the_console_is_not_built_the_story_runs_there_and_says_so(tmp_path: Path) -> None:
+    with run_demo_at_terminal(tmp_path, has_console=False) as (process, read_until):
+        shown = " ".join(read_until("q: leave > ").split())
+        assert "The pages of the console are not built here, so the story runs in the terminal." in shown
+        assert "1/13 An agent asks" in shown
+        assert "Enter: " in shown
+        assert "3 queries to 4 sources" in " ".join(read_until("2/13 ", typed="\n").split())
+        assert "`uraniborg demo` continues from here" in read_until("from here", typed="q\n")
+        assert process.wait(PATIENCE_S) == 0
 
 
 def find_server(process: "subprocess.Popen[bytes]") -> int:
@@ -229,7 +251,7 @@ def test_the_demo_fails_with_a_message_if_its_server_does(tmp_path: Path) -> Non
         read_until("demo --script")
         os.kill(find_server(process), signal.SIGKILL)
         assert process.wait(PATIENCE_S) not in (0, INTERRUPTED)
-        assert "uraniborg demo goes on" in " ".join(read_until("goes on").split())
+        assert "Run `uraniborg demo` again to continue." in " ".join(read_until("to continue.").split())
 
 
 @takes_long

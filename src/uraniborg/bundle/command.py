@@ -5,49 +5,51 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from uraniborg.bundle.checks import Check
-from uraniborg.bundle.export import Progress, Selection, collect_files
+from uraniborg.bundle.export import Selection, collect_files
 from uraniborg.bundle.pieces import BundleFile, Chosen
 from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import check_target, write_bundle
-from uraniborg.kernel.errors import UsageError
+from uraniborg.kernel.progress import ReportItem
 from uraniborg.kernel.text import plural
 
 _STYLES: Final = {"matched": "green", "differs": "red", "not repeated": "dim"}
 _DIFFERS: Final = 1
-_CHOICES: Final = (
+CHOICES: Final = (
     "Choose with --session, --shelf, --workflow, --run, --universe or --job. Lists of ids: paper-search sessions "
     "list, pflow history, universe list and universe jobs."
 )
+"""The options that choose the work of a bundle."""
 
 
 def choose_and_export(
     target: Path,
     chosen: Mapping[str, Sequence[str] | None],
+    read_default: Callable[[ReportItem], Coroutine[Any, Any, list[BundleFile]]],
     *,
     title: str | None,
     replace: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Write a bundle of the work with these ids, by the names of `Selection`, or of the last story if there are none.
+    """Write a bundle of the work with these ids, by the names of `Selection`; without ids, of `read_default`.
 
-    Raise UsageError, the errors of the parts for ids that do not exist, and those of `write_bundle`.
+    Raise UsageError, the errors of the parts for ids that do not exist, and those of `read_default` and `write_bundle`.
     """
     check_target(target, replace=replace)
     report = make_progress_printer("Exporting", quiet=quiet or as_json)
     selection = Selection(**{name: [Chosen(one) for one in dict.fromkeys(ids or ())] for name, ids in chosen.items()})
     if selection.is_empty:
-        files = asyncio.run(read_story_bundle(report))
+        files = asyncio.run(read_default(report))
     else:
         wanted = title or _make_title(chosen)
         files = asyncio.run(collect_files(selection, title=wanted, folder=Path.cwd(), report=report))
@@ -61,36 +63,6 @@ def _make_title(chosen: Mapping[str, Sequence[str] | None]) -> str:
     singular = {"searches": "search", "shelves": "shelf"}
     counts = [plural(len(ids), singular.get(name, name[:-1]), name) for name, ids in chosen.items() if ids]
     return f"Export of {', '.join(counts[:-1])}{' and ' if len(counts) > 1 else ''}{counts[-1]}."
-
-
-async def read_story_bundle(report: Progress) -> list[BundleFile]:
-    """Return the files of the bundle of the last story, written anew. Raise UsageError if the story is not finished."""
-    from uraniborg.story.folder import find_story_home
-    from uraniborg.story.service import Story
-
-    home = find_story_home()
-    story = Story(home)
-    if not await asyncio.to_thread(story.folder.state_file.is_file):
-        raise UsageError("Nothing is chosen, and there is no story.", hint=_CHOICES)
-    try:
-        report("the story")
-        state = await story.get_state()
-        if state["next"] not in (None, "export"):
-            raise UsageError(
-                f"Nothing is chosen, and the story is not finished: its next step is '{state['next']}'.",
-                hint=f"Finish it with `uraniborg demo --script`, or choose. {_CHOICES}",
-            )
-        result = (await story.run_step("export"))["result"]
-    finally:
-        await story.aclose()
-
-    def read() -> list[BundleFile]:
-        folder: Path = story.folder.bundle
-        return [
-            BundleFile(one["path"], one["description"], (folder / one["path"]).read_bytes()) for one in result["files"]
-        ]
-
-    return await asyncio.to_thread(read)
 
 
 def print_bundle(target: Path, files: Sequence[BundleFile], *, as_json: bool) -> None:
@@ -141,7 +113,7 @@ def _print_checks(checks: Sequence[Check], counts: "Counter[str]") -> None:
     )
 
 
-def make_progress_printer(verb: str, *, quiet: bool) -> Callable[[str], None]:
+def make_progress_printer(verb: str, *, quiet: bool) -> ReportItem:
     """Return a function that prints the current item on stderr if it is a terminal; an empty text clears the line."""
     if quiet or not sys.stderr.isatty():
         return lambda _: None

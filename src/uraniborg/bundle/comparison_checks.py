@@ -9,7 +9,7 @@ from uraniborg.bundle.checks import Check
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.bundle.universe_checks import read_document
-from uraniborg.story.answers import answer_question
+from uraniborg.comparison_answers import answer_question
 
 
 def check_comparison(bundle: Bundle, path: str) -> Iterator[Check]:

@@ -1,7 +1,7 @@
 """The export: collects the chosen work from all parts and returns the files of a bundle."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,9 +13,9 @@ from uraniborg.bundle.search_pieces import collect_searches, collect_shelves
 from uraniborg.bundle.universe_pieces import collect_measurements, collect_universes
 from uraniborg.bundle.workflow_pieces import collect_workflows
 from uraniborg.kernel.clock import SystemClock, format_iso
+from uraniborg.kernel.progress import ReportItem
 
 METHODS: Final = "methods.md"
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ async def collect_files(
     text_of: PaperTextReader | None = None,
     more: Piece | None = None,
     steps: Sequence[str] = (),
-    report: Progress = lambda _: None,
+    report: ReportItem = lambda _: None,
 ) -> list[BundleFile]:
     """Return all files of a bundle. The same work gives the same files.
 

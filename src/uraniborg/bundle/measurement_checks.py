@@ -1,7 +1,7 @@
 """The checks of measurements: computed again from the stored universe, and compared within the error of both runs."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from universe.jobs.measurement import measure
@@ -11,9 +11,9 @@ from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.bundle.universe_checks import read_document
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.progress import ReportFraction
 from uraniborg.kernel.text import plural
 
-Progress = Callable[[float], object]
 MOST_SECONDS: Final = 600.0
 """The time that one measurement may take."""
 _ROUNDING: Final = 1e-12
@@ -24,7 +24,7 @@ _CHANGE: Final = 1e-6
 """The relative difference of transit times and velocities that is a change; their error is larger."""
 
 
-def check_measurement(bundle: Bundle, folder: str, progress: Progress) -> Iterator[Check]:
+def check_measurement(bundle: Bundle, folder: str, progress: ReportFraction) -> Iterator[Check]:
     """Measure again from the stored universe, and compare with the stored result."""
     try:
         _, state = read_document(bundle, f"{folder}/universe.json")

@@ -45,8 +45,8 @@ class Bundle:
     def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:
         self.path = path
         self._archive = archive
-        self._files = dict(_list_folder(path) if archive is None else _list_archive(archive))
-        self._top = "" if DIGESTS in self._files or CRATE in self._files else _find_top_folder(list(self._files))
+        self._files = set(_list_folder(path) if archive is None else _list_archive(archive))
+        self._top = "" if DIGESTS in self._files or CRATE in self._files else _find_top_folder(self._files)
         self.paths = sorted(name.removeprefix(self._top) for name in self._files)
         if DIGESTS not in self.paths or CRATE not in self.paths:
             raise _make_error(path, f"it has no {CRATE if DIGESTS in self.paths else DIGESTS}")
@@ -93,8 +93,8 @@ class Bundle:
     def _open(self, name: str) -> IO[bytes]:
         if self._archive is not None:
             return self._archive.open(self._top + name)
-        descriptor = os.open(self.path / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-        return open(descriptor, "rb")
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        return open(os.open(self.path / (self._top + name), flags), "rb")
 
 
 @contextmanager
@@ -123,9 +123,9 @@ def parse_json(content: bytes) -> Any:
         raise Unreadable(f"is not JSON: {exc.msg} at line {exc.lineno}") from None
 
 
-def _list_folder(root: Path) -> Iterator[tuple[str, int]]:
-    """Yield the path and size of every file. Raise InvalidBundle for links, devices, and too many or large files."""
-    total = 0
+def _list_folder(root: Path) -> Iterator[str]:
+    """Yield the path of every file. Raise InvalidBundle for links, devices, and too many or large files."""
+    count = total = 0
     for folder, folders, names in os.walk(root, followlinks=False):
         for name in (*folders, *names):
             path = Path(folder) / name
@@ -136,10 +136,13 @@ def _list_folder(root: Path) -> Iterator[tuple[str, int]]:
             if not stat.S_ISREG(found.st_mode):
                 raise _make_error(root, f"'{make_printable(relative)}' is not a regular file")
             total = _check_sizes(root, relative, found.st_size, total)
-            yield relative, found.st_size
+            count += 1
+            if count > MOST_FILES:
+                raise _make_error(root, f"it has more than {MOST_FILES:,} files")
+            yield relative
 
 
-def _list_archive(archive: zipfile.ZipFile) -> Iterator[tuple[str, int]]:
+def _list_archive(archive: zipfile.ZipFile) -> Iterator[str]:
     root, seen, total = Path(archive.filename or ""), set[str](), 0
     entries = archive.infolist()
     if len(entries) > MOST_FILES:
@@ -163,7 +166,7 @@ def _list_archive(archive: zipfile.ZipFile) -> Iterator[tuple[str, int]]:
         if entry.file_size > _BLOCK and entry.file_size > _MOST_RATIO * max(1, entry.compress_size):
             raise _make_error(root, f"'{shown}' unpacks to more than {_MOST_RATIO} times its size")
         total = _check_sizes(root, name, entry.file_size, total)
-        yield name, entry.file_size
+        yield name
 
 
 def _check_sizes(root: Path, name: str, size: int, total: int) -> int:
@@ -175,7 +178,7 @@ def _check_sizes(root: Path, name: str, size: int, total: int) -> int:
     return total + size
 
 
-def _find_top_folder(names: list[str]) -> str:
+def _find_top_folder(names: set[str]) -> str:
     """Return the one folder that has all files, as zip files of bundles have it; else an empty text."""
     tops = {name.partition("/")[0] for name in names if "/" in name}
     with suppress(KeyError):

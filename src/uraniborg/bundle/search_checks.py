@@ -24,14 +24,19 @@ def check_search(bundle: Bundle, folder: str) -> Iterator[Check]:
         found = PaperCollection.model_validate_json(bundle.read(f"{folder}/result.json"))
         stored = PrismaFlow.model_validate_json(bundle.read(f"{folder}/search-log.json"))
     except (ValidationError, Unreadable) as exc:
-        reason = str(exc) if isinstance(exc, Unreadable) else f"{exc.error_count()} values are not those of a search"
+        reason = (
+            str(exc)
+            if isinstance(exc, Unreadable)
+            else plural(exc.error_count(), "value is not valid", "values are not valid")
+        )
         yield Check(folder, "differs", f"the result or the search log: {reason}")
         return
     flow = build_prisma_flow(found)
     differences = [*_compare_flows("", stored, flow), *_list_wrong_sums(flow)]
     if stored.judged_by_person != flow.judged_by_person:
         differences.append(
-            f"{stored.judged_by_person} papers are judged in the log and {flow.judged_by_person} in the result"
+            f"{plural(stored.judged_by_person, 'paper is', 'papers are')} judged in the log "
+            f"and {flow.judged_by_person} in the result"
         )
     for number, (one, other) in enumerate(zip(stored.rounds, flow.rounds, strict=False), 1):
         differences += [*_compare_flows(f"round {number}: ", one, other), *_list_wrong_sums(other)]

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from paper_library.library import Library
 from paper_library.shelf_catalog import find_known_shelf
@@ -12,10 +11,10 @@ from paper_search.export.prisma_flow import build_prisma_flow
 from paper_search.models import PaperCollection
 from paper_search.recordings import find_offline_notice
 from paper_search.review_models import ReviewStatus
-from paper_search.sessions import SessionManager
 from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, Plain, make_json_file, make_names, make_text_file
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.text import plural
+from uraniborg.part_services import open_sessions
 
 BIBLIOGRAPHIES = {
     "papers.bib": ("bibtex", "as BibTeX"),
@@ -29,16 +28,6 @@ _SEARCH_LOGS = {
     "flow.svg": ("prisma-svg", "the PRISMA flow diagram"),
     "result.json": ("json", "the result of the search with its whole log, from which the other files are made"),
 }
-
-
-@asynccontextmanager
-async def open_sessions() -> AsyncGenerator[SessionManager]:
-    """Yield the sessions of the data folder."""
-    manager = SessionManager()
-    try:
-        yield manager
-    finally:
-        await manager.aclose()
 
 
 async def collect_searches(chosen: Sequence[Chosen]) -> list[Piece]:

@@ -2,19 +2,16 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
 
 from universe.claims import PaperTextReader
 from universe.cli.common import resolve_universe_id
-from universe.config import load_config
 from universe.domain.citations import add_universe_to_set_by_records
 from universe.exchange.exports import UNIVERSE_FORMAT
 from universe.jobs.measurement import summarise_reply
-from universe.jobs.service import JobService
 from universe.jobs.store import Job
 from universe.nbody.body_names import find_body_ids
 from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
@@ -25,28 +22,13 @@ from universe.provenance.bibliography import collect_cited_sources, format_bibte
 from universe.provenance.shelf_texts import make_paper_text_reader
 from universe.service.replies import describe_log_entry
 from universe.service.universes import UniverseService
-from universe.store.factory import make_store
 from universe.store.interface import Entry
 from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, Plain, make_json_file, make_names, make_text_file
 from uraniborg.bundle.value_table import list_value_rows, write_value_table
 from uraniborg.kernel.text import plural
+from uraniborg.part_services import open_jobs, open_universes
 
 _PAGE: Final = 1_000
-
-
-@asynccontextmanager
-async def open_universes() -> AsyncGenerator[UniverseService]:
-    """Yield the universes of the data folder."""
-    config = await asyncio.to_thread(load_config)
-    async with UniverseService(make_store(config.database_address)).running() as service:
-        yield service
-
-
-@asynccontextmanager
-async def open_jobs() -> AsyncGenerator[JobService]:
-    """Yield the jobs of the data folder."""
-    async with open_universes() as service, JobService(service).running() as jobs:
-        yield jobs
 
 
 async def collect_universes(chosen: Sequence[Chosen], text_of: PaperTextReader | None = None) -> list[Piece]:

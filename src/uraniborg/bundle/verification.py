@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator
 from uraniborg.bundle.checks import Check, check_digests, check_metadata
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.kernel.errors import InternalError, as_error
+from uraniborg.kernel.progress import ReportItem
 
-Progress = Callable[[str], None]
 
-
-def verify_bundle(bundle: Bundle, *, repeat: bool = True, report: Progress = lambda _: None) -> Iterator[Check]:
+def verify_bundle(bundle: Bundle, *, repeat: bool = True, report: ReportItem = lambda _: None) -> Iterator[Check]:
     """Yield all checks. Without `repeat`, only those of digests and metadata.
 
     Only functions of this program run, on the values of the bundle: no program, network, model or code of the bundle.
@@ -22,7 +21,7 @@ def verify_bundle(bundle: Bundle, *, repeat: bool = True, report: Progress = lam
         yield from _repeat(bundle, report)
 
 
-def _repeat(bundle: Bundle, report: Progress) -> Iterator[Check]:
+def _repeat(bundle: Bundle, report: ReportItem) -> Iterator[Check]:
     from uraniborg.bundle.comparison_checks import check_comparison
     from uraniborg.bundle.measurement_checks import check_measurement
     from uraniborg.bundle.run_checks import check_run
@@ -49,7 +48,7 @@ def _repeat(bundle: Bundle, report: Progress) -> Iterator[Check]:
             yield from _guard(path, lambda item: check_comparison(bundle, item), report)
 
 
-def _guard(item: str, check: Callable[[str], Iterator[Check]], report: Progress) -> Iterator[Check]:
+def _guard(item: str, check: Callable[[str], Iterator[Check]], report: ReportItem) -> Iterator[Check]:
     """Yield the checks of an item; one that fails on values that no export writes is a difference."""
     report(item)
     try:

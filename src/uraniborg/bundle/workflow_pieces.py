@@ -24,7 +24,7 @@ def collect_workflows(workflows: Sequence[Chosen], runs: Sequence[Chosen], folde
     if not workflows and not runs:
         return []
     service = Service(load_settings(), folder)
-    with closing(service.open_run_log()) as log:
+    with closing(service.history.open_log()) as log:
         found: list[Plain] = [log.get_run(one.id) for one in runs]
     pieces = [_make_run_piece(run, name) for run, name in zip(found, make_names(runs), strict=True)]
     named = {one.id for one in workflows}

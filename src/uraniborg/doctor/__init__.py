@@ -8,11 +8,12 @@ from uraniborg.doctor.folders import check_folders
 from uraniborg.doctor.programs import check_programs
 from uraniborg.doctor.stored_data import check_databases, check_shelves, check_universes
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.progress import ReportItem
 
 __all__ = ["Check", "Status", "run_checks"]
 
 
-def run_checks(*, online: bool = False, report_topic: Callable[[str], None] = lambda _: None) -> Iterator[Check]:
+def run_checks(*, online: bool = False, report_topic: ReportItem = lambda _: None) -> Iterator[Check]:
     """Yield the result of every check. With `online`, send one short query to each source."""
     topics: dict[str, Callable[[], Checks]] = {
         "programs": check_programs,

@@ -52,13 +52,17 @@ class Agent:
             await asyncio.sleep(_POLL_S)
 
     async def send_request(self, method: str, params: Plain) -> Plain:
-        """Return the result of a request."""
+        """Return the result of a request. Raise Unavailable if the server refuses or ends."""
         self._calls += 1
         await self.send_message({"id": self._calls, "method": method, "params": params})
         assert self._process.stdout is not None
         async for line in self._process.stdout:
             message = json.loads(line)
-            if message.get("id") == self._calls and "result" in message:
+            if message.get("id") != self._calls:
+                continue
+            if "error" in message:
+                raise Unavailable(f"The search server refused: {message['error']['message']}", hint=_HINT)
+            if "result" in message:
                 return message["result"]
         raise Unavailable("The search server of the story ended too early.", hint=_HINT)
 

@@ -11,9 +11,9 @@ from uraniborg.bundle.pieces import BundleFile
 from uraniborg.bundle.writer import write_bundle
 from uraniborg.connect.servers import format_program
 from uraniborg.kernel.text import plural
-from uraniborg.story.answers import format_question
 from uraniborg.story.bundle_files import make_story_piece, select_work
 from uraniborg.story.folder import SHELF, Plain, StoryFolder
+from uraniborg.story.question import format_question
 from uraniborg.story.steps import Description, Results, Step, StepContext
 
 

@@ -4,9 +4,8 @@ import asyncio
 import shutil
 from contextlib import suppress
 
-from uraniborg.bundle.search_pieces import open_sessions
-from uraniborg.bundle.universe_pieces import open_universes
 from uraniborg.kernel.errors import NotFound
+from uraniborg.part_services import open_sessions, open_universes
 from uraniborg.story.errors import StoryUnreadable
 from uraniborg.story.folder import Plain, StoryFolder
 from uraniborg.story.universe_steps import UNIVERSE

@@ -1,9 +1,12 @@
 """The errors of the story."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from uraniborg.kernel.errors import Conflict, NotFound, UraniborgError
+
+START_OVER: Final = "Start over: uraniborg demo --restart, or Start over on the page."
+"""The hint of an error that only a new story removes."""
 
 
 class StepNotFound(NotFound):

@@ -10,7 +10,7 @@ from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.settings import HOME, data_dir
 from uraniborg.kernel.version import version
-from uraniborg.story.errors import StoryUnreadable
+from uraniborg.story.errors import START_OVER, StoryUnreadable
 
 Plain = dict[str, Any]
 
@@ -65,9 +65,7 @@ class StoryFolder:
         except ValueError:
             stored = None
         if not isinstance(stored, dict) or cast("Plain", stored).get("format") != _FORMAT:
-            raise StoryUnreadable(
-                "The stored state of the story cannot be read.", hint="Start over: uraniborg demo --restart."
-            )
+            raise StoryUnreadable("The stored state of the story cannot be read.", hint=START_OVER)
         return cast("Plain", stored)["steps"]
 
     def write_records(self, records: dict[str, Plain]) -> None:

@@ -1,6 +1,7 @@
 """The answers of the story as a page, and the sentences of its methods that no part can write."""
 
-from uraniborg.story.answers import format_multiple, format_question
+from uraniborg.comparison_answers import format_multiple
+from uraniborg.story.question import format_question
 from uraniborg.story.shelf_steps import cite_shortly
 from uraniborg.story.steps import Results
 from uraniborg.story.universe_steps import format_mass_line

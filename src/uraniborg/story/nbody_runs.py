@@ -18,11 +18,11 @@ from universe.nbody.terminal_summary import format_resonant_angle
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import YEAR_IN_DAYS
 from universe.plotting import Drawing, Panel, Series, draw_chart
-from uraniborg.bundle.universe_pieces import open_jobs
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.ids import content_id
+from uraniborg.kernel.progress import ReportFraction
+from uraniborg.part_services import open_jobs
 from uraniborg.story.folder import Plain
-from uraniborg.story.steps import Progress
 from uraniborg.story.universe_steps import read_universe
 
 LAPLACE: Final = "laplace"
@@ -57,7 +57,7 @@ class StoredRun:
 
 
 async def integrate_universes(
-    universes: Sequence[tuple[str, int]], years: float, author: str, progress: Progress
+    universes: Sequence[tuple[str, int]], years: float, author: str, progress: ReportFraction
 ) -> list[Plain]:
     """Integrate these versions of universes side by side, and return the jobs; a job that is done is not repeated."""
     done = [0.0] * len(universes)

@@ -8,9 +8,9 @@ from universe.nbody.analysis import compare_run_analyses
 from universe.nbody.reports import START_NOT_INCLUDED
 from universe.nbody.text_formats import format_two_digits
 from universe.universe_files import write_drawing
+from uraniborg.comparison_answers import answer_question, format_multiple, format_span
 from uraniborg.kernel.files import make_folder, write_atomic
 from uraniborg.kernel.text import plural
-from uraniborg.story.answers import answer_question, format_multiple, format_span
 from uraniborg.story.folder import Plain, StoryFolder
 from uraniborg.story.nbody_runs import LAPLACE, StoredRun, draw_comparison, integrate_universes, read_runs
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext

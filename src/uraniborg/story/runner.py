@@ -8,9 +8,10 @@ from typing import Any
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease, make_private_folder, write_atomic
+from uraniborg.kernel.progress import ReportFraction
 from uraniborg.story.errors import StepDone, StepNotFound, StepNotReady, StepRunning
 from uraniborg.story.folder import Plain, StoryFolder
-from uraniborg.story.steps import Progress, Step, StepContext
+from uraniborg.story.steps import Step, StepContext
 from uraniborg.story.view import write_view
 
 
@@ -32,7 +33,7 @@ def load_steps() -> tuple[Step, ...]:
 
 
 async def run_step(
-    folder: StoryFolder, step_id: str, given: Mapping[str, Any], *, person: str, door: str, progress: Progress
+    folder: StoryFolder, step_id: str, given: Mapping[str, Any], *, person: str, door: str, progress: ReportFraction
 ) -> None:
     """Run a step and store its result; the results of later steps are dropped.
 

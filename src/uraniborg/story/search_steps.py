@@ -8,12 +8,13 @@ from typing import Any, Final
 from paper_search.models import Paper
 from paper_search.recordings import OFFLINE_NOTICE
 from paper_search.review_models import PaperDecision, ReviewStatus
-from uraniborg.bundle.search_pieces import open_sessions
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.text import plural
 from uraniborg.part_questions import check_and_decide
+from uraniborg.part_services import open_sessions
 from uraniborg.story.agent import AGENT_NAME, start_agent
+from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import Plain
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
 
@@ -158,7 +159,7 @@ async def _decide_or_get(checkpoint_id: str, decision: Decision, context: StepCo
     if entry.decision is not None and entry.decision.action == "reject":
         raise QuestionRejected(
             "This question was rejected in the inbox, so that the agent plans another round.",
-            hint="Start the story over.",
+            hint=START_OVER,
         )
     return entry
 

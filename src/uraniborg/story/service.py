@@ -16,10 +16,10 @@ from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import Lease, make_private_folder
 from uraniborg.kernel.person import get_user_name
+from uraniborg.kernel.progress import ReportFraction
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.story.errors import StepFailed, StepNotFound, StepRunning
 from uraniborg.story.folder import Plain, StoryFolder
-from uraniborg.story.steps import Progress
 
 _MAX_LINE_BYTES: Final = 1 << 20
 _END_S: Final = 10.0
@@ -33,7 +33,7 @@ class Story:
     """The story in one data folder. A step runs in a process of its own; its result is stored before the next one."""
 
     def __init__(self, home: Path, *, idle_s: float | None = None) -> None:
-        """Keep the process between steps, which then start faster.
+        """Reuse one process for several steps.
 
         End the process after `idle_s` seconds without a step; None: only in `aclose`.
         """
@@ -87,7 +87,7 @@ class Story:
         *,
         person: str | None = None,
         door: str = "terminal",
-        progress: Progress | None = None,
+        progress: ReportFraction | None = None,
     ) -> Plain:
         """Run a step, and return its description. If this call is cancelled, the step ends, and can be run again.
 
@@ -159,7 +159,7 @@ class Story:
         lease.release()
         return None, step_id
 
-    async def _send_and_wait(self, request: Plain, progress: Progress | None) -> None:
+    async def _send_and_wait(self, request: Plain, progress: ReportFraction | None) -> None:
         """Send a request to the process and wait for its end; end the process if that fails."""
         async with self._lock:
             self._stop_idle_timer()
@@ -188,7 +188,7 @@ class Story:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
 
-    async def _exchange(self, process: Process, request: Plain, progress: Progress | None) -> None:
+    async def _exchange(self, process: Process, request: Plain, progress: ReportFraction | None) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(json.dumps(request).encode() + b"\n")

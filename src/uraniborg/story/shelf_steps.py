@@ -14,11 +14,12 @@ from pflow.replies import build_reply_and_write_large_outputs
 from pflow.service import Service
 from universe.initial_states import load_or_generate_state
 from universe.orbits.units import convert_unit
-from uraniborg.bundle.search_pieces import open_sessions
-from uraniborg.kernel.bibliography.names import split_name
+from uraniborg.kernel.bibliography.short_citations import format_short_citation
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.text import plural
+from uraniborg.part_services import open_sessions
+from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import SHELF, Plain, StoryFolder
 from uraniborg.story.search_steps import list_kept_ids
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
@@ -45,7 +46,7 @@ async def run_shelve(context: StepContext, _inputs: Plain) -> Plain:
     """Build a shelf of the kept papers, with the data sheets that the library ships for them."""
     kept = set(list_kept_ids(context.results))
     if not kept:
-        raise NothingKept("No paper is kept, so there is nothing to put on a shelf.", hint="Start the story over.")
+        raise NothingKept("No paper is kept, so there is nothing to put on a shelf.", hint=START_OVER)
     async with open_sessions() as manager:
         result = await manager.get_result(context.results["ask"]["session_id"])
     chosen = result.model_copy(update={"papers": [paper for paper in result.papers if paper.id in kept]})
@@ -108,15 +109,13 @@ def describe_shelve(results: Results) -> Description:
 
 
 def cite_shortly(paper: Plain) -> str:
-    """Return a short citation, such as Agol et al. (2021)."""
-    authors: list[str] = paper.get("authors") or []
-    first = split_name(authors[0]).whole_family if authors else paper["title"]
-    return f"{first}{' et al.' if len(authors) > 1 else ''} ({paper['year']})"
+    """Return a short citation, such as Agol et al. (2021), or the title of a paper without authors."""
+    return format_short_citation(paper.get("authors") or [], paper.get("year")) or paper["title"]
 
 
 def _run_workflow(folder: StoryFolder, given: dict[str, Any]) -> Plain:
     service = Service(load_settings(), folder.own)
-    service.write_draft(WORKFLOW, read_workflow())
+    service.texts.write_draft(WORKFLOW, read_workflow())
     result = service.execute(WORKFLOW, {"shelf": str(folder.shelf), **given})
     return build_reply_and_write_large_outputs(result, service.home)
 

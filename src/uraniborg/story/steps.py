@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.progress import ReportFraction
 from uraniborg.story.folder import Plain, StoryFolder
 
 Results = Mapping[str, Plain]
 """The results of the steps that have been run, by the id of the step."""
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class StepContext:
     """The name of the person who runs the step."""
     door: str
     """The interface that the person uses, as the inbox records it."""
-    progress: Progress
+    progress: ReportFraction
 
 
 @dataclass(frozen=True)

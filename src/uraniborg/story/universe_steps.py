@@ -8,11 +8,13 @@ from universe.initial_states import load_or_generate_state
 from universe.provenance.shelf_texts import make_paper_text_reader
 from universe.provenance.value_status import compute_value_status, describe_who_set
 from universe.service.universes import UniverseService
-from uraniborg.bundle.universe_pieces import open_universes
+from uraniborg.comparison_answers import format_multiple
 from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.text import plural
-from uraniborg.story.answers import FIRST_FACTOR, format_multiple
+from uraniborg.part_services import open_universes
+from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.question import FIRST_FACTOR
 from uraniborg.story.shelf_steps import SYSTEM, name_body, to_earth_masses
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
 
@@ -44,7 +46,7 @@ async def run_build(context: StepContext, _inputs: Plain) -> Plain:
     """Create the system with the shipped orbits, and set every mass by a command with its source."""
     masses = context.results["give"]["masses"]
     if not masses:
-        raise NoMasses("The workflow gave no masses.", hint="Start the story over.")
+        raise NoMasses("The workflow gave no masses.", hint=START_OVER)
     initial = await asyncio.to_thread(load_or_generate_state, SYSTEM)
     async with open_universes() as service:
         await _delete_if_present(service, UNIVERSE)

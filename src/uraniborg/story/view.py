@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from uraniborg.story.answers import FIRST_FACTOR, format_question
 from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.question import FIRST_FACTOR, format_question
 from uraniborg.story.steps import Results, Step
 
 

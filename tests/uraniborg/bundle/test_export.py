@@ -20,6 +20,7 @@ from uraniborg.bundle.writer import NotABundle, delete_listed_files, write_bundl
 from uraniborg.kernel.errors import NotFound, UsageError
 from uraniborg.kernel.files import AlreadyExists, Unwritable
 from uraniborg.story.folder import StoryFolder
+from uraniborg.story.last_bundle import read_story_bundle
 
 pytestmark = [pytest.mark.timeout(2 * PATIENCE_S), pytest.mark.usefixtures("forked_workers")]
 
@@ -30,7 +31,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 
 
 def export(target: Path, **chosen: Sequence[str]) -> None:
-    choose_and_export(target, chosen, title=None, replace=False, as_json=True, quiet=True)
+    choose_and_export(target, chosen, read_story_bundle, title=None, replace=False, as_json=True, quiet=True)
 
 
 def test_chosen_work_is_exported_described_and_verified_and_the_same_work_gives_the_same_bytes(

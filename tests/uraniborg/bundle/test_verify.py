@@ -14,6 +14,7 @@ import pytest
 
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import Demo, make_demo, read_demo, run_uraniborg
+from uraniborg.bundle import reader
 from uraniborg.bundle.checks import Check, list_metadata_problems
 from uraniborg.bundle.comparison_checks import check_comparison
 from uraniborg.bundle.crate import add_frame
@@ -253,6 +254,23 @@ def test_broken_files_are_differences_and_the_other_checks_go_on(tmp_path: Path,
         *("runs", "universes", "measurements", "searches", "shelves"),
     }
     assert {check.item for check in checks if check.result == "matched"} == {"files", "ro-crate-metadata.json"}
+
+
+def test_the_folder_around_a_bundle_stands_for_the_bundle(tmp_path: Path) -> None:
+    target = tmp_path / "unpacked" / "bundle"
+    target.parent.mkdir()
+    write_bundle(target, add_frame([make_text_file("a.txt", "a file", "a")], title="A file.", date=DATE))
+    assert [check for check in verify(target.parent) if check.result == "differs"] == []
+    (target / "a.txt").write_text("changed")
+    assert "a.txt" in "".join(list_differences(target.parent))
+
+
+def test_a_folder_with_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MOST_FILES", 2)
+    for name in "abc":
+        (tmp_path / name).touch()
+    with pytest.raises(InvalidBundle, match="it has more than 2 files"):
+        verify(tmp_path)
 
 
 def test_the_metadata_of_a_bundle_must_follow_the_rules_of_ro_crate(tmp_path: Path) -> None:

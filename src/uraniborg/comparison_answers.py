@@ -1,4 +1,4 @@
-"""The answer to the question of the story in words, computed from the comparison of two N-body runs."""
+"""The answer in words whether a resonant chain holds, computed from the comparison of two N-body runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,6 @@ from universe.nbody.text_formats import join_words
 from universe.orbits.units import YEAR_IN_DAYS
 from uraniborg.kernel.text import plural
 
-FIRST_FACTOR: Final = 2.0
-"""How many times as heavy the planet of the question is, unless a person chooses another factor."""
 _MULTIPLES: Final = {0.5: "half", 1.0: "just", 2.0: "twice"}
 _WIDER: Final = 1.0
 """The smallest change of a swing that is mentioned, in degrees."""
@@ -22,11 +20,6 @@ class Answer:
 
     verdict: Verdict
     sentence: str
-
-
-def format_question(factor: float) -> str:
-    """Return the question of the story for planet h with so many times its mass."""
-    return f"Is TRAPPIST-1's chain stable if planet h is {format_multiple(factor)} as heavy?"
 
 
 def format_multiple(factor: float) -> str:

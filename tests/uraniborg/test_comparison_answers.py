@@ -11,9 +11,12 @@ from typing import Any, Final
 import pytest
 
 from universe.nbody.analysis import compare_run_analyses
-from uraniborg.story.answers import Answer, answer_question, format_question, format_span
+from uraniborg.comparison_answers import Answer, answer_question, format_span
+from uraniborg.story.question import format_question
 
-RUNS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("ten_years.json").read_text(encoding="utf-8"))
+RUNS: Final[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("story").joinpath("ten_years.json").read_text(encoding="utf-8")
+)
 NAMES: Final = {f"trappist-1-{letter}": letter for letter in "bcdefgh"}
 
 
