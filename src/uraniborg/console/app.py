@@ -15,7 +15,7 @@ from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.forwarding import ForwardToWorker
 from uraniborg.console.replies import Health, PersonName, SignInState
 from uraniborg.console.request_rates import RequestRates
-from uraniborg.console.sign_in import MAX_NAME_CHARS, PERSON, SignInCheck, SignIns, read_cookie
+from uraniborg.console.sign_in import MAX_NAME_CHARS, SignInCheck, SignIns, get_person, is_api_path, read_cookie
 from uraniborg.console.universe_routes import ROOTS as UNIVERSES
 from uraniborg.console.universe_routes import describe_universe_routes
 from uraniborg.console.web_files import is_page
@@ -26,8 +26,6 @@ from uraniborg.kernel.http_access import Admission, BodyTooLarge, Gate, RequestI
 from uraniborg.kernel.http_app import ErrorBody, HeadAsGet, StoppableApp, add_error_handlers, add_validation_handler
 from uraniborg.kernel.version import version
 
-DOOR: Final = "console"
-"""The name of this interface in decisions."""
 HEALTH: Final = "/api/health"
 SIGN_IN: Final = "/api/sign-in"
 _OPEN_PATHS: Final = {HEALTH, SIGN_IN}
@@ -175,7 +173,7 @@ def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns, cookie_name: str) -> No
 
     @api.get("/api/me", tags=["sign-in"], summary="Return your name")
     async def get_me(request: Request) -> PersonName:  # pyright: ignore[reportUnusedFunction]
-        return PersonName(name=request.scope[PERSON])
+        return PersonName(name=get_person(request))
 
 
 def _add_event_route(api: FastAPI, broadcast: EventBroadcast) -> None:
@@ -212,7 +210,7 @@ class _ApiOrPages:
         self._pages = pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_of_api = scope["type"] != "http" or scope["path"] == "/api" or scope["path"].startswith("/api/")
+        is_of_api = scope["type"] != "http" or is_api_path(scope["path"])
         await (self._api if is_of_api else self._pages)(scope, receive, send)
 
 
@@ -268,9 +266,3 @@ class _BodyLimit:
             return message or await receive()
 
         await self._app(scope, receive_body, send)
-
-
-def get_person(request: Request) -> str:
-    """Return the name of the person who sent the request, as claimed."""
-    name: Any = request.scope[PERSON]
-    return str(name)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from uraniborg.console.replies import Reply
-from uraniborg.console.workflow_replies import NodeStatus, RunStatus
+from uraniborg.console.run_replies import NodeStatus, RunStatus
 
 
 class ChangeEvent(Reply):
@@ -164,6 +164,12 @@ class CallChange(ChangeEvent):
     client: str | None = None
 
 
+class InstallationChange(ChangeEvent):
+    """A settings file, or the file of a client of agents, was written or deleted. `subject` is its path."""
+
+    kind: Literal["installation"]
+
+
 class Reset(ChangeEvent):
     """Changes before this event were lost: read everything again."""
 
@@ -185,6 +191,7 @@ AnyChange = Annotated[
     | JobChange
     | StoryChange
     | CallChange
+    | InstallationChange
     | Reset,
     Field(discriminator="kind"),
 ]

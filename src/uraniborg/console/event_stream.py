@@ -97,7 +97,8 @@ class EventBroadcast:
         """Raise TooManyStreams if no more streams can be opened."""
         if self._clients >= _MAX_CLIENTS:
             raise TooManyStreams(
-                f"{self._clients} event streams are open, which is the limit.", hint="Close other windows first."
+                f"{self._clients} event streams are open, which is the limit.",
+                hint="Close other windows of the console.",
             )
 
     async def stream(self, last_event_id: str | None) -> AsyncGenerator[bytes]:

@@ -70,7 +70,7 @@ class ListedPaper(Reply):
     found_in_round: int | None = None
 
 
-class PaperFacets(Reply):
+class ReviewFacets(Reply):
     """Counts of years and venues, and frequent authors and themes."""
 
     by_year: dict[str, int]
@@ -88,7 +88,7 @@ class ReviewPayload(Reply):
     total_papers: int
     shown: int
     more: str | None = None
-    facets: PaperFacets
+    facets: ReviewFacets
     accumulated_count: int
     status_counts: dict[str, int] = Field(default_factory=dict)
     stage_counts: dict[str, dict[str, int]]
@@ -157,7 +157,7 @@ class QuestionSummary(Reply):
     decided_at: str | None = None
 
 
-class SummaryPage(Reply):
+class QuestionSummaryPage(Reply):
     """A page of questions in short."""
 
     entries: list[QuestionSummary]

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final, cast
 
 from fastapi import Body, FastAPI, Path, Query, Request
 
-from uraniborg.console.app import DOOR, get_person
-from uraniborg.console.inbox_replies import AnyQuestion, InboxPage, SummaryPage
+from uraniborg.console.inbox_replies import AnyQuestion, InboxPage, QuestionSummaryPage
 from uraniborg.console.replies import JsonReply
+from uraniborg.console.sign_in import DOOR, get_person
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, State
 from uraniborg.part_questions import check_and_decide
@@ -38,7 +38,9 @@ def add_inbox_routes(api: FastAPI, inbox: Inbox) -> None:
             }
         )
 
-    @api.get("/api/inbox/summaries", response_model=SummaryPage, tags=["inbox"], summary="List questions in short")
+    @api.get(
+        "/api/inbox/summaries", response_model=QuestionSummaryPage, tags=["inbox"], summary="List questions in short"
+    )
     async def list_question_summaries(  # pyright: ignore[reportUnusedFunction]
         state: State | None = None,
         before: Annotated[str | None, Query(max_length=300, description="`next` of the page before.")] = None,

@@ -10,7 +10,7 @@ from paper_library.paper_notes import MOST_CHARACTERS, MOST_COLLECTIONS, PaperNo
 from paper_library.shelf_catalog import find_known_shelf
 from uraniborg.console.replies import JsonReply, Reply
 from uraniborg.console.shelf_routes import PaperId, ShelfName
-from uraniborg.console.sign_in import PERSON
+from uraniborg.console.sign_in import get_person
 from uraniborg.kernel.errors import UraniborgError
 
 _MOST_LISTED = 500
@@ -74,7 +74,7 @@ def add_note_routes(api: FastAPI) -> None:
         revision: Annotated[str | None, Body(max_length=100)] = None,
     ) -> JsonReply:
         """Replace the note on a paper, unless somebody else has changed it. The shelf itself stays as it is."""
-        person = str(request.scope[PERSON])
+        person = get_person(request)
         return JsonReply(await asyncio.to_thread(_write_note, shelf, paper_id, text, collections, person, revision))
 
 

@@ -10,8 +10,8 @@ from paper_search.export.prisma_flow import LABELS, count_exclusions_by_descript
 from paper_search.review_models import ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.sessions.paper_list import PaperConditions, Sort
 from paper_search.sessions.session_review import SessionReview
-from uraniborg.console.app import get_person
 from uraniborg.console.replies import JsonReply
+from uraniborg.console.route_parameters import SessionId
 from uraniborg.console.search_replies import (
     ExclusionList,
     FlowReply,
@@ -23,6 +23,7 @@ from uraniborg.console.search_replies import (
     ShelfTargets,
     UndoneMarks,
 )
+from uraniborg.console.sign_in import get_person
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
 
@@ -48,7 +49,6 @@ _ENDINGS = {
     "prisma-json": "prisma.json",
     "prisma-svg": "prisma.svg",
 }
-SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
 PaperId = Annotated[str, Path(max_length=100, description="The id of a paper.")]
 
 

@@ -65,8 +65,8 @@ class RunWorkers:
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
     _holders: dict[str, _Worker] = field(default_factory=dict[str, _Worker])
     """The processes that wait for a decision, by the id of their approval."""
-    _requests_with_secrets: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    """The requests of waiting runs that must not be stored, by the id of their approval."""
+    _unstored_requests: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """The requests of waiting runs with secrets, and those that could not be stored, by the id of their approval."""
     _followed: set[str] = field(default_factory=set[str])
     """The ids of the runs that are active, or have ended and are not among the waiting runs yet."""
     _resuming: list[str] = field(default_factory=list[str])
@@ -77,10 +77,15 @@ class RunWorkers:
 
     async def resume_decided_runs(self) -> None:
         """Resume the runs of an earlier server that were approved while no server ran."""
-        for approval_id in await asyncio.to_thread(self._waiting.list_ids):
+        try:
+            approval_ids = await asyncio.to_thread(self._waiting.list_ids)
+        except (OSError, UraniborgError) as exc:
+            _log.exception("the runs that wait cannot be read", exc=exc)
+            return
+        for approval_id in approval_ids:
             try:
                 await self.resume_decided(approval_id)
-            except UraniborgError as exc:
+            except (OSError, UraniborgError) as exc:
                 _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
 
     async def start_run(
@@ -89,7 +94,9 @@ class RunWorkers:
         """Start a run and return its id, or the refusal of a workflow that cannot run. Raise TooManyRuns."""
         active = sum(not worker.is_idle for worker in self._workers)
         if active >= _MAX_RUNS:
-            raise TooManyRuns(f"{active} runs are active, which is the limit.", hint="Wait for one to end.")
+            raise TooManyRuns(
+                f"{active} runs are active, which is the limit.", hint="Wait until a run ends, or cancel one."
+            )
         request = {"name": name, "inputs": inputs, "fresh": fresh, "person": person}
         return await self._run(await self._start_worker(), request)
 
@@ -98,7 +105,7 @@ class RunWorkers:
         # In the order in which a run passes through them, so that a run on its way is not missed.
         return (
             run_id in self._followed
-            or approval_id in self._requests_with_secrets
+            or approval_id in self._unstored_requests
             or approval_id in await asyncio.to_thread(self._waiting.list_ids)
             or approval_id in self._resuming
         )
@@ -106,7 +113,8 @@ class RunWorkers:
     async def resume_decided(self, approval_id: str) -> None:
         """Run a workflow again that waited for this decision, if the console had started it.
 
-        Drop the request if the question was deleted, or if another run has used and archived the decision.
+        Drop the request if the question was deleted, or if another run has used and archived the decision. Raise
+        OSError or UraniborgError if the run does not begin; then the request waits for the next attempt.
         """
         self._resuming.append(approval_id)
         try:
@@ -122,19 +130,44 @@ class RunWorkers:
         if entry is not None and entry.state != "decided":
             return
         holder = self._holders.pop(approval_id, None)
-        request = self._requests_with_secrets.pop(approval_id, None)
-        if request is None:
-            request = await asyncio.to_thread(self._waiting.take, approval_id)
-        if request is None or entry is None or entry.id != approval_id:
-            if holder is not None:
-                await self._end_worker(holder)
-            return
-        request = {**request, "fresh": False}
+        in_memory = approval_id in self._unstored_requests
+        taking = asyncio.create_task(self._take_request(approval_id))
+        try:
+            request = await asyncio.shield(taking)
+            if request is None or entry is None or entry.id != approval_id:
+                if holder is not None:
+                    await self._end_worker(holder)
+                return
+            await self._resume_run(holder, {**request, "fresh": False})
+        except BaseException:  # also if the server stops meanwhile
+            if holder is not None and holder.is_idle:
+                self._holders[approval_id] = holder
+            if (request := await taking) is not None:
+                await self._store_request(approval_id, request, in_memory=in_memory)
+            raise
+
+    async def _take_request(self, approval_id: str) -> dict[str, Any] | None:
+        request = self._unstored_requests.pop(approval_id, None)
+        return request or await asyncio.to_thread(self._waiting.take, approval_id)
+
+    async def _resume_run(self, holder: _Worker | None, request: dict[str, Any]) -> None:
+        """Let the process that waits for the decision run the workflow, or a new one if it has ended."""
         if holder is not None:
             with suppress(BrokenPipeError, ConnectionResetError, InternalError):
                 await self._run(holder, request)
                 return
         await self._run(await self._start_worker(), request)
+
+    async def _store_request(self, approval_id: str, request: dict[str, Any], *, in_memory: bool) -> None:
+        """Store the request of a run that waits, in memory or in the file; in memory if the file cannot be written."""
+        if not in_memory:
+            try:
+                await asyncio.to_thread(self._waiting.add, approval_id, request)
+            except (OSError, UraniborgError) as exc:
+                _log.exception("the request of a run cannot be stored", exc=exc, approval_id=approval_id)
+            else:
+                return
+        self._unstored_requests[approval_id] = request
 
     async def stop(self) -> None:
         """Interrupt all runs; they can be resumed. Runs that wait for an approval still wait."""
@@ -160,7 +193,11 @@ class RunWorkers:
         """Let the worker run the workflow, follow it in a task, and return the first line that it writes."""
         worker.is_idle = False
         first: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        await worker.send_request(request)
+        try:
+            await worker.send_request(request)
+        except (BrokenPipeError, ConnectionResetError):
+            await self._end_worker(worker)
+            raise
         task = asyncio.create_task(self._follow_run(worker, request, first))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -182,7 +219,8 @@ class RunWorkers:
             _log.exception("a run cannot be followed", exc=exc)
         finally:
             if not first.done():
-                first.set_exception(InternalError("The run did not begin.", hint="See the log."))
+                hint = "Read the terminal in which `uraniborg serve` runs, then try again."
+                first.set_exception(InternalError("The run did not begin.", hint=hint))
         approval_id = _find_approval_id(reply or {})
         try:
             if approval_id is None:
@@ -190,16 +228,15 @@ class RunWorkers:
             else:
                 has_secret = bool((reply or {}).get("secret_inputs"))
                 await self._hold_until_decided(worker, request, approval_id, has_secret=has_secret)
+        except Exception as exc:
+            _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
         finally:
             self._followed.discard(run_id)
 
     async def _hold_until_decided(
         self, worker: _Worker, request: dict[str, Any], approval_id: str, *, has_secret: bool
     ) -> None:
-        if has_secret:
-            self._requests_with_secrets[approval_id] = request
-        else:
-            await asyncio.to_thread(self._waiting.add, approval_id, request)
+        await self._store_request(approval_id, request, in_memory=has_secret)
         if len(self._holders) < _MAX_IDLE:
             worker.is_idle = True
             self._holders[approval_id] = worker

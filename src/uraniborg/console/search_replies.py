@@ -172,6 +172,8 @@ class PaperRow(Reply):
     title: str
     authors: list[str]
     author_count: int
+    short_authors: str
+    """The family names in short, such as `Gillon and Luger` or `Gillon et al.`."""
     year: int | None
     venue: str | None
     doi: str | None
@@ -189,7 +191,7 @@ class PaperRow(Reply):
     differs: bool
 
 
-class PaperFacets(Reply):
+class PaperFilters(Reply):
     """What papers can be filtered by."""
 
     sources: dict[str, int]
@@ -207,7 +209,7 @@ class PaperList(Reply):
     limit: int
     next_offset: int | None
     counts: dict[Status, int]
-    facets: PaperFacets
+    facets: PaperFilters
     is_complete: bool
     checkpoint_id: str | None
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Path, Query, Request
 from starlette.responses import Response
 
+from paper_search.config import load_config
 from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from paper_search.sessions import SessionManager
 from paper_search.sessions.inbox_decisions import parse_action
@@ -13,15 +14,15 @@ from paper_search.sessions.search_options import build_search_config, describe_s
 from paper_search.sessions.session_list import Phase, SessionList
 from paper_search.sessions.session_review import SessionReview
 from paper_search.sessions.session_update import start_another_round
+from paper_search.sources.source_check import check_source
 from paper_search.workflow.checkpoints import Decision
-from uraniborg.console.app import DOOR, get_person
 from uraniborg.console.review_routes import add_review_routes
-from uraniborg.console.search_replies import SearchList, SearchOptions, SearchState, SourceProgress
+from uraniborg.console.route_parameters import SessionId
+from uraniborg.console.search_replies import SearchList, SearchOptions, SearchState, SourceProgress, SourceReportReply
+from uraniborg.console.sign_in import DOOR, get_person
 from uraniborg.console.source_progress import SourceProgressLog
 from uraniborg.console.strategy_routes import add_strategy_routes
 from uraniborg.search_shelves import ShelfBuilds
-
-SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
 
 
 def add_search_routes(
@@ -59,6 +60,19 @@ def _add_list_routes(api: FastAPI, manager: SessionManager) -> None:
     ) -> dict[str, Any]:
         """Return the domains, the sources with their state, and the defaults."""
         return await asyncio.to_thread(describe_search_options, offline)
+
+    @api.post(
+        "/api/search-sources/{name}/check",
+        tags=["searches"],
+        summary="Check that a source answers",
+        response_model=SourceReportReply,
+    )
+    async def check_paper_source(  # pyright: ignore[reportUnusedFunction]
+        name: Annotated[str, Path(max_length=100, description="The name of a source.")],
+    ) -> dict[str, Any]:
+        """Send one short query to a source, also if searches do not use it, and return how it answered."""
+        report = await check_source(name, await asyncio.to_thread(load_config))
+        return report.model_dump(mode="json", exclude={"requests"})
 
     @api.post("/api/searches", tags=["searches"], summary="Start a search", status_code=201, response_model=SearchState)
     async def start_search(  # pyright: ignore[reportUnusedFunction]

@@ -4,8 +4,8 @@ A search of thousands of papers keeps Python busy for seconds, so it must not sh
 API. The worker answers the requests that the API forwards, and serves the MCP tools of paper search at an address.
 
 On stdin, each line is a request as JSON. On stdout, each response is a line of JSON, `id`, `status`, `headers` and
-`size`, followed by so many bytes of its body. The first line tells where the MCP server listens, or why it does not.
-The worker ends at the end of stdin, so that it never outlives the API.
+`size`, followed by `size` bytes of body. The first line states the port of the MCP server, or its problem. The worker
+ends at the end of stdin, so that it never outlives the API.
 """
 
 import asyncio

@@ -12,6 +12,7 @@ from pflow.library.file_changes import FileChanges
 from pflow.service import Service
 from uraniborg.console.config import read_config
 from uraniborg.console.event_stream import EventBroadcast
+from uraniborg.console.installation_changes import announce_installation_changes
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import SignIns
 from uraniborg.console.story_runner import StoryRunner
@@ -60,6 +61,12 @@ class ConsoleServices:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
+    async def stop_resuming(self) -> None:
+        """Cancel the tasks that resume something. A run that has not begun is resumed by the next server."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
     async def _resume_run_or_session(self, change: Change) -> None:
         """Resume the run that waited for this decision, or take over its session if no process runs the session."""
         try:
@@ -93,13 +100,16 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
     broadcast.add_listener(services.resume_decided)
     reading = asyncio.create_task(broadcast.run())
     watching = asyncio.create_task(_announce_workflow_files(services.workflows.home, broadcast))
-    await services.runs.resume_decided_runs()
+    looking = asyncio.create_task(announce_installation_changes(broadcast))
     try:
+        await services.runs.resume_decided_runs()
         yield services
     finally:
         reading.cancel()
         watching.cancel()
-        await asyncio.gather(reading, watching, return_exceptions=True)
+        looking.cancel()
+        await asyncio.gather(reading, watching, looking, return_exceptions=True)
+        await services.stop_resuming()
         await services.runs.stop()
         await services.story.stop()
         await searches.stop()

@@ -197,7 +197,7 @@ class SummarySection(Reply):
     nodes: list[AnyBlock]
 
 
-class SummaryPage(Reply):
+class PaperSummary(Reply):
     """A summary, and its texts as trees."""
 
     paper_id: str

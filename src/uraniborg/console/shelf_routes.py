@@ -23,16 +23,16 @@ from uraniborg.console.shelf_replies import (
     FoundPapers,
     PaperMetadata,
     PaperSearchPage,
+    PaperSummary,
     ShelfDetails,
     ShelfList,
-    SummaryPage,
     TextPage,
 )
 from uraniborg.kernel.errors import InvalidInput
 
 T = TypeVar("T")
 _PDF_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox"
-"""A PDF loads nothing, and whatever reads it as another type has no origin and runs no script."""
+"""The PDF loads nothing. If it is read as another type, it has no origin and runs no script."""
 FacetKind = Literal["author", "venue", "keyword", "institution", "tag", "year"]
 ShelfName = Annotated[str, Path(max_length=200, description="The name of a shelf.")]
 PaperId = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
@@ -178,7 +178,7 @@ def _add_paper_routes(api: FastAPI) -> None:
             )
         )
 
-    @api.get(f"{papers}/summary", response_model=SummaryPage, tags=["shelves"], summary="Return a summary of a paper")
+    @api.get(f"{papers}/summary", response_model=PaperSummary, tags=["shelves"], summary="Return a summary of a paper")
     async def get_paper_summary(  # pyright: ignore[reportUnusedFunction]
         shelf: ShelfName, paper_id: PaperId, template: Value = None
     ) -> JsonReply:

@@ -10,24 +10,26 @@ import hmac
 import secrets
 import time
 from collections import deque
-from collections.abc import Generator
-from contextlib import contextmanager
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from uraniborg.console.stored_file import StoredFile
 from uraniborg.kernel.clock import SystemClock, format_iso
-from uraniborg.kernel.errors import InvalidInput, Refused, Unavailable, UraniborgError
-from uraniborg.kernel.files import hold_lock, make_private_folder, write_atomic
+from uraniborg.kernel.errors import InvalidInput, Refused, Unavailable, UraniborgError, as_error
+from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.http_access import NotAuthorized, make_error_response
-from uraniborg.kernel.logging import register_secret
+from uraniborg.kernel.logging import get_logger, register_secret
 from uraniborg.kernel.settings import secure_own_folder
 
 CHANGE_HEADER: Final = b"x-uraniborg"
 """The header that every request which changes something must carry: pages of other sites cannot send it."""
+DOOR: Final = "console"
+"""The name of this interface in decisions."""
 PERSON: Final = "uraniborg.person"
 """The key in the scope of a request of the name that the person chose when signing in."""
 CLIENT: Final = "uraniborg.client"
@@ -37,6 +39,8 @@ _SAFE_METHODS: Final = frozenset(("GET", "HEAD", "OPTIONS"))
 _MAX_SIGN_INS: Final = 100
 _ATTEMPTS: Final = 20
 _ATTEMPT_WINDOW_S: Final = 60.0
+
+_log = get_logger(__name__)
 
 
 class ChangeHeaderMissing(Refused):
@@ -69,17 +73,20 @@ class SignIns:
     """The token of the console and the people signed in, in a private file that servers share."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path or secure_own_folder("data") / "console" / "sign-ins.json"
+        self._stored = StoredSignIns()
+        path = path or secure_own_folder("data") / "console" / "sign-ins.json"
+        # Without a file all people are signed out, but the token of this server stays valid.
+        self._file = StoredFile(path, lambda: StoredSignIns(token=self.token))
         self._failures: deque[float] = deque(maxlen=_ATTEMPTS)
-        make_private_folder(self._path.parent)
-        with self._change_file() as stored:
+        make_private_folder(self.folder)
+        with self._file.change() as stored:
             self._stored = stored
-        register_secret(stored.token)
+        register_secret(self.token)
 
     @property
     def folder(self) -> Path:
         """The private folder of the file."""
-        return self._path.parent
+        return self._file.path.parent
 
     @property
     def token(self) -> str:
@@ -104,22 +111,27 @@ class SignIns:
             )
         cookie = secrets.token_urlsafe(24)
         register_secret(cookie)
-        with self._change_file() as stored:
+        with self._file.change() as stored:
             stored.people[_hash_cookie(cookie)] = Person(name=name, at=format_iso(SystemClock().now()))
             for oldest in list(stored.people)[:-_MAX_SIGN_INS]:
                 del stored.people[oldest]
+        self._stored = stored
         return cookie
 
     def sign_out(self, cookie: str) -> None:
         """Make the cookie invalid. Blocks while it writes the file."""
-        with self._change_file() as stored:
+        with self._file.change() as stored:
             stored.people.pop(_hash_cookie(cookie), None)
+        self._stored = stored
 
     async def find_person(self, cookie: str) -> str | None:
-        """Return the name of the person with this cookie, or None. Another server may have given out the cookie."""
+        """Return the name of the person with this cookie, or None. Another server may have given out the cookie.
+
+        Raise OSError or Locked if the file is needed and cannot be read.
+        """
         key = _hash_cookie(cookie)
         if cookie and key not in self._stored.people:
-            self._stored = await asyncio.to_thread(self._read_file)
+            self._stored = await asyncio.to_thread(self._file.read)
         person = self._stored.people.get(key)
         return person.name if person else None
 
@@ -127,20 +139,15 @@ class SignIns:
         """Return True if `token` is the token of the console."""
         return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
 
-    @contextmanager
-    def _change_file(self) -> Generator[StoredSignIns]:
-        """Yield the contents of the file and write them afterwards, while no other server does the same."""
-        with hold_lock(self._path.with_name(f"{self._path.name}.lock"), timeout_s=5):
-            stored = self._read_file()
-            yield stored
-            write_atomic(self._path, stored.model_dump_json())
-        self._stored = stored
 
-    def _read_file(self) -> StoredSignIns:
-        try:
-            return StoredSignIns.model_validate_json(self._path.read_bytes())
-        except (OSError, ValidationError):
-            return StoredSignIns()
+def is_api_path(path: str) -> bool:
+    """Return True for addresses of the API; all others are pages and their files."""
+    return path == "/api" or path.startswith("/api/")
+
+
+def get_person(request: Request) -> str:
+    """Return the name of the person who sent the request, as claimed."""
+    return str(request.scope[PERSON])
 
 
 class SignInCheck:
@@ -160,8 +167,10 @@ class SignInCheck:
         if scope["type"] == "http":
             try:
                 await self._check_request(scope, dict(scope["headers"]))
-            except UraniborgError as error:
-                await make_error_response(error)(scope, receive, send)
+            except (UraniborgError, OSError) as error:
+                if isinstance(error, OSError):
+                    _log.exception("the sign-ins cannot be read", exc=error)
+                await make_error_response(as_error(error))(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -169,7 +178,7 @@ class SignInCheck:
         """Raise ChangeHeaderMissing or NotAuthorized; store the name of the person in the scope."""
         if scope["method"] not in _SAFE_METHODS and headers.get(CHANGE_HEADER) != b"1":
             raise ChangeHeaderMissing
-        if scope["path"] in self._open_paths or not scope["path"].startswith("/api"):
+        if scope["path"] in self._open_paths or not is_api_path(scope["path"]):
             return
         scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         if scheme.lower() == "bearer" and self._sign_ins.is_token(token):

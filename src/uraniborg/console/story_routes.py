@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 from fastapi import Body, FastAPI, Path, Request
 from starlette.responses import FileResponse
 
-from uraniborg.console.app import get_person
 from uraniborg.console.replies import JsonReply
+from uraniborg.console.sign_in import get_person
 from uraniborg.console.story_replies import StoryState, StoryStepWithResult
 from uraniborg.console.story_runner import StoryRunner
 from uraniborg.kernel.errors import NotFound

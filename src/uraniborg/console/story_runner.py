@@ -4,12 +4,12 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from uraniborg.console.sign_in import DOOR
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
 from uraniborg.story.errors import StepRunning
 from uraniborg.story.service import Story
 
-_DOOR: Final = "console"
 _WAIT_S: Final = 20.0
 """The time that a call which runs a step waits; the step continues after that."""
 _log = get_logger(__name__)
@@ -30,13 +30,14 @@ class StoryRunner:
 
     async def run_step(self, step_id: str, inputs: dict[str, Any], person: str) -> None:
         """Run a step and wait for some seconds. Raise the error of a step that ends within them."""
+        await self.story.get_step(step_id)  # raises StepNotFound
+        # Nothing is awaited between the check and the new task: another request would pass the check, too.
         if self._task is not None and not self._task.done():
             raise StepRunning("A step is running.", hint="Wait until it ends.", step=step_id)
-        await self.story.get_step(step_id)  # raises StepNotFound
         self._task = asyncio.create_task(self._run_step(step_id, inputs, person))
         done, _ = await asyncio.wait([self._task], timeout=_WAIT_S)
-        if done:
-            self._task.result()
+        for task in done:
+            task.result()
 
     async def stop(self) -> None:
         """Cancel the step that runs; it can be run again."""
@@ -48,7 +49,7 @@ class StoryRunner:
     async def _run_step(self, step_id: str, inputs: dict[str, Any], person: str) -> None:
         self.error = None
         try:
-            await self.story.run_step(step_id, inputs, person=person, door=_DOOR)
+            await self.story.run_step(step_id, inputs, person=person, door=DOOR)
         except UraniborgError as error:
             self.error = {"step": step_id, "code": error.code, "message": error.message, "hint": error.hint}
             raise

@@ -3,15 +3,14 @@
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import Body, FastAPI, Path
+from fastapi import Body, FastAPI
 
 from paper_search.config import AppConfig, load_config
 from paper_search.sessions import SessionManager
 from paper_search.sessions.state import SessionState
 from paper_search.sessions.strategy_view import build_strategy_view, check_edited_strategy
+from uraniborg.console.route_parameters import SessionId
 from uraniborg.console.strategy_replies import StrategyCheck, StrategyReply
-
-SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
 
 
 def add_strategy_routes(api: FastAPI, manager: SessionManager) -> None:

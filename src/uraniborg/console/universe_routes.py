@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from uraniborg.console.sign_in import PERSON
+from uraniborg.console.sign_in import DOOR, PERSON
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.http_access import make_error_response
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 API: Final = "/api"
 ROOTS: Final = (f"{API}/universes", f"{API}/jobs", f"{API}/origins", f"{API}/commands")
 """The beginnings of the addresses of universes, their jobs, and what both are made from."""
-DOOR: Final = "console"
 _AUTHOR: Final = b"uraniborg-author"
 _PREFIX: Final = "Universe"
 """The beginning of the names of all types of the universe in the OpenAPI document."""

@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from uraniborg.kernel.files import hold_lock, make_private_folder, write_atomic
+from uraniborg.console.stored_file import StoredFile
+from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.settings import secure_own_folder
 
 _MAX_WAITING: Final = 1_000
@@ -16,41 +17,29 @@ class _StoredRuns(BaseModel):
 
 
 class WaitingRuns:
-    """The requests of runs by the id of their approval, in a private file that servers share. Its methods block."""
+    """The requests of runs by the id of their approval, in a private file that servers share.
+
+    Its methods block, and raise OSError or Locked.
+    """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path or secure_own_folder("data") / "console" / "waiting-runs.json"
+        self._file = StoredFile(path or secure_own_folder("data") / "console" / "waiting-runs.json", _StoredRuns)
 
     def list_ids(self) -> list[str]:
         """Return the ids of the approvals, the oldest first."""
-        return list(self._read().requests)
+        return list(self._file.read().requests)
 
     def add(self, approval_id: str, request: dict[str, Any]) -> None:
-        """Store a request. Raise OSError or Locked."""
-        make_private_folder(self._path.parent)
-        with hold_lock(self._lock_path, timeout_s=5):
-            stored = self._read()
+        """Store a request."""
+        make_private_folder(self._file.path.parent)
+        with self._file.change() as stored:
             stored.requests[approval_id] = request
             for oldest in list(stored.requests)[:-_MAX_WAITING]:
                 del stored.requests[oldest]
-            write_atomic(self._path, stored.model_dump_json())
 
     def take(self, approval_id: str) -> dict[str, Any] | None:
         """Remove a request and return it; None if there is none, or another server has taken it."""
-        if approval_id not in self._read().requests:
+        if approval_id not in self._file.read().requests:
             return None
-        with hold_lock(self._lock_path, timeout_s=5):
-            stored = self._read()
-            request = stored.requests.pop(approval_id, None)
-            write_atomic(self._path, stored.model_dump_json())
-        return request
-
-    @property
-    def _lock_path(self) -> Path:
-        return self._path.with_name(f"{self._path.name}.lock")
-
-    def _read(self) -> _StoredRuns:
-        try:
-            return _StoredRuns.model_validate_json(self._path.read_bytes())
-        except (OSError, ValidationError):
-            return _StoredRuns()
+        with self._file.change() as stored:
+            return stored.requests.pop(approval_id, None)

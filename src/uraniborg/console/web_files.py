@@ -8,6 +8,7 @@ from typing import Final
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from uraniborg.console.sign_in import is_api_path
 from uraniborg.kernel.http_access import MethodNotAllowed, make_error_response
 from uraniborg.kernel.http_app import NoSuchAddress
 
@@ -38,7 +39,7 @@ def find_web_folder() -> Path | None:
 
 def is_page(path: str) -> bool:
     """Return True for addresses of pages, to which other sites may link."""
-    return not path.startswith(("/api", _ASSETS))
+    return not is_api_path(path) and not path.startswith(_ASSETS)
 
 
 class WebFiles:

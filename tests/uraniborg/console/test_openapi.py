@@ -93,6 +93,11 @@ def test_every_operation_has_a_name_a_summary_and_a_typed_reply(document: dict[s
     assert len(names) == len(set(names))
 
 
+def test_no_two_types_of_replies_have_the_same_name(document: dict[str, Any]) -> None:
+    # FastAPI adds the modules, joined by `__`, to the names of different classes with the same name.
+    assert not [name for name in document["components"]["schemas"] if "__" in name]
+
+
 @pytest.mark.parametrize("mode", list(GenerationMode))
 def test_every_reply_is_one_of_those_documented(
     server: ServerProcess, document: dict[str, Any], known: dict[str, str], mode: GenerationMode

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,7 +11,9 @@ import httpx
 import pytest
 
 from tests.installed_programs import find_program
-from tests.uraniborg.console.processes import ServerProcess, run_server
+from tests.paper_search.sessions.processes import GatedSource
+from tests.uraniborg.console.processes import ServerProcess, kill_agent_during_search, run_server
+from tests.uraniborg.console.streams import open_stream, wait_for_event
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
 
@@ -19,8 +21,14 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
-    with run_server(tmp_path_factory.mktemp("home")) as running:
+def gated_source(tmp_path_factory: pytest.TempPathFactory) -> GatedSource:
+    """Return a source that searches of the server do not use, because they are offline trials."""
+    return GatedSource(tmp_path_factory.mktemp("site") / "packages")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, gated_source: GatedSource) -> Generator[ServerProcess]:
+    with run_server(tmp_path_factory.mktemp("home"), PYTHONPATH=gated_source.env["PYTHONPATH"]) as running:
         yield running
 
 
@@ -99,6 +107,32 @@ async def test_lists_of_searches_are_paged(api: httpx.AsyncClient) -> None:
     assert first["total"] >= 2
 
 
+async def test_a_search_whose_agent_was_killed_is_resumed_and_any_other_stays_as_it_is(
+    server: ServerProcess, api: httpx.AsyncClient, gated_source: GatedSource, review_id: str
+) -> None:
+    session_id = await asyncio.to_thread(kill_agent_during_search, server, gated_source, "tidal heating of moons")
+
+    async def find_entry() -> Any:  # the state of the session would resume it
+        listed = (await get(api, "/api/searches", q=session_id))["sessions"]
+        return next(one for one in listed if one["session_id"] == session_id)
+
+    left = await find_entry()
+    assert (left["phase"], left["round"], left["paper_count"], left["sources"]) == ("working", 1, None, [])
+    gated_source.open()
+    async with open_stream(server) as events:
+        resumed = await api.post(f"/api/searches/{session_id}/resume")
+        assert (resumed.status_code, resumed.json()["error"]) == (200, None), resumed.text
+        await wait_for_event(events, "session", subject=session_id, checkpoint_kind="result_review")
+    found = await find_entry()
+    assert (found["checkpoint_kind"], found["paper_count"]) == ("result_review", 3)
+    assert [(source["name"], source["status"]) for source in found["sources"]] == [("shelf", "ok")]
+    before = await get(api, f"/api/searches/{review_id}")
+    waiting = (await api.post(f"/api/searches/{review_id}/resume")).json()
+    assert (waiting["checkpoint_id"], waiting["phase"]) == (before["checkpoint_id"], before["phase"])
+    unknown = await api.post("/api/searches/none/resume")
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "session_not_found")
+
+
 async def test_a_search_can_be_limited_to_sources(api: httpx.AsyncClient) -> None:
     options = await get(api, "/api/search-options")
     name = next(source["name"] for source in options["sources"] if source["used"])
@@ -164,17 +198,32 @@ async def test_the_next_strategy_shows_the_difference_to_the_last_round(api: htt
 async def test_papers_are_filtered_sorted_and_paged(api: httpx.AsyncClient, review_id: str) -> None:
     path = f"/api/searches/{review_id}/papers"
     everything = await get(api, path, limit=500)
+    assert {paper["short_authors"][-7:] for paper in everything["papers"] if paper["author_count"] > 2} == {" et al."}
     years = [paper["year"] for paper in everything["papers"] if paper["year"]]
     recent = await get(api, path, year_from=max(years), limit=500)
     assert {paper["year"] for paper in recent["papers"]} == {max(years)}
     scores = sorted(paper["relevance_score"] for paper in everything["papers"])
     low = await get(api, path, score_to=scores[1], limit=500)
     assert 1 <= low["total"] < everything["total"]
+    limit = max(scores) - 0.05
+    high = await get(api, path, score_from=limit, limit=500)
+    expected = [paper["rank"] for paper in everything["papers"] if paper["relevance_score"] >= limit]
+    assert [paper["rank"] for paper in high["papers"]] == expected
+    assert 1 <= len(expected) < everything["total"]
     source = next(iter(everything["facets"]["sources"]))
     assert (await get(api, path, source=source))["total"] == everything["facets"]["sources"][source]
     assert (await get(api, path, round=2))["total"] == 0
     titles = [paper["title"].lower() for paper in (await get(api, path, sort="title", limit=500))["papers"]]
     assert titles[0] < titles[-1]
+    orders: dict[str, Callable[[Any], Any]] = {
+        "title": lambda paper: paper["title"].lower(),
+        "year": lambda paper: (-paper["year"], paper["rank"]),
+        "score": lambda paper: (-paper["relevance_score"], paper["rank"]),
+        "source": lambda paper: (paper["sources"], paper["rank"]),
+    }
+    for sort, key in orders.items():
+        listed = (await get(api, path, sort=sort, limit=500))["papers"]
+        assert [paper["id"] for paper in listed] == [paper["id"] for paper in sorted(everything["papers"], key=key)]
     page = await get(api, path, limit=2, offset=2)
     assert [paper["rank"] for paper in page["papers"]] == [3, 4]
     words = await get(api, path, q="TRAPPIST-1 atmosphere")
@@ -194,6 +243,11 @@ async def test_a_paper_has_matched_words_and_the_origin_of_each_field(api: httpx
     assert fields["title"]["source"] in merged["sources"]
     others = [other for field in fields.values() for other in field["alternatives"]]
     assert {other["source"] for other in others} <= set(merged["sources"])
+    (differing,) = [row for row in rows if row["title"].startswith("Modeling climate diversity")]
+    provenance = (await get(api, f"{path}/{differing['id']}"))["provenance"]
+    (year,) = [field for field in provenance["fields"] if field["field"] == "year"]
+    assert (year["value"], year["source"], year["agreeing"]) == ("2018", "openalex", ["crossref"])
+    assert [(other["source"], other["value"]) for other in year["alternatives"]] == [("arxiv", "2017")]
     missing = await api.get(f"{path}/p_none")
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "paper_not_found")
 
@@ -205,12 +259,16 @@ async def test_marks_are_blind_until_the_second_reviewer_has_decided(
     papers, marks = f"/api/searches/{session_id}/papers", f"/api/searches/{session_id}/marks"
     first, second, *_ = (paper["id"] for paper in (await get(api, papers))["papers"])
     async with sign_in(server, "Ada") as ada, sign_in(server, "Grace") as grace:
-        decisions = {first: {"status": "exclude", "reason": "Wrong object"}, second: "include"}
+        decisions = {first: {"status": "exclude", "reason": "Not an exoplanet"}, second: "include"}
         await ada.put(marks, json={"decisions": decisions})
         seen = (await get(grace, papers))["papers"][0]
         assert (seen["status"], seen["others"], seen["others_hidden"]) == ("undecided", [], 1)
-        assert "Wrong object" not in (await grace.get(f"{papers}/{first}")).text
+        assert "Not an exoplanet" not in (await grace.get(f"{papers}/{first}")).text
         assert (await get(grace, f"/api/searches/{session_id}/flow"))["counts"]["exclude"] == 0
+        await check_marks_are_hidden(grace, session_id, first)
+        by_status = (await get(ada, papers, sort="status", limit=500))["papers"]
+        assert [paper["status"] for paper in by_status] == ["include", "exclude"] + ["undecided"] * (len(by_status) - 2)
+        assert [paper["rank"] for paper in by_status] == [2, 1, *range(3, len(by_status) + 1)]
         await grace.put(marks, json={"decisions": {first: "include"}})
         seen = (await get(grace, papers))["papers"][0]
         assert (seen["status"], seen["differs"], seen["others_hidden"]) == ("include", True, 0)
@@ -222,6 +280,22 @@ async def test_marks_are_blind_until_the_second_reviewer_has_decided(
         assert result[first]["status"] == "maybe"
         assert [other["reviewer"] for other in result[first]["others"]] == ["Ada"]
         assert result[second]["status"] == "include"
+
+
+async def check_marks_are_hidden(other: httpx.AsyncClient, session_id: str, excluded: str) -> None:
+    """Check that no reply to another reviewer shows the exclusion of a paper as not an exoplanet."""
+    base = f"/api/searches/{session_id}"
+    assert (await get(other, f"{base}/flow"))["reasons"] == {}
+    assert {one["count"] for one in (await get(other, f"{base}/reasons"))["reasons"]} == {0}
+    assert excluded not in {one["paper_id"] for one in (await get(other, f"{base}/exclusions"))["exclusions"]}
+    exported = (await get(other, f"{base}/export", format="json"))["papers"]
+    assert {paper["status"] for paper in exported} == {"undecided"}
+    assert excluded in {paper["id"] for paper in exported}
+    assert (await get(other, f"{base}/export", format="json", status="include"))["papers"] == []
+    formats = ("bibtex", "ris", "csl-json", "markdown", "json", "prisma", "prisma-json", "prisma-svg")
+    paths = [f"{base}/export?format={name}" for name in formats]
+    for path in (base, f"{base}/papers", f"{base}/reasons", f"{base}/exclusions", f"{base}/flow", *paths):
+        assert "Not an exoplanet" not in (await other.get(path)).raise_for_status().text, path
 
 
 async def test_changes_of_marks_can_be_undone_one_by_one(api: httpx.AsyncClient) -> None:

@@ -12,6 +12,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from tests.installed_wheel import ROOT
+from tests.prerequisites import find_built_console
 from uraniborg.console.app import make_api, secure_api
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.sign_in import SignIns
@@ -19,6 +20,18 @@ from uraniborg.console.web_files import WebFiles
 from uraniborg.console.worker_process import SearchWorkerProcess
 
 LOCK = ROOT / "console" / "package-lock.json"
+PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+        "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types uraniborg"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
 
 
 @pytest.fixture
@@ -53,15 +66,15 @@ async def client(built: Path, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient
         yield opened
 
 
-@pytest.mark.parametrize("path", ["/", "/inbox", "/inbox/3f6c:0", "/searches/a%2Fb/review", "/library/10.1000/x.y"])
+@pytest.mark.parametrize(
+    "path", ["/", "/inbox", "/inbox/3f6c:0", "/searches/a%2Fb/review", "/library/10.1000/x.y", "/apis"]
+)
 async def test_every_address_of_a_page_returns_the_page(client: httpx.AsyncClient, path: str) -> None:
     answer = await client.get(path)
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-cache")
     assert "<title>page</title>" in answer.text
-    policy = answer.headers["content-security-policy"]
-    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'; ")
-    assert policy.endswith("require-trusted-types-for 'script'; trusted-types uraniborg")
-    assert answer.headers["x-content-type-options"] == "nosniff"
+    for name, value in PAGE_HEADERS.items():
+        assert answer.headers.get_list(name) == [value]
 
 
 async def test_files_with_a_digest_in_their_name_may_be_cached_for_ever(client: httpx.AsyncClient) -> None:
@@ -103,6 +116,23 @@ async def test_without_a_build_a_page_says_how_to_make_one(tmp_path: Path, monke
         answer = await client.get("/")
     assert answer.status_code == 503
     assert "make console" in answer.text
+
+
+def test_the_notices_have_the_licence_of_every_package_and_font_of_the_build() -> None:
+    folder = find_built_console()
+    notices = (folder / "third-party-notices.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (\S+) - \S+ \(([\w.-]+)\)(?:: the font (\S+))?$", notices, re.MULTILINE)
+    licences = {name: licence for name, licence, font in headings if not font}
+    assert {"preact", "@preact/signals", "temml", "three"} <= licences.keys()
+    fonts = {font: licence for _, licence, font in headings if font}
+    assert fonts == {path.relative_to(folder).as_posix(): "OFL-1.1" for path in folder.rglob("*.woff*")}
+    assert fonts
+    for text in (
+        "SIL OPEN FONT LICENSE Version 1.1 - 26 February 2007",
+        "Copyright 2001-2021 The STIX Fonts Project Authors",
+        "The Font Software, modified or unmodified, in part or in whole,\nmust be distributed entirely",
+    ):
+        assert text in notices
 
 
 def test_the_lock_holds_the_native_packages_of_all_platforms_and_no_registry() -> None:

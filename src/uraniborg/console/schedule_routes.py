@@ -1,0 +1,45 @@
+"""The routes of schedules: list, add and remove them."""
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from fastapi import Body, FastAPI
+
+from pflow.errors import SchedulerUnavailable
+from pflow.scheduling.installed_schedules import list_installed_schedules, remove_schedule
+from pflow.service import Service
+from uraniborg.console.replies import JsonReply
+from uraniborg.console.route_parameters import WorkflowName
+from uraniborg.console.schedule_replies import AddedSchedule, ScheduleList
+
+
+def add_schedule_routes(api: FastAPI, service: Service) -> None:
+    """Add the routes under `/api/schedules`."""
+
+    @api.get("/api/schedules", response_model=ScheduleList, tags=["workflows"], summary="List the schedules")
+    async def list_schedules() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return the workflows that this system runs at fixed times."""
+        try:
+            return JsonReply({"schedules": await asyncio.to_thread(list_installed_schedules), "problem": None})
+        except SchedulerUnavailable as exc:
+            return JsonReply({"schedules": [], "problem": exc.message})
+
+    @api.put("/api/schedules/{name}", response_model=AddedSchedule, tags=["workflows"], summary="Add a schedule")
+    async def add_schedule(  # pyright: ignore[reportUnusedFunction]
+        name: WorkflowName,
+        at: Annotated[str, Body(max_length=200, description="Such as `mon 07:00`, `weekdays 18:30` or `hourly`.")],
+        inputs: Annotated[dict[str, Any] | None, Body()] = None,
+        scheduler: Annotated[
+            Literal["systemd", "cron", "launchd"] | None, Body(description="By default that of this system.")
+        ] = None,
+    ) -> JsonReply:
+        """Let this system run a workflow at fixed times, with systemd, cron or launchd. An older schedule is replaced.
+
+        Secrets are not written into a schedule: a run takes them from its environment.
+        """
+        return JsonReply(await asyncio.to_thread(service.add_schedule, name, at, inputs, scheduler))
+
+    @api.delete("/api/schedules/{name}", tags=["workflows"], summary="Remove a schedule", status_code=204)
+    async def delete_schedule(name: WorkflowName) -> None:  # pyright: ignore[reportUnusedFunction]
+        """Remove the schedule of a workflow. The workflow stays."""
+        await asyncio.to_thread(remove_schedule, service.home, name)
