@@ -66,15 +66,26 @@ async function request(method: Method, template: string, given: AnyGiven = {}): 
   throw await readErrorResponse(response);
 }
 
-async function requestJson(method: Method, template: string, given?: AnyGiven): Promise<unknown> {
+/** Send a request and read the body of its reply. */
+async function requestBody<T>(
+  method: Method,
+  template: string,
+  given: AnyGiven | undefined,
+  readBody: (response: Response) => Promise<T>,
+): Promise<T> {
   const response = await request(method, template, given);
-  if (response.status === 204) return undefined;
   try {
-    return await response.json();
+    return await readBody(response);
   } catch (error) {
     if (given?.signal?.aborted) throw error;
     throw makeOfflineError(); // the connection ended within the body
   }
+}
+
+function requestJson(method: Method, template: string, given?: AnyGiven): Promise<unknown> {
+  return requestBody(method, template, given, async (response) =>
+    response.status === 204 ? undefined : response.json(),
+  );
 }
 
 /** The operations of the API. Paths, parameters, bodies and replies are checked against its OpenAPI document. */
@@ -98,17 +109,11 @@ export const api = {
     return requestJson("DELETE", path, given as AnyGiven) as Promise<Reply<"DELETE", P>>;
   },
   /** Return a reply that is not JSON, such as an export, as text. */
-  async getText<P extends PathsOf<"GET">>(path: P, ...[given]: Arguments<Operation<"GET", P>>): Promise<string> {
-    return (await request("GET", path, given as AnyGiven)).text();
+  getText<P extends PathsOf<"GET">>(path: P, ...[given]: Arguments<Operation<"GET", P>>): Promise<string> {
+    return requestBody("GET", path, given as AnyGiven, (response) => response.text());
   },
   /** Return a reply that is binary. */
-  async getBytes<P extends PathsOf<"GET">>(path: P, ...[given]: Arguments<Operation<"GET", P>>): Promise<ArrayBuffer> {
-    const response = await request("GET", path, given as AnyGiven);
-    try {
-      return await response.arrayBuffer();
-    } catch (error) {
-      if (given?.signal?.aborted) throw error;
-      throw makeOfflineError(); // the connection ended within the body
-    }
+  getBytes<P extends PathsOf<"GET">>(path: P, ...[given]: Arguments<Operation<"GET", P>>): Promise<ArrayBuffer> {
+    return requestBody("GET", path, given as AnyGiven, (response) => response.arrayBuffer());
   },
 };

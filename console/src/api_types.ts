@@ -510,6 +510,14 @@ export interface InputDeclaration {
   secret?: boolean;
 }
 
+/** A settings file, or the file of a client of agents, was written or deleted. `subject` is its path. */
+export interface InstallationChange {
+  /** The id of the thing that changed. */
+  subject: string;
+  at: string;
+  kind: "installation";
+}
+
 /** A workflow that the system runs at fixed times. */
 export interface InstalledSchedule {
   name: string;
@@ -767,6 +775,8 @@ export interface PaperDetails {
   title: string;
   authors: string[];
   author_count: number;
+  /** The family names in short, such as `Gillon and Luger` or `Gillon et al.`. */
+  short_authors: string;
   year: number | null;
   venue: string | null;
   doi: string | null;
@@ -799,12 +809,12 @@ export interface PaperDetails {
   provenance: Provenance;
 }
 
-/** Counts of years and venues, and frequent authors and themes. */
-export interface PaperFacets {
-  by_year: Record<string, number>;
-  by_venue: Record<string, number>;
-  top_authors: string[];
-  key_themes: string[];
+/** What papers can be filtered by. */
+export interface PaperFilters {
+  sources: Record<string, number>;
+  rounds: Record<string, number>;
+  year_min: number | null;
+  year_max: number | null;
 }
 
 /** A paper of a search, with the passage that matches best. */
@@ -834,7 +844,7 @@ export interface PaperList {
   limit: number;
   next_offset: number | null;
   counts: Record<string, number>;
-  facets: uraniborg__console__search_replies__PaperFacets;
+  facets: PaperFilters;
   is_complete: boolean;
   checkpoint_id: string | null;
 }
@@ -891,6 +901,8 @@ export interface PaperRow {
   title: string;
   authors: string[];
   author_count: number;
+  /** The family names in short, such as `Gillon and Luger` or `Gillon et al.`. */
+  short_authors: string;
   year: number | null;
   venue: string | null;
   doi: string | null;
@@ -930,6 +942,14 @@ export interface PaperSource {
   needs_key: boolean;
   has_key: boolean;
   key_variable: string;
+}
+
+/** A summary, and its texts as trees. */
+export interface PaperSummary {
+  paper_id: string;
+  template: string;
+  summary: unknown;
+  sections: SummarySection[];
 }
 
 /** Where a paper is used. */
@@ -1098,6 +1118,15 @@ export interface QuestionSummary {
   decided_at?: string | null;
 }
 
+/** A page of questions in short. */
+export interface QuestionSummaryPage {
+  entries: QuestionSummary[];
+  /** The value of `before` for the next page. */
+  next: string | null;
+  /** How many questions of each part wait. */
+  pending: Record<string, number>;
+}
+
 /** A quotation. */
 export interface Quote {
   offset: number;
@@ -1150,6 +1179,14 @@ export interface ReviewDecisionReply {
   at: string | null;
 }
 
+/** Counts of years and venues, and frequent authors and themes. */
+export interface ReviewFacets {
+  by_year: Record<string, number>;
+  by_venue: Record<string, number>;
+  top_authors: string[];
+  key_themes: string[];
+}
+
 /** The papers that a search found. `GET /api/searches/{session_id}/papers` lists all of them. */
 export interface ReviewPayload {
   query: string;
@@ -1158,7 +1195,7 @@ export interface ReviewPayload {
   total_papers: number;
   shown: number;
   more?: string | null;
-  facets: PaperFacets;
+  facets: ReviewFacets;
   accumulated_count: number;
   status_counts?: Record<string, number>;
   stage_counts: Record<string, Record<string, number>>;
@@ -1358,6 +1395,13 @@ export interface RunSummary {
   question_state?: "pending" | "decided" | "withdrawn" | null;
   /** How the question that the run waits for was decided. */
   question_answer?: QuestionAnswer | null;
+}
+
+/** How many searches, runs and jobs of universes work now, at most 1,000 runs and jobs. `jobs` is null if the server of universes does not run. */
+export interface RunningCounts {
+  searches: number;
+  runs: number;
+  jobs: number | null;
 }
 
 /** A draft that was moved to the library. */
@@ -1860,15 +1904,6 @@ export interface StrategySource {
   has_key: boolean;
   key_variable: string;
   last: SourceReportReply | null;
-}
-
-/** A page of questions in short. */
-export interface SummaryPage {
-  entries: QuestionSummary[];
-  /** The value of `before` for the next page. */
-  next: string | null;
-  /** How many questions of each part wait. */
-  pending: Record<string, number>;
 }
 
 /** A text of a summary. */
@@ -3024,39 +3059,6 @@ export interface YearCount {
   paper_count: number;
 }
 
-/** Counts of years and venues, and frequent authors and themes. */
-export interface uraniborg__console__inbox_replies__PaperFacets {
-  by_year: Record<string, number>;
-  by_venue: Record<string, number>;
-  top_authors: string[];
-  key_themes: string[];
-}
-
-/** A page of questions in short. */
-export interface uraniborg__console__inbox_replies__SummaryPage {
-  entries: QuestionSummary[];
-  /** The value of `before` for the next page. */
-  next: string | null;
-  /** How many questions of each part wait. */
-  pending: Record<string, number>;
-}
-
-/** What papers can be filtered by. */
-export interface uraniborg__console__search_replies__PaperFacets {
-  sources: Record<string, number>;
-  rounds: Record<string, number>;
-  year_min: number | null;
-  year_max: number | null;
-}
-
-/** A summary, and its texts as trees. */
-export interface uraniborg__console__shelf_replies__SummaryPage {
-  paper_id: string;
-  template: string;
-  summary: unknown;
-  sections: SummarySection[];
-}
-
 /** Every operation, by method and path. */
 export interface Operations {
   /** List the last calls of tools. */
@@ -3186,7 +3188,7 @@ export interface Operations {
       limit?: number;
     };
     body: undefined;
-    reply: uraniborg__console__inbox_replies__SummaryPage;
+    reply: QuestionSummaryPage;
   };
   /** Return a question. */
   "GET /api/inbox/{entry_id}": {
@@ -3258,6 +3260,14 @@ export interface Operations {
     };
     body: undefined;
     reply: RunComparison;
+  };
+  /** Count what runs. */
+  "GET /api/running": {
+    id: "count_running";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: RunningCounts;
   };
   /** List runs. */
   "GET /api/runs": {
@@ -3435,6 +3445,17 @@ export interface Operations {
     body: undefined;
     reply: ShelfTargets;
   };
+  /** Check that a source answers. */
+  "POST /api/search-sources/{name}/check": {
+    id: "check_paper_source";
+    path: {
+      /** The name of a source. */
+      name: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: SourceReportReply;
+  };
   /** List the sessions. */
   "GET /api/searches": {
     id: "list_searches";
@@ -3570,7 +3591,7 @@ export interface Operations {
       score_to?: number | null;
       /** The round, from 1. */
       round?: number | null;
-      sort?: "rank" | "score" | "year" | "title" | "status";
+      sort?: "rank" | "score" | "year" | "title" | "status" | "source";
       offset?: number;
       limit?: number;
     };
@@ -3853,7 +3874,7 @@ export interface Operations {
       template?: string | null;
     };
     body: undefined;
-    reply: uraniborg__console__shelf_replies__SummaryPage;
+    reply: PaperSummary;
   };
   /** Return the text of a paper. */
   "GET /api/shelves/{shelf}/papers/{paper_id}/text": {

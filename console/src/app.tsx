@@ -1,20 +1,20 @@
 import { useComputed } from "@preact/signals";
-import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError } from "./api_error.ts";
 import { Key } from "./components/controls.tsx";
+import { ErrorBoundary } from "./components/error_boundary.tsx";
 import { Icon } from "./components/icon.tsx";
 import { KeyHelp } from "./components/key_help.tsx";
 import { type FindEntries, Palette, type PaletteEntry } from "./components/palette.tsx";
 import { ErrorState, LoadingState } from "./components/states.tsx";
 import { Toasts } from "./components/toasts.tsx";
+import { findJsonTwin } from "./json_twins.ts";
 import { keyScopes, useKeys } from "./keys.ts";
-import { connection } from "./live.ts";
+import { type Connection, connection } from "./live.ts";
 import { SignInPage } from "./pages/sign_in.tsx";
 import { findPage, isInPart, NAVIGATION, type NavigationEntry } from "./pages.tsx";
 import { listPageEntries } from "./palette_entries.ts";
 import { theme } from "./preferences.ts";
-import { navigate, path } from "./router.ts";
+import { address, navigate, path } from "./router.ts";
 import { session } from "./session.ts";
 import { waiting, waitingCount } from "./stores/inbox.ts";
 import { strings } from "./strings.ts";
@@ -86,7 +86,7 @@ function listPaletteEntries(): PaletteEntry[] {
         group: scope.title === strings.keys.everywhere ? texts.everywhere : texts.here,
         key: `${scope.title} ${one.keys}`,
         label: one.label,
-        keys: one.keys === " " ? "Space" : one.keys,
+        keys: one.keys,
         run: () => one.run(),
       })),
   );
@@ -107,9 +107,13 @@ function listPaletteEntries(): PaletteEntry[] {
     [texts.newDraft, "/workflows?new=1"],
     [strings.universes.create, "/universes?new=1"],
   ].map(([label = "", href = ""]) => ({ group: texts.everywhere, label, run: () => navigate(href) }));
+  const twin = findJsonTwin(address.peek());
+  const json = twin
+    ? [{ group: texts.here, label: strings.navigation.json, run: () => open(twin, "_blank", "noopener") }]
+    : [];
   const ofPage = commands.filter((one) => one.group === texts.here);
   const general = commands.filter((one) => one.group !== texts.here);
-  return [...listPageEntries(), ...ofPage, ...pages, ...views, ...starts, ...general, ...themes];
+  return [...listPageEntries(), ...ofPage, ...json, ...pages, ...views, ...starts, ...general, ...themes];
 }
 
 function TopBar({ onPalette }: { onPalette: () => void }) {
@@ -124,16 +128,15 @@ function TopBar({ onPalette }: { onPalette: () => void }) {
         <span class="wide-only">{strings.palette.label}</span>
         <span class="visually-hidden narrow-only">{strings.palette.label}</span>
         <span class="wide-only" aria-hidden="true">
-          <Key>Ctrl K</Key>
+          <Key>{strings.keys.names[PALETTE_KEY]}</Key>
         </span>
       </button>
-      <ConnectionState />
+      <ConnectionState state={connection.value} />
     </header>
   );
 }
 
-function ConnectionState() {
-  const state = connection.value;
+export function ConnectionState({ state }: { state: Connection }) {
   return (
     <span class="connection" role="status">
       <span class={state === "live" ? "dot yes" : "dot hollow"} aria-hidden="true" />
@@ -159,6 +162,9 @@ function Navigation({ onKeys }: { onKeys: () => void }) {
         <Key>?</Key>
         <span>{strings.keys.open}</span>
       </button>
+      <div class="json-link wide-only">
+        <JsonLink />
+      </div>
     </nav>
   );
 }
@@ -169,6 +175,17 @@ function NavigationLink({ entry }: { entry: NavigationEntry }) {
       <Icon name={entry.icon} />
       <span>{entry.label}</span>
       {entry.href === "/inbox" && <WaitingCount />}
+    </a>
+  );
+}
+
+/** A link to the data of this page as the API returns them. */
+function JsonLink() {
+  const href = findJsonTwin(address.value);
+  if (!href) return null;
+  return (
+    <a href={href} target="_blank" rel="noopener">
+      {strings.navigation.json}
     </a>
   );
 }
@@ -209,6 +226,9 @@ function MoreMenu() {
             <NavigationLink entry={entry} />
           </li>
         ))}
+        <li>
+          <JsonLink />
+        </li>
       </ul>
     </details>
   );
@@ -242,24 +262,9 @@ function PageView() {
           {strings.connection.lost}
         </p>
       )}
-      <ErrorBoundary key={found.page.title}>
+      <ErrorBoundary key={found.page.title} path={path.value}>
         <Page params={found.params} />
       </ErrorBoundary>
     </main>
   );
-}
-
-/** A page that fails leaves the rest of the console usable. */
-class ErrorBoundary extends Component<{ children: ComponentChildren }, { error?: Error }> {
-  override state: { error?: Error } = {};
-
-  static override getDerivedStateFromError(error: Error): { error: Error } {
-    return { error };
-  }
-
-  override render() {
-    if (!this.state.error) return this.props.children;
-    const error = new ApiError(strings.errors.broken, strings.errors.brokenHint, this.state.error.message, -1);
-    return <ErrorState error={error} onRetry={() => this.setState({})} />;
-  }
 }

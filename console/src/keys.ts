@@ -23,6 +23,13 @@ let pendingKey = "";
 let pendingTimer: ReturnType<typeof setTimeout> | undefined;
 const PENDING_MS = 1_500;
 
+const NAMES: Record<string, string> = strings.keys.names;
+
+/** Return the names of the keys of a command, one after the other. */
+export function nameKeys(keys: string): string[] {
+  return (keys === " " ? [keys] : keys.split(" ")).map((key) => NAMES[key] ?? key);
+}
+
 /** Offer commands of the keyboard while a component is mounted. Later scopes win. */
 export function useKeys(title: string, commands: readonly KeyCommand[]): void {
   const current = useRef(commands);
@@ -50,7 +57,9 @@ export function makeListKeys(selector: string): KeyCommand[] {
   };
   return [
     { keys: "j", label: strings.keys.next, run: () => move(1) },
+    { keys: "ArrowDown", label: strings.keys.next, isHidden: true, run: () => move(1) },
     { keys: "k", label: strings.keys.previous, run: () => move(-1) },
+    { keys: "ArrowUp", label: strings.keys.previous, isHidden: true, run: () => move(-1) },
   ];
 }
 
@@ -92,10 +101,11 @@ export function handleKey(event: KeyboardEvent): void {
     if (document.querySelector("dialog[open]") || belongsToControl(event)) return;
     if (isTyping(event.target) && event.key !== "Escape") return;
   }
-  const keys = pendingKey ? `${pendingKey} ${name}` : name;
+  // A key after a prefix never runs its own command: `g a` must not approve.
+  const keys = pendingKey && !isControl ? `${pendingKey} ${name}` : name;
   pendingKey = "";
   clearTimeout(pendingTimer);
-  const command = findCommand(keys) ?? findCommand(name);
+  const command = findCommand(keys);
   if (command) {
     event.preventDefault();
     command.run();

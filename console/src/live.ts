@@ -1,9 +1,17 @@
-import { signal } from "@preact/signals";
+import { effect, type ReadonlySignal, signal } from "@preact/signals";
+import type { ApiError } from "./api_error.ts";
 import { type Change, followStream } from "./server_events.ts";
 
 /** Whether changes arrive: not connected yet, connected, or lost and trying again. */
 export type Connection = "connecting" | "live" | "reconnecting";
 export const connection = signal<Connection>("connecting");
+
+/** Call `retry` whenever the connection is back after an error that may be over; return a function that ends this. */
+export function retryWhenLive(error: ReadonlySignal<ApiError | undefined>, retry: () => void): () => void {
+  return effect(() => {
+    if (connection.value === "live" && error.peek()?.isTemporary) retry();
+  });
+}
 
 type Listener = (change: Change) => void;
 const listeners = new Set<Listener>();
@@ -14,7 +22,7 @@ export function listenForChanges(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The change that tells everything to read its data again. */
+/** The change after which all data must be read again. */
 export const RESET: Change = { kind: "reset", subject: "", at: "" };
 
 const NAME = "uraniborg-events";

@@ -6,12 +6,14 @@ import { PAGES } from "./pages.tsx";
 import { startPreferences } from "./preferences.ts";
 import { startRouter } from "./router.ts";
 import { startSession } from "./session.ts";
+import { startMarkQueue } from "./stores/mark_queue.ts";
 import "./trusted_types.ts";
 
 startPreferences();
 setPagePaths(PAGES.map((page) => page.path));
 startRouter();
 startKeys();
+startMarkQueue();
 void startSession();
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -1,6 +1,6 @@
 /** Formulas in TeX as MathML. Loaded when a page shows the first formula, with the font of formulas. */
 import temml from "temml";
-import "temml/dist/Temml-Local.css";
+import "temml/dist/Temml-STIX2.css";
 import "./styles/math.css";
 
 const MOST_CHARACTERS = 20_000;

@@ -108,7 +108,7 @@ export const PAGES: readonly Page[] = [
     ? [
         {
           path: "/styleguide",
-          title: "Style guide",
+          title: names.styleguide,
           component: lazyPage(async () => (await import("./styleguide/page.tsx")).StyleguidePage),
         },
       ]

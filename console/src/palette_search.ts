@@ -7,7 +7,7 @@ import { makePaperAddress, NO_QUERY } from "./pages/library/library_query.ts";
 import { describeRun } from "./pages/run/run_words.ts";
 import { formatPath, navigate } from "./router.ts";
 import { plural, strings } from "./strings.ts";
-import { formatWhen } from "./times.ts";
+import { formatWhen, readNow } from "./times.ts";
 
 const texts = strings.palette;
 const MOST = 5;
@@ -30,7 +30,7 @@ function makeEntry(group: string, key: string, label: string, detail: string, hr
 }
 
 function describeWhen(at: string): string {
-  return formatWhen(Date.parse(at), Date.now());
+  return formatWhen(Date.parse(at), readNow());
 }
 
 const findSearches: Find = async (words, signal) => {

@@ -1,7 +1,7 @@
-import { effect, type ReadonlySignal, signal } from "@preact/signals";
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type ApiError, toApiError } from "./api_error.ts";
-import { connection, listenForChanges } from "./live.ts";
+import { listenForChanges, retryWhenLive } from "./live.ts";
 import type { Change } from "./server_events.ts";
 
 const PAUSE_MS = 150;
@@ -75,9 +75,7 @@ export function makeResource<T>(
     const stop = listenForChanges((change) => {
       if (change.kind === "reset" || isAffected(change)) reload();
     });
-    const stopRetry = effect(() => {
-      if (connection.value === "live" && error.peek()?.isTemporary) reload();
-    });
+    const stopRetry = retryWhenLive(error, reload);
     void run();
     return () => {
       stop();
@@ -98,6 +96,21 @@ export function makeResource<T>(
       value.value = next;
     },
   };
+}
+
+/** Read a resource again when the reader returns to this window: for data that other programs change unannounced. */
+export function useReloadOnReturn(resource: Resource<unknown>): void {
+  useEffect(() => {
+    const reload = () => {
+      if (document.visibilityState === "visible") resource.reload();
+    };
+    addEventListener("focus", reload);
+    document.addEventListener("visibilitychange", reload);
+    return () => {
+      removeEventListener("focus", reload);
+      document.removeEventListener("visibilitychange", reload);
+    };
+  }, [resource]);
 }
 
 /**

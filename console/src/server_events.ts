@@ -95,6 +95,7 @@ export async function followStream(listener: StreamListener, position: string, s
     } finally {
       clearTimeout(silence);
       signal.removeEventListener("abort", stop);
+      attempt.abort(); // a stream that is not read to its end stays open otherwise
     }
     if (signal.aborted) return;
     listener.onLost();
@@ -105,10 +106,12 @@ export async function followStream(listener: StreamListener, position: string, s
 
 function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => {
+    const end = () => {
       clearTimeout(timer);
+      signal.removeEventListener("abort", end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener("abort", end);
   });
 }

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { api, listenForSignOut } from "./api.ts";
 import { type ApiError, toApiError } from "./api_error.ts";
+import { showError } from "./components/toasts.tsx";
 import { followChanges } from "./live.ts";
 
 /** Whether this browser is signed in. `name` is the one recorded with decisions. */
@@ -24,9 +25,8 @@ export function readFragment(fragment: string): { token: string; name: string } 
   return { token: given.get("token") ?? "", name: given.get("name") ?? "" };
 }
 
-/** Find out whether this browser is signed in, and follow the changes if it is. */
-export async function startSession(): Promise<void> {
-  const given = readFragment(location.hash);
+/** Find out whether this browser is signed in, and follow the changes if it is. Try again while the server is away. */
+export async function startSession(given = readFragment(location.hash)): Promise<void> {
   if (location.hash) history.replaceState(null, "", `${location.pathname}${location.search}`);
   listenForSignOut(() => {
     if (session.value.state === "signedIn") endSession({ wasSignedIn: true, name: session.value.name });
@@ -37,7 +37,7 @@ export async function startSession(): Promise<void> {
     else session.value = { state: "signedOut", ...given, wasSignedIn: false };
   } catch (thrown) {
     session.value = { state: "offline", error: toApiError(thrown) };
-    setTimeout(() => void startSession(), 1_000);
+    setTimeout(() => void startSession(given), 1_000);
   }
 }
 
@@ -51,9 +51,15 @@ export async function signIn(token: string, name: string): Promise<void> {
   }
 }
 
+/** Make the cookie of this browser invalid, or show why that failed. */
 export async function signOut(): Promise<void> {
   const name = readOwnName();
-  await api.post("/api/sign-out");
+  try {
+    await api.post("/api/sign-out");
+  } catch (thrown) {
+    showError(toApiError(thrown));
+    return;
+  }
   endSession({ wasSignedIn: true, name });
 }
 

@@ -20,8 +20,10 @@ export const strings = {
     connections: "Connections",
     settings: "Settings",
     more: "More",
+    json: "This page as JSON",
     waiting: (count: number) => `${count} waiting`,
     home: "Uraniborg: go to the inbox",
+    styleguide: "Style guide",
   },
 
   connection: {
@@ -29,6 +31,10 @@ export const strings = {
     live: "Live",
     reconnecting: "Reconnecting",
     lost: "The server does not answer. Start it again with the command that you started it with. What you see may be old; what you typed is kept.",
+  },
+
+  authors: {
+    andOthers: (names: string) => `${names} et al.`,
   },
 
   times: {
@@ -51,12 +57,13 @@ export const strings = {
     notFoundHint: "The address may be mistyped, or the thing may have been deleted.",
     toInbox: "Go to the inbox",
     broken: "This page cannot be shown.",
-    brokenHint: "Reload it. Nothing on the server has changed.",
+    brokenHint: "Try again, or reload the page. Nothing on the server has changed.",
     reload: "Reload",
   },
 
   states: {
     loading: "Loading",
+    details: "Details",
   },
 
   actions: {
@@ -66,6 +73,7 @@ export const strings = {
     back: "Back",
     copy: "Copy",
     copied: "Copied",
+    notCopied: "The browser did not allow copying. Select the text and copy it.",
     showAll: (characters: number) => `Show all ${characters.toLocaleString("en-GB")} characters`,
     showLess: "Show less",
   },
@@ -99,6 +107,18 @@ export const strings = {
     on: "Single letters are commands outside of text fields.",
     switchOff: "Switch single letters off",
     switchOn: "Switch single letters on",
+    /** The names of keys whose names in the browser are not those on a keyboard. */
+    names: {
+      " ": "Space",
+      Enter: "Enter",
+      Escape: "Esc",
+      ArrowDown: "↓",
+      ArrowLeft: "←",
+      ArrowRight: "→",
+      ArrowUp: "↑",
+      "Control+k": "Ctrl K",
+      "Control+s": "Ctrl S",
+    },
   },
 
   palette: {
@@ -173,12 +193,13 @@ export const strings = {
     firstIsFinal: "The first decision is final.",
     reasonNotSent: "Your reason was not sent.",
     waitingFor: "waiting",
-    firstWins: "The first decision counts, here or in the terminal.",
+    firstWins: "The first decision counts, wherever it is made.",
     rejectWithHint: "Reject with a hint",
     rejectTitle: "Reject with a hint",
     rejectHint: "What should be different? Your words guide the next proposal.",
     rejectReason: "Reason (optional)",
-    reviewLead: (count: number) => `${plural(count, "paper")} were found. Review them one by one, or decide here.`,
+    reviewLead: (count: number) =>
+      `${plural(count, "paper was", "papers were")} found. Review ${count === 1 ? "it" : "them one by one"}, or decide here.`,
     openReview: "Review papers",
     keepAll: "Keep all",
     best: "Best matches",
@@ -195,7 +216,8 @@ export const strings = {
     running: "Running now",
     searchesWorking: (count: number) => plural(count, "search", "searches"),
     runsRunning: (count: number) => plural(count, "run"),
-    nothingRuns: "No search or workflow runs now.",
+    jobsRunning: (count: number) => plural(count, "job of a universe", "jobs of universes"),
+    nothingRuns: "No search, workflow or job runs now.",
     next: "Next question",
     previous: "Previous question",
   },
@@ -276,7 +298,7 @@ export const strings = {
     } as Record<string, string>,
     answered: (done: number, asked: number) => (asked ? `${done} of ${asked} sources have answered.` : ""),
     failed: "The search failed.",
-    failedHint: "Start it again, perhaps with fewer sources.",
+    failedHint: "Start a new search, with fewer sources if one of them failed.",
     source: "Source",
     state: "State",
     records: "Papers",
@@ -327,7 +349,6 @@ export const strings = {
     onShelf: "found on the shelf",
     notOnShelf: "not found on the shelf",
     row: (text: string) => `row “${text}”`,
-    earthMasses: (value: string) => `${value} Earth masses`,
     solarMasses: (value: string) => `${value} solar masses`,
     picture: (title: string, number: number) => `${title}, plot ${number}`,
     openInTab: "Opens as a file of its own.",
@@ -580,14 +601,11 @@ export const strings = {
     rejectHint: "Your words are used for the next plan.",
     sendReject: "Reject",
     keepIt: "Back",
-    firstWins: "The first decision counts, here or in the terminal.",
+    firstWins: "The first decision counts, wherever it is made.",
     checking: "Checking …",
     fixFirst: "Correct the errors first.",
-    decidedElsewhere: (who: string, where: string, action: string) => `${who} decided this ${where}: ${action}.`,
-    someone: "Somebody",
-    doors: { console: "in the console", terminal: "in the terminal", agent: "as an agent" } as Record<string, string>,
-    actions: { approve: "approved", edit: "edited", reject: "rejected" } as Record<string, string>,
     sent: "Decided. The search continues.",
+    notSent: "Your words were not sent: somebody else decided first.",
     keyTitle: "Plan",
     severity: { error: "Error", warning: "Note" },
     at: "at",
@@ -605,7 +623,7 @@ export const strings = {
   review: {
     title: (count: number) => plural(count, "paper"),
     sortedBy: "Sort",
-    sorts: { rank: "Rank", score: "Score", year: "Year", title: "Title", status: "State" },
+    sorts: { rank: "Rank", score: "Score", year: "Year", title: "Title", status: "State", source: "Source" },
     statuses: { all: "All", undecided: "To review", include: "Include", maybe: "Maybe", exclude: "Exclude" },
     filter: "Filter",
     filters: (count: number) => (count ? `Filter (${count})` : "Filter"),
@@ -678,6 +696,8 @@ export const strings = {
     chooseVerdict: "Choose include, maybe or exclude first.",
     decided: (decided: number, left: number) => `${decided} decided, ${left} left`,
     unsaved: (count: number) => `${plural(count, "mark")} not sent yet`,
+    notSent: (count: number) => `${plural(count, "mark is", "marks are")} not sent yet.`,
+    notSentHint: "Try again when the server answers.",
     select: "Select",
     stopSelecting: "Done",
     selected: (count: number) => `${count} selected`,
@@ -858,11 +878,16 @@ export const strings = {
     outline: "Outline",
     links: "Links",
     openPdf: "Open the PDF",
+    orbit: "orbit",
     note: "Note",
     noteLabel: "What you think of it",
     noteBy: (name: string) => `by ${name},`,
     addNote: "Add a note",
     changeNote: "Change the note",
+    noteChanged: (name: string) =>
+      `${name || "Somebody"} has changed this note. Your words are not saved yet. The note is now:`,
+    noteEmpty: "(no text)",
+    replaceNote: "Replace it with my words",
     collections: "Collections",
     collectionsHint: "Names with commas between them, such as to read, moons.",
     keywords: "Keywords",
@@ -872,8 +897,6 @@ export const strings = {
     format: "Format",
     copy: "Copy",
     copied: "The citation is on the clipboard.",
-    notCopied: "The browser did not allow copying.",
-    notCopiedHint: "Select the text and copy it.",
     download: "Download",
     similar: "Similar papers",
     noSimilar: "No similar paper on this shelf.",
@@ -919,6 +942,12 @@ export const strings = {
   },
 
   workflows: {
+    firstDraft: {
+      who: "Who is greeted.",
+      greet: "Greet somebody.",
+      hello: (name: string) => `Hello ${name}`,
+      greeting: "The greeting.",
+    },
     title: "Workflows",
     views: "Views of workflows",
     viewNames: { library: "Workflows", runs: "Runs", schedules: "Schedules" },
@@ -1012,6 +1041,7 @@ export const strings = {
     noRuns: "There are no runs yet.",
     noSuchRuns: "There are no such runs.",
     noRunsHint: "Runs of agents, of terminals and of this page appear here.",
+    chooseWorkflow: "Choose a workflow",
     schedule: "Schedule",
     when: "When",
     whenHint: "Such as mon 07:00, weekdays 18:30, daily 06:00 or hourly. Times are local.",
@@ -1231,6 +1261,17 @@ export const strings = {
     enabled: "ready",
     disabled: "off",
     offline: "Searches are offline trials: they use papers that ship with Uraniborg, and no source is asked.",
+    answer: "Answer",
+    test: "Test",
+    testSource: (source: string) => `Test ${source}`,
+    answers: {
+      ok: "answers",
+      empty: "answers, found nothing",
+      failed: "does not answer",
+      rate_limited: "refuses: too many requests",
+      skipped: "not asked",
+    },
+    papers: (count: number) => plural(count, "paper"),
     calls: "Last calls of tools",
     noCalls: "No tool was called yet.",
     noCallsHint: "Calls of agents appear here, with their duration, size and error.",
@@ -1299,6 +1340,8 @@ export const strings = {
     saved: "The picture is in your downloads.",
     saveModel: "Save a 3D model (glTF)",
     savedModel: "The model is in your downloads.",
+    notSaved: "The picture cannot be saved. Try again, or use another browser.",
+    notSavedModel: "The model cannot be saved. Try again, or use another browser.",
     scale: (length: string) => `${length} at the middle`,
     units: (length: string) => `${length} units`,
     timeBar: "Time",
@@ -1348,7 +1391,27 @@ export const strings = {
     missing: "not there yet",
     values: "Values",
     valuesLead:
-      "Change a value in the settings file or by an environment variable; servers read most of them when they start.",
+      "Change other values in the settings file or by an environment variable; servers read most of them when they start.",
+    change: "Change",
+    changeSetting: (setting: string) => `Change ${setting}`,
+    newValue: (setting: string) => `New value of ${setting}`,
+    saved: (setting: string) => `${setting} is saved. Servers read most settings when they start.`,
+    reset: "Reset to the default",
+    isReset: (setting: string) => `${setting} has its default again.`,
+    switchWords: { true: "true", false: "false" },
+    hasPriority: "This variable has priority over the settings file.",
+    check: "Check the installation",
+    checkLead: "Looks at programs, folders, stored data, ports, clients and keys. It changes nothing.",
+    checkAgain: "Check again",
+    topic: "Topic",
+    finding: "Finding",
+    result: "Result",
+    results: { ok: "fine", note: "note", warning: "warning", failure: "failure" },
+    checked: (problems: number, checks: number) =>
+      problems
+        ? `${plural(problems, "problem")} in ${plural(checks, "check")}.`
+        : `${plural(checks, "check")}, no problem.`,
+    fine: (checks: number) => `${plural(checks, "check")} without a remark`,
     setting: "Setting",
     value: "Value",
     origin: "From",
@@ -1365,3 +1428,12 @@ export const strings = {
     signOut: "Sign out",
   },
 } as const;
+
+/** Remove what every object inherits, so that a foreign word such as `__proto__` or `constructor` finds no text. */
+function removeInherited(table: object): void {
+  Object.setPrototypeOf(table, null);
+  for (const part of Object.values(table)) {
+    if (part !== null && typeof part === "object" && !Array.isArray(part)) removeInherited(part);
+  }
+}
+removeInherited(strings);

@@ -10,6 +10,11 @@ setInterval(() => {
 
 const SKEW = 5_000;
 
+/** Return the present time of the server, also between two moves of `now`. */
+export function readNow(): number {
+  return Math.max(now.value, Date.now() + offset);
+}
+
 /** Follow the clock of the server, given by a response: that of the browser may be wrong. */
 export function readServerClock(response: Response): void {
   const time = Date.parse(response.headers.get("Date") ?? "");
@@ -40,6 +45,16 @@ export function formatWhen(time: number, present: number): string {
   if (time >= midnight && time < midnight + DAY) return strings.times.today(clock);
   if (time >= midnight - DAY && time < midnight) return strings.times.yesterday(clock);
   return then.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+}
+
+/** Return a duration in words, such as "0.3 s" or "4 min 10 s". */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1_000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
 
 /** Return the exact time, for a tooltip. */

@@ -49,6 +49,14 @@ test("a server that is away and one that answers nonsense give errors, too", asy
   expect([error.code, error.isTemporary]).toEqual(["http_502", true]);
 });
 
+test("a connection that ends within a reply of any kind is an error that can be tried again", async () => {
+  const pull = (controller: ReadableStreamDefaultController) => controller.error(new TypeError("terminated"));
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(new ReadableStream({ pull }))));
+  for (const read of [api.get, api.getText, api.getBytes]) {
+    expect((await catchError(read("/api/me"))).code).toBe("offline");
+  }
+});
+
 test("an expired sign-in is announced", async () => {
   const listener = vi.fn();
   listenForSignOut(listener);

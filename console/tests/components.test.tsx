@@ -1,35 +1,20 @@
 import { act, fireEvent, render, waitFor } from "@testing-library/preact";
 import { useState } from "preact/hooks";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ApiError, makeOfflineError } from "../src/api_error.ts";
-import { Button, TextField } from "../src/components/controls.tsx";
+import { Button, CopyLine, TextField } from "../src/components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../src/components/dialog.tsx";
-import { checkLink, ForeignText, ForeignTree, splitAtTerms } from "../src/components/foreign_text.tsx";
+import { ErrorBoundary } from "../src/components/error_boundary.tsx";
+import { checkLink, ForeignText, splitAtTerms } from "../src/components/foreign_text.tsx";
 import { filterEntries } from "../src/components/palette.tsx";
 import { type Problems, SubmitForm, useSubmission } from "../src/components/submit_form.tsx";
 import { showError, Toasts } from "../src/components/toasts.tsx";
 import { findVisible, VirtualList } from "../src/components/virtual_list.tsx";
 import { readDraftRevision, useDraft } from "../src/draft.ts";
 import { connection } from "../src/live.ts";
+import { strings } from "../src/strings.ts";
 import { formatAge, formatWhen } from "../src/times.ts";
 import { checkWorkerAddress, WORKER_ADDRESS } from "../src/trusted_types.ts";
-
-test("foreign elements that are not allowed lose their tag and keep their text", () => {
-  const { container } = render(
-    <ForeignTree
-      nodes={[
-        { tag: "p", children: ["a ", { tag: "sub", children: ["2"] }] },
-        { tag: "script", children: ["alert(1)"] },
-        { tag: "a", href: "javascript:alert(1)", children: ["bad"] },
-        { tag: "a", href: "https://doi.org/10.1/x", children: ["good"] },
-      ]}
-    />,
-  );
-  expect(container.querySelector("script")).toBeNull();
-  expect(container.textContent).toBe("a 2alert(1)badgood");
-  const links = container.querySelectorAll("a");
-  expect([...links].map((link) => [link.href, link.rel])).toEqual([["https://doi.org/10.1/x", "noopener noreferrer"]]);
-});
 
 test("text that looks like HTML stays text", () => {
   const { container } = render(<ForeignText text={"<img src=x onerror=alert(1)> & so on"} terms={["so"]} />);
@@ -39,14 +24,19 @@ test("text that looks like HTML stays text", () => {
 });
 
 test("only web addresses become links", () => {
-  expect(["http://a.b", "https://a.b", "javascript:1", "data:text/html,x", "//a", ""].map(checkLink)).toEqual([
-    "http://a.b",
-    "https://a.b",
-    undefined,
-    undefined,
-    undefined,
-    undefined,
+  const links = ["http://a.b", "https://a.b"];
+  const others = ["javascript:1", "java\tscript:1", " JavaScript:1", "data:text/html,x", "vbscript:1", "blob:null/1"];
+  expect([...links, ...others, "file:///etc/passwd", "ftp://a.b", "//a", ""].map(checkLink)).toEqual([
+    ...links,
+    ...Array.from({ length: others.length + 4 }, () => undefined),
   ]);
+});
+
+test("a foreign word finds no text that every object has", () => {
+  const tables: Readonly<Record<string, string>>[] = [strings.paper.notices, strings.inbox.actions];
+  for (const word of ["__proto__", "constructor", "toString"]) {
+    expect(tables.map((table) => table[word])).toEqual([undefined, undefined]);
+  }
 });
 
 test("terms are marked as whole words in any case, and their characters mean themselves", () => {
@@ -230,6 +220,77 @@ test("a dialog has the focus on its first field, else on its main button, and ne
   const loading = render(<Dialog title="Load" onClose={ignore} children="Loading" />);
   loading.rerender(<Dialog title="Load" onClose={ignore} children={<form>{field}</form>} />);
   await waitFor(() => expect(focused()).toBe("INPUT"));
+});
+
+test("a click beside a dialog closes it, and a selection that ends there does not", () => {
+  Object.assign(HTMLDialogElement.prototype, { showModal: () => undefined, close: () => undefined });
+  let closed = 0;
+  const field = <TextField label="Name" value="" onInput={() => undefined} />;
+  const { container, getByLabelText } = render(<Dialog title="Rename" onClose={() => closed++} children={field} />);
+  const dialog = container.querySelector("dialog") as HTMLDialogElement;
+  const drag = (from: Element) => {
+    fireEvent.pointerDown(from);
+    fireEvent.click(dialog);
+  };
+  drag(getByLabelText("Name"));
+  expect(closed).toBe(0);
+  drag(dialog);
+  expect(closed).toBe(1);
+});
+
+test("a page that failed is drawn again by its button and at another path, and one that did not fail stays", async () => {
+  let fails = true;
+  let mounted = 0;
+  function Page({ path }: { path: string }) {
+    useState(() => mounted++);
+    if (fails) throw new Error("broken");
+    return <p>This is {path}</p>;
+  }
+  const show = (path: string) => (
+    <ErrorBoundary path={path}>
+      <Page path={path} />
+    </ErrorBoundary>
+  );
+  const { findByText, getByText, queryByText, rerender } = render(show("/runs/1"));
+  await findByText(strings.errors.broken);
+  fireEvent.click(getByText(strings.errors.retry));
+  await findByText(strings.errors.broken);
+  fails = false;
+  fireEvent.click(getByText(strings.errors.retry));
+  await findByText("This is /runs/1");
+  fails = true;
+  rerender(show("/runs/2"));
+  await findByText(strings.errors.broken);
+  fails = false;
+  rerender(show("/runs"));
+  await findByText("This is /runs");
+  const before = mounted;
+  rerender(show("/runs/3"));
+  await findByText("This is /runs/3");
+  expect([mounted, queryByText(strings.errors.broken)]).toEqual([before, null]);
+});
+
+test("a line that was copied says so for some seconds, and one that the browser refuses to copy says so, too", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const copied: string[] = [];
+  const writeText = async (text: string) => void copied.push(text);
+  vi.stubGlobal("navigator", { clipboard: { writeText } });
+  const { getByRole, queryByText } = render(<CopyLine text="uraniborg serve" label="command" />);
+  const wait = (milliseconds: number) => act(async () => void (await vi.advanceTimersByTimeAsync(milliseconds)));
+  const press = async () => {
+    fireEvent.click(getByRole("button"));
+    await wait(0);
+  };
+  await press();
+  expect([copied, getByRole("button").textContent]).toEqual([["uraniborg serve"], strings.actions.copied]);
+  await wait(10_000);
+  expect(getByRole("button").textContent).toBe(strings.actions.copy);
+  vi.stubGlobal("navigator", {}); // without https, browsers have no clipboard
+  await press();
+  await wait(10_000);
+  expect(queryByText(strings.actions.notCopied)).not.toBeNull();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
 });
 
 test("that the server is away is said once, and no longer when it answers again", async () => {

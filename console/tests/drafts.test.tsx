@@ -1,7 +1,8 @@
 import { fireEvent, render, waitFor } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { WorkflowDescription } from "../src/api_types.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { PaperMetadata, WorkflowDescription } from "../src/api_types.ts";
 import { connection } from "../src/live.ts";
+import { PaperNote } from "../src/pages/paper/paper_note.tsx";
 import { WorkflowEditorPage } from "../src/pages/workflow_editor.tsx";
 import { RunForm } from "../src/pages/workflows/run_form.tsx";
 import type { Change } from "../src/server_events.ts";
@@ -159,4 +160,73 @@ test("typed inputs are there again after the form was left, and secrets are neve
   first.unmount();
   const second = render(<RunForm workflow={workflow} draftKey="run flow" />);
   expect([find(second, "topic").value, find(second, "key").value]).toEqual(["moons", ""]);
+});
+
+describe("the note on a paper", () => {
+  interface Note {
+    text: string;
+    collections: string[];
+    revision: string;
+  }
+  let note: Note;
+  let attempts: Note[];
+
+  beforeEach(() => {
+    note = { text: "first", collections: ["moons"], revision: "r1" };
+    attempts = [];
+    vi.stubGlobal("fetch", async (_address: string, init: RequestInit) => {
+      if (init.method === "PUT") {
+        const body = JSON.parse(String(init.body)) as Note;
+        attempts.push(body);
+        if (body.revision !== note.revision) {
+          return Response.json({ error: { code: "note_changed", message: "Tycho has changed it." } }, { status: 409 });
+        }
+        note = { ...body, revision: "r9" };
+      }
+      return Response.json({ ...note, paper_id: "p", by: "Tycho", at: "" });
+    });
+  });
+
+  async function openNote() {
+    const page = render(<PaperNote shelf="s" paper={{ paper_id: "p" } as PaperMetadata} />);
+    fireEvent.click(await page.findByText(strings.paper.changeNote));
+    const find = (label: string) => page.getByLabelText(label) as HTMLInputElement;
+    const type = (label: string, value: string) => fireEvent.input(find(label), { target: { value } });
+    return { page, find, type };
+  }
+
+  test("does not overwrite the words that somebody saved while this person was on another page", async () => {
+    const first = await openNote();
+    first.type(strings.paper.noteLabel, "mine");
+    first.type(strings.paper.collections, "moons, rings");
+    first.page.unmount();
+    note = { text: "theirs", collections: ["moons"], revision: "r2" };
+    const { page, find } = await openNote();
+    expect(find(strings.paper.noteLabel).value).toBe("mine");
+    expect(find(strings.paper.collections).value).toBe("moons, rings");
+    page.getByText("theirs");
+    fireEvent.click(page.getByText(strings.actions.save));
+    await page.findByText("Tycho has changed it.");
+    expect(note.text).toBe("theirs");
+    fireEvent.click(page.getByText(strings.paper.replaceNote));
+    await waitFor(() => expect(page.queryByText("theirs")).toBeNull());
+    expect(page.queryByText("Tycho has changed it.")).toBeNull();
+    fireEvent.click(page.getByText(strings.actions.save));
+    await page.findByText(strings.paper.changeNote);
+    expect(attempts).toEqual([
+      { text: "mine", collections: ["moons", " rings"], revision: "r1" },
+      { text: "mine", collections: ["moons", " rings"], revision: "r2" },
+    ]);
+  });
+
+  test("forgets what was typed when the person cancels", async () => {
+    const first = await openNote();
+    first.type(strings.paper.noteLabel, "mine");
+    first.type(strings.paper.collections, "rings");
+    fireEvent.click(first.page.getByText(strings.actions.cancel));
+    first.page.unmount();
+    const { find } = await openNote();
+    expect(find(strings.paper.noteLabel).value).toBe("first");
+    expect(find(strings.paper.collections).value).toBe("moons");
+  });
 });

@@ -1,6 +1,6 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { beforeEach, expect, test, vi } from "vitest";
-import { keyScopes, makeListKeys, startKeys, useKeys } from "../src/keys.ts";
+import { keyScopes, makeListKeys, nameKeys, startKeys, useKeys } from "../src/keys.ts";
 import { hasLetterKeys } from "../src/preferences.ts";
 
 startKeys();
@@ -42,6 +42,17 @@ test("keys run their commands, alone and after a prefix", () => {
   expect(run.mock.calls.flat()).toEqual(["j", "g i", "i"]);
 });
 
+test("an unknown key after a prefix runs nothing, and the next key is free again", () => {
+  render(<Page />);
+  press("g");
+  press("j");
+  expect(run).not.toHaveBeenCalled();
+  press("j");
+  press("g");
+  press("k", document.body, { ctrlKey: true });
+  expect(run.mock.calls.flat()).toEqual(["j", "Control+k"]);
+});
+
 test("letters typed into a field are text, and Ctrl K works there", () => {
   const { getByLabelText } = render(<Page />);
   press("j", getByLabelText("field"));
@@ -78,7 +89,7 @@ test("a page that is left takes its keys with it", async () => {
   expect(run).not.toHaveBeenCalled();
 });
 
-test("j and k move the focus through the links of a list and stop at its ends", () => {
+test("j, k and arrows move the focus through the links of a list and stop at its ends", () => {
   function List() {
     useKeys("List", makeListKeys(".row"));
     return ["a", "b"].map((name) => (
@@ -88,8 +99,17 @@ test("j and k move the focus through the links of a list and stop at its ends", 
     ));
   }
   const { getByText } = render(<List />);
-  for (const [key, name] of ["ja", "jb", "jb", "ka", "ka"]) {
-    press(key as string, document.activeElement as Element);
-    expect(document.activeElement).toBe(getByText(name as string));
+  const presses = { j: "abb", k: "aa", ArrowDown: "bb", ArrowUp: "aa" };
+  for (const [key, names] of Object.entries(presses)) {
+    for (const name of names) {
+      press(key, document.activeElement as Element);
+      expect(document.activeElement).toBe(getByText(name));
+    }
   }
+});
+
+test("keys have the names that stand on a keyboard", () => {
+  expect(nameKeys(" ")).toEqual(["Space"]);
+  expect(nameKeys("Control+s")).toEqual(["Ctrl S"]);
+  expect(nameKeys("g i")).toEqual(["g", "i"]);
 });

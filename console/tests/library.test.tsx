@@ -132,7 +132,8 @@ test("a text is drawn as elements, and what looks like HTML or a script stays te
   const { container } = render(<TextTree blocks={blocks} terms={["moon"]} found={30} />);
   expect(container.querySelector("script, img, b")).toBeNull();
   expect(container.querySelector("h2")?.textContent).toBe("<script>alert(1)</script>");
-  expect([...container.querySelectorAll("a")].map((link) => link.href)).toEqual(["https://doi.org/10.1/x"]);
+  const links = [...container.querySelectorAll("a")];
+  expect(links.map((link) => [link.href, link.rel])).toEqual([["https://doi.org/10.1/x", "noopener noreferrer"]]);
   expect(container.querySelector(".found mark")?.textContent).toBe("moon");
 });
 
@@ -199,11 +200,11 @@ test("bodies that take the same values from a paper are one line", () => {
   const uses = [
     use("b", "mass", "physical.massKg", "kepler.period", "orbitRotX", "semiMajorAxis"),
     use("c", "mass", "kepler.eccentricity"),
-    use("star", "physical.luminositySolar", "physical.spinPeriodDays"),
+    use("star", "physical.luminositySolar", "physical.spinPeriodDays", "physical.teffKelvin"),
   ];
   expect(groupByFields(uses)).toEqual([
     ["mass, orbit", ["b", "c"]],
-    ["luminosity, spin period", ["star"]],
+    ["luminosity, spin period, effective temperature", ["star"]],
   ]);
 });
 
@@ -221,5 +222,31 @@ test("every page of a translation can be reached", async () => {
   expect((await column.findByText(strings.paper.later)).getAttribute("href")).toBe("/at/200");
   expect(column.getByText(strings.paper.earlier).getAttribute("href")).toBe("/at/0");
   expect(requested).toEqual(["/api/shelves/s/papers/mayor1995/text?lang=de&offset=100"]);
+  vi.unstubAllGlobals();
+});
+
+test("a translation into one language is never shown under the name of another, also if that cannot be read", async () => {
+  const nodes = [{ type: "paragraph", offset: 0, children: [{ type: "text", text: "Ein Planet" }] }];
+  const page = { nodes, offset: 0, end: 10, total_chars: 10, previous_offset: null, next_offset: null };
+  vi.stubGlobal("fetch", async (address: string) =>
+    address.includes("lang=de")
+      ? Response.json(page)
+      : Response.json({ error: { code: "text_not_found", message: "There is no such text." } }, { status: 404 }),
+  );
+  const show = (lang: string) => (
+    <TranslationColumn
+      shelf="s"
+      paper={{ paper_id: "mayor1995" } as PaperMetadata}
+      lang={lang}
+      at={undefined}
+      terms={[]}
+      addressAt={String}
+    />
+  );
+  const column = render(show("de"));
+  await column.findByText("Ein Planet");
+  column.rerender(show("fr"));
+  expect(column.queryByText("Ein Planet")).toBeNull();
+  await column.findByText("There is no such text.");
   vi.unstubAllGlobals();
 });

@@ -1,7 +1,7 @@
 import { render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
 import { Loaded } from "../src/components/states.tsx";
-import { useResource } from "../src/resource.ts";
+import { useReloadOnReturn, useResource } from "../src/resource.ts";
 
 function Page({ version, load }: { version: number; load: () => Promise<string> }) {
   const resource = useResource(`values ${version}`, load, undefined, "values");
@@ -26,4 +26,20 @@ test("the last value of a subject stays until the next one arrives, and goes if 
   rerender(<Page version={3} load={refuse} />);
   await findByText("Try again");
   expect(queryByText("second")).toBeNull();
+});
+
+test("data that other programs change unannounced are read again when the reader returns to the window", async () => {
+  const texts = ["first", "second", "third"];
+  function Watched() {
+    const resource = useResource("watched", async () => texts.shift());
+    useReloadOnReturn(resource);
+    return <Loaded resource={resource}>{(text) => <p>{text}</p>}</Loaded>;
+  }
+  const { findByText, unmount } = render(<Watched />);
+  await findByText("first");
+  dispatchEvent(new Event("focus"));
+  await findByText("second");
+  unmount();
+  dispatchEvent(new Event("focus"));
+  expect(texts).toEqual(["third"]);
 });

@@ -6,7 +6,6 @@ import { formatFilters, readFilters, toParameters } from "../src/pages/searches/
 import { ReviewStore } from "../src/pages/searches/review_store.ts";
 import { parseEdit, toEditData } from "../src/pages/searches/strategy_edit.ts";
 import { makeEarlierPlan } from "../src/pages/searches/strategy_view.tsx";
-import { UnsentMarks } from "../src/pages/searches/unsent_marks.ts";
 import type { Change } from "../src/server_events.ts";
 
 const include = { status: "include", reason: null } as const;
@@ -21,40 +20,162 @@ function answer(...replies: (Response | Error)[]) {
   return fetched;
 }
 
+/** Run what has a lock one after the other, for all tabs. */
+function makeLocks() {
+  let last = Promise.resolve();
+  return {
+    request(_: string, run: () => Promise<void>): Promise<void> {
+      last = last.then(run);
+      return last;
+    },
+  };
+}
+
+function makeError(status: number): Response {
+  return Response.json({ error: { code: "invalid_input", message: "No.", hint: "" } }, { status });
+}
+
 describe("marks on their way", () => {
-  beforeEach(() => localStorage.clear());
+  let stop: (() => void)[] = [];
+  let fetched = answer();
+  let locks = makeLocks();
+
+  /** Return the modules of another tab of the same browser, or of a tab after it was reloaded. */
+  async function openTab(name = "Ada") {
+    vi.resetModules();
+    const { session } = await import("../src/session.ts");
+    session.value = { state: "signedIn", name };
+    const { connection } = await import("../src/live.ts");
+    const queue = await import("../src/stores/mark_queue.ts");
+    const { UnsentMarks } = await import("../src/pages/searches/unsent_marks.ts");
+    stop.push(queue.startMarkQueue());
+    const tab = {
+      connection,
+      sent: [] as string[],
+      refuse: vi.fn(),
+      openReview(id: string) {
+        const marks = new UnsentMarks(id, name, (change) => tab.sent.push(...change.map(([one]) => one)), tab.refuse);
+        stop.push(marks.start());
+        return marks;
+      },
+    };
+    return tab;
+  }
+
+  function listRequests(): string[] {
+    return fetched.mock.calls.map((call) => {
+      const [address, init] = call as unknown as [string, RequestInit];
+      const { decisions } = JSON.parse(String(init.body)) as { decisions: Record<string, unknown> };
+      return `${address.split("/").at(-2)} ${Object.keys(decisions).join()}`;
+    });
+  }
+
+  beforeEach(() => {
+    localStorage.clear();
+    locks = makeLocks();
+    vi.stubGlobal("navigator", { locks });
+    fetched = answer();
+  });
+  afterEach(() => {
+    for (const end of stop) end();
+    stop = [];
+    vi.unstubAllGlobals();
+  });
+
+  function loseServer(): void {
+    fetched.mockImplementation(() => Promise.reject(new TypeError("offline")));
+  }
+
+  function findServer(): void {
+    fetched.mockReset();
+    fetched.mockImplementation(async () => Response.json({}));
+  }
 
   it("are sent one change after another, in order", async () => {
-    const fetched = answer();
-    const sent: string[] = [];
-    const marks = new UnsentMarks("s", "Ada", (change) => sent.push(...change.map(([id]) => id)), vi.fn());
+    const tab = await openTab();
+    const marks = tab.openReview("s");
     marks.add([["a", include]]);
     marks.add([["b", null]]);
-    await marks.send();
-    expect(sent).toEqual(["a", "b"]);
+    await marks.sendAll();
+    expect(tab.sent).toEqual(["a", "b"]);
     expect(fetched).toHaveBeenCalledTimes(2);
     expect(marks.count.value).toBe(0);
   });
 
   it("stay in the browser while the server is away, and are there after a reload", async () => {
-    answer(new TypeError("offline"), new TypeError("offline"));
-    const marks = new UnsentMarks("s", "Ada", vi.fn(), vi.fn());
+    loseServer();
+    const marks = (await openTab()).openReview("s");
     marks.add([["a", include]]);
-    await marks.send();
-    const reloaded = new UnsentMarks("s", "Ada", vi.fn(), vi.fn());
+    await expect(marks.sendAll()).rejects.toMatchObject({ code: "marks_not_sent", message: "1 mark is not sent yet." });
+    const reloaded = (await openTab()).openReview("s");
     expect(reloaded.count.value).toBe(1);
     expect(reloaded.get("a")).toEqual(include);
-    expect(new UnsentMarks("s", "Grace", vi.fn(), vi.fn()).count.value).toBe(0);
+    expect((await openTab("Grace")).openReview("s").count.value).toBe(0);
+  });
+
+  it("of two tabs are all there after a reload of either, and sent once in their order", async () => {
+    loseServer();
+    const [first, second] = [await openTab(), await openTab()];
+    const [one, other] = [first.openReview("s"), second.openReview("s")];
+    one.add([["a", include]]);
+    other.add([["b", include]]);
+    one.add([["c", include]]);
+    other.add([["a", null]]);
+    await Promise.allSettled([one.sendAll(), other.sendAll()]);
+    const reloaded = await openTab();
+    const marks = reloaded.openReview("s");
+    expect([marks.count.value, marks.get("a"), marks.get("c")]).toEqual([4, null, include]);
+    findServer();
+    for (const tab of [first, second, reloaded]) tab.connection.value = "live";
+    await Promise.all([one.sendAll(), other.sendAll(), marks.sendAll()]);
+    expect(listRequests()).toEqual(["s a", "s b", "s c", "s a"]);
+    expect(localStorage).toHaveLength(0);
+  });
+
+  it("are sent from any page when the server is back, and by the person who made them", async () => {
+    loseServer();
+    const marks = (await openTab()).openReview("s");
+    marks.add([["a", include]]);
+    await expect(marks.sendAll()).rejects.toMatchObject({ code: "marks_not_sent", message: "1 mark is not sent yet." });
+    findServer();
+    (await openTab("Grace")).connection.value = "live";
+    (await openTab()).connection.value = "live";
+    await vi.waitFor(() => expect(localStorage).toHaveLength(0));
+    expect(listRequests()).toEqual(["s a"]);
+  });
+
+  it("of one search do not wait for those of another", async () => {
+    const tab = await openTab();
+    fetched.mockImplementationOnce(async () => makeError(503));
+    tab.openReview("busy").add([["a", include]]);
+    const marks = tab.openReview("s");
+    marks.add([["b", include]]);
+    await marks.sendAll();
+    expect(tab.sent).toEqual(["b"]);
+    expect(localStorage).toHaveLength(1);
+  });
+
+  it("live as long as the page if the browser has no room for them", async () => {
+    const marks = (await openTab()).openReview("s");
+    vi.spyOn(Storage.prototype, "setItem").mockImplementation(() => {
+      throw new DOMException("full", "QuotaExceededError");
+    });
+    fetched.mockImplementationOnce(() => Promise.reject(new TypeError("offline")));
+    marks.add([["a", include]]);
+    await expect(marks.sendAll()).rejects.toMatchObject({ code: "marks_not_sent", message: "1 mark is not sent yet." });
+    expect(marks.get("a")).toEqual(include);
+    await marks.sendAll();
+    expect(marks.count.value).toBe(0);
+    expect(listRequests()).toEqual(["s a", "s a"]);
   });
 
   it("are given up when the server refuses them", async () => {
-    const error = { error: { code: "invalid_input", message: "No.", hint: "" } };
-    answer(new Response(JSON.stringify(error), { status: 422 }));
-    const refuse = vi.fn();
-    const marks = new UnsentMarks("s", "Ada", vi.fn(), refuse);
+    const tab = await openTab();
+    fetched.mockImplementationOnce(async () => makeError(422));
+    const marks = tab.openReview("s");
     marks.add([["a", include]]);
-    await marks.send();
-    expect(refuse).toHaveBeenCalledOnce();
+    await marks.sendAll();
+    expect(tab.refuse).toHaveBeenCalledOnce();
     expect(marks.count.value).toBe(0);
   });
 });
@@ -66,7 +187,7 @@ describe("papers of a review", () => {
   async function makeStoreBetweenReviews(): Promise<{ store: ReviewStore; fetched: ReturnType<typeof answer> }> {
     const fetched = answer();
     fetched.mockImplementation(async () => new Response(JSON.stringify({ ...list, next_offset: null })));
-    const store = new ReviewStore("s", "Ada", vi.fn());
+    const store = new ReviewStore("s", "Ada");
     await store.load(readFilters(new URLSearchParams()));
     stop = store.start();
     receiveChange(decided);

@@ -65,3 +65,32 @@ test("a lost stream is resumed from the last position", async () => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
+
+test("a stream whose change cannot be handled is closed before it is opened again, and leaves no listener", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const stop = new AbortController();
+  const added = vi.spyOn(stop.signal, "addEventListener");
+  const removed = vi.spyOn(stop.signal, "removeEventListener");
+  const signals: AbortSignal[] = [];
+  vi.stubGlobal("fetch", async (_: string, init: RequestInit) => {
+    expect(signals.map((one) => one.aborted)).toEqual(signals.map(() => true));
+    signals.push(init.signal as AbortSignal);
+    if (signals.length === 2) return respondWith([], 503);
+    if (signals.length === 3) return respondWith([], 401);
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+      controller.enqueue(new TextEncoder().encode('id: 4\ndata: {"kind":"run"}\n\n')); // and it stays open
+    return new Response(new ReadableStream({ start }));
+  });
+  const ignore = () => undefined;
+  const onChange = () => {
+    throw new Error("broken");
+  };
+  const listener = { onChange, onPosition: ignore, onOpen: ignore, onLost: ignore, onSignedOut: ignore };
+  const following = followStream(listener, "", stop.signal);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await following;
+  expect(signals.map((one) => one.aborted)).toEqual([true, true, true]);
+  expect(removed.mock.calls.length).toBe(added.mock.calls.length);
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});

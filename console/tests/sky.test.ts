@@ -1,8 +1,9 @@
 import { expect, test, vi } from "vitest";
-import { type Body, chooseBodies, sortByOrbit } from "../src/sky/bodies.ts";
+import { type Body, type Cast, chooseBodies, sortByOrbit } from "../src/sky/bodies.ts";
 import { formatClock, formatDate, fromDate, toDate } from "../src/sky/dates.ts";
-import { parseElements, WORDS } from "../src/sky/elements.ts";
+import { computePeriod, KEPLER, parseElements, WORDS } from "../src/sky/elements.ts";
 import { computePosition, type Point, solveKepler } from "../src/sky/motion.ts";
+import { chooseSpeed, SPEEDS } from "../src/sky/speeds.ts";
 import { makeSkyState, writeSkyState } from "../src/sky/state.ts";
 import { chooseSystem, findSystemsAtOnePlace, hideOtherSystems } from "../src/sky/systems.ts";
 import { interpolate, type Trajectory } from "../src/sky/trajectory.ts";
@@ -38,6 +39,23 @@ test("positions are sums along the parents, and a ring of parents counts each me
   expect([...elements.hierarchy.rings].sort()).toEqual([3, 4, 5]);
   const xs = elements.ids.map((_, index) => computePosition(elements, index, 0)[0]);
   expect(xs).toEqual([1, 3, 6, 15, 15, 15, 22]);
+});
+
+test("every orbit has its period, however slow it is and whichever way it goes, and sets the speed", () => {
+  const periods = [Number.POSITIVE_INFINITY, 365.25, 1e9, -1e9];
+  const buffer = makeBinary(periods.map((_, index) => (index ? 0 : -1)));
+  const view = new DataView(buffer);
+  for (const [index, period] of periods.entries()) {
+    view.setBigInt64(HEADER + index * WORDS * 4, BigInt(Math.round(2 ** 64 / 64 / period)), true);
+    view.setUint32(HEADER + index * WORDS * 4 + 56, KEPLER, true);
+  }
+  const elements = parseElements(buffer);
+  expect(computePeriod(elements, 0)).toBeUndefined();
+  expect(computePeriod(elements, 1)).toBeCloseTo(365.25, 6);
+  expect((computePeriod(elements, 2) ?? 0) / 1e9).toBeCloseTo(1, 6);
+  expect((computePeriod(elements, 3) ?? 0) / 1e9).toBeCloseTo(1, 6);
+  const bodies = [{ depth: 1, index: 2 } as Body];
+  expect(chooseSpeed(elements, { bodies } as unknown as Cast)).toBe(SPEEDS.at(-1));
 });
 
 test("a reply that is not a binary of orbits is refused", () => {

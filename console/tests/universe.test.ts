@@ -10,7 +10,6 @@ import { describeEntry, findEnd } from "../src/universe/log_panel.tsx";
 import { makePanelState } from "../src/universe/panel_state.ts";
 import { checkSetting, readSetting } from "../src/universe/setting_field.tsx";
 import { findOffset } from "../src/universe/shelf_papers.ts";
-import { citeShortly } from "../src/universe/source_list.tsx";
 import { renderTransitsCsv } from "../src/universe/transit_times.tsx";
 import { numberSources, splitFields, tagStatus, type Value } from "../src/universe/values.ts";
 
@@ -181,17 +180,6 @@ test("sources are numbered in the order of the values, the main ones first", () 
   expect(splitFields(fields)[1].map(([name]) => name)).toEqual(["color"]);
   expect(tagStatus("unverified claim")?.word).toBe("unverified claim");
   expect(tagStatus("sourced")).toBeUndefined();
-});
-
-test("a publication is cited by its authors and its year", () => {
-  const source = { id: "a", title: "T", year: 2021 };
-  expect(citeShortly({ ...source, authors: ["Agol, Eric", "Dorn, Caroline", "Grimm, Simon"] })).toBe(
-    "Agol et al. 2021",
-  );
-  expect(citeShortly({ ...source, authors: ["Eric Agol", "Caroline Dorn"] })).toBe("Agol, Dorn 2021");
-  const institute = "NASA Exoplanet Science Institute";
-  expect(citeShortly({ id: "a", title: "T", authors: [institute] })).toBe(institute);
-  expect(citeShortly({ id: "a", title: "T" })).toBe("");
 });
 
 test("a value is found at its row, its passage, or else its section", () => {

@@ -3,7 +3,7 @@ import type { Diagnostic, NodeResult, PlannedStep, RunSummary } from "../src/api
 import { layOut } from "../src/graph/graph_layout.ts";
 import { formatCurve } from "../src/graph/graph_types.ts";
 import { addAnswer, keepStart, readNodeChange, toState } from "../src/pages/run/run_store.ts";
-import { describeNext, describeNode, describeRun, formatDuration } from "../src/pages/run/run_words.ts";
+import { describeNext, describeNode, describeRun } from "../src/pages/run/run_words.ts";
 import { makeBars } from "../src/pages/run/timeline.tsx";
 import { applyCorrection, findCorrection } from "../src/pages/workflows/corrections.ts";
 import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
@@ -11,6 +11,7 @@ import { findLine, findSyntaxProblem, JsonPositions } from "../src/pages/workflo
 import { insertNode } from "../src/pages/workflows/node_insertion.ts";
 import { countSteps, describeStep } from "../src/pages/workflows/run_form.tsx";
 import { findDifference } from "../src/pages/workflows/text_change.ts";
+import { formatDuration } from "../src/times.ts";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: templates of workflows
 const TEXT = `{

@@ -1,7 +1,10 @@
 import type { ComponentChildren, Ref } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
+import { copyText } from "./clipboard.ts";
 import { Icon, type IconName } from "./icon.tsx";
+
+const COPIED_MS = 4_000;
 
 export function Key({ children }: { children: string }) {
   return <kbd class="key">{children}</kbd>;
@@ -232,26 +235,32 @@ export function Select<V extends string>(props: {
 
 /** A line to copy, such as a command. */
 export function CopyLine({ text, label }: { text: string; label: string }) {
-  const [isCopied, setCopied] = useState(false);
-  async function copy(): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(text);
-      setCopied(true);
-    } catch {
-      setCopied(false); // the browser refused: the text can be selected
-    }
-  }
+  /** Whether the last attempt succeeded; undefined before it, and some seconds after a success. */
+  const [isCopied, setCopied] = useState<boolean>();
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(undefined), COPIED_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const word = isCopied ? strings.actions.copied : strings.actions.copy;
   return (
-    <div class="copy-line">
-      <code>{text}</code>
-      <Button
-        kind="quiet"
-        icon={isCopied ? "check" : "copy"}
-        onClick={() => void copy()}
-        label={`${isCopied ? strings.actions.copied : strings.actions.copy}: ${label}`}
-      >
-        {isCopied ? strings.actions.copied : strings.actions.copy}
-      </Button>
-    </div>
+    <>
+      <div class="copy-line">
+        <code>{text}</code>
+        <Button
+          kind="quiet"
+          icon={isCopied ? "check" : "copy"}
+          onClick={() => void copyText(text).then(setCopied)}
+          label={`${word}: ${label}`}
+        >
+          {word}
+        </Button>
+      </div>
+      {isCopied === false && (
+        <p class="problem small" role="alert">
+          {strings.actions.notCopied}
+        </p>
+      )}
+    </>
   );
 }

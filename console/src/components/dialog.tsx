@@ -21,6 +21,7 @@ export function Dialog(props: {
 }) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const pressed = useRef<EventTarget>(null);
   const { onClose } = props;
   // At once, so that no key that follows the one that opens the dialog reaches the page behind it
   useLayoutEffect(() => {
@@ -55,8 +56,12 @@ export function Dialog(props: {
         event.preventDefault();
         onClose();
       }}
+      onPointerDown={(event) => {
+        pressed.current = event.target;
+      }}
       onClick={(event) => {
-        if (event.target === element.current) onClose();
+        // A text that is selected from a field to a point beside the dialog ends in a click on the dialog, too
+        if (event.target === element.current && pressed.current === element.current) onClose();
       }}
     >
       <div class="dialog-body">

@@ -1,15 +1,7 @@
-import { type ComponentChild, createElement } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { Button } from "./controls.tsx";
 
-/** A node of foreign text: a string, or an element with children. Only elements of ALLOWED are drawn as such. */
-export type TextNode = string | { tag: string; children?: readonly TextNode[]; href?: string };
-
-const ALLOWED = new Set(
-  "p br em i strong b sub sup code pre ul ol li blockquote mark span h3 h4 table thead tbody tr th td".split(" "),
-);
-const MOST_DEPTH = 40;
 const SHORT = 20_000;
 
 /** Return an address that may be linked to: http or https. */
@@ -21,28 +13,6 @@ export function checkLink(href: string | undefined): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function renderNode(node: TextNode, index: number, depth: number): ComponentChild {
-  if (typeof node === "string") return node;
-  const children =
-    depth < MOST_DEPTH ? (node.children ?? []).map((one, place) => renderNode(one, place, depth + 1)) : [];
-  if (node.tag === "a") {
-    const href = checkLink(node.href);
-    if (href) {
-      return createElement("a", { key: index, href, target: "_blank", rel: "noopener noreferrer" }, children);
-    }
-  }
-  return createElement(ALLOWED.has(node.tag) ? node.tag : "span", { key: index }, children);
-}
-
-/** The words of a paper or a source, as a tree of allowed nodes. It is never read as HTML. */
-export function ForeignTree({ nodes }: { nodes: readonly TextNode[] }) {
-  return (
-    <div class="foreign prose" dir="auto">
-      {nodes.map((node, index) => renderNode(node, index, 0))}
-    </div>
-  );
 }
 
 /** Plain foreign text with marked terms; a very long one is cut until the reader asks for all. */

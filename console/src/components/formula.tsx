@@ -1,29 +1,32 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 type DrawFormula = (tex: string, element: HTMLElement, isBlock: boolean) => boolean;
 let loading: Promise<DrawFormula> | undefined;
+let loaded: DrawFormula | undefined;
 
-/** Load the code and the font of formulas, once, when the first formula is shown. */
-function loadMath(): Promise<DrawFormula> {
-  loading ??= import("../math.ts").then((math) => math.drawFormula);
+/** Load the code and the font of formulas, once, before the first formula is shown. */
+export function loadMath(): Promise<DrawFormula> {
+  loading ??= import("../math.ts").then((math) => {
+    loaded = math.drawFormula;
+    return loaded;
+  });
   loading.catch(() => {
     loading = undefined; // the next formula tries again
   });
   return loading;
 }
 
-/** A formula. Until it is drawn, and if it cannot be, its TeX is shown. */
+/** A formula. Until its code is loaded, and if it cannot be drawn, its TeX is shown. */
 export function Formula({ tex, isBlock }: { tex: string; isBlock: boolean }) {
   const place = useRef<HTMLSpanElement>(null);
   const [isDrawn, setDrawn] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let isCurrent = true;
-    loadMath().then(
-      (draw) => {
-        if (isCurrent && place.current) setDrawn(draw(tex, place.current, isBlock));
-      },
-      () => undefined, // the TeX stays
-    );
+    const show = (draw: DrawFormula) => {
+      if (isCurrent && place.current) setDrawn(draw(tex, place.current, isBlock));
+    };
+    if (loaded) show(loaded);
+    else loadMath().then(show, () => undefined); // the TeX stays
     return () => {
       isCurrent = false;
     };

@@ -22,6 +22,7 @@ const PATHS = {
 } as const;
 
 export type IconName = keyof typeof PATHS;
+export const ICON_NAMES = Object.keys(PATHS) as readonly IconName[];
 
 export function Icon({ name }: { name: IconName }) {
   return (

@@ -1,10 +1,8 @@
-import { keyScopes } from "../keys.ts";
+import { keyScopes, nameKeys } from "../keys.ts";
 import { hasLetterKeys } from "../preferences.ts";
 import { strings } from "../strings.ts";
 import { Button, Key } from "./controls.tsx";
 import { Dialog } from "./dialog.tsx";
-
-const NAMES: Record<string, string> = { "Control+k": "Ctrl K", Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑" };
 
 /** What the keys do on this page, and the switch for single letters. */
 export function KeyHelp({ onClose }: { onClose: () => void }) {
@@ -38,8 +36,8 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
                   <div key={one.keys}>
                     <dt>{one.label}</dt>
                     <dd>
-                      {one.keys.split(" ").map((key) => (
-                        <Key key={key}>{NAMES[key] ?? key}</Key>
+                      {nameKeys(one.keys).map((key) => (
+                        <Key key={key}>{key}</Key>
                       ))}
                     </dd>
                   </div>

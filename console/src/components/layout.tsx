@@ -46,7 +46,7 @@ export function Detail({ children, bar }: { children: ComponentChildren; bar?: C
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
-      <div class="detail" tabIndex={0} role="region" aria-label="Details">
+      <div class="detail" tabIndex={0} role="region" aria-label={strings.states.details}>
         {children}
       </div>
       {bar && <div class="decision-bar">{bar}</div>}
@@ -79,6 +79,8 @@ export function Card(props: { title: string; aside?: ComponentChildren; children
 export interface Column {
   title: string;
   isNumber?: boolean;
+  /** The title is for screen readers: buttons below it say what they do. */
+  isTitleHidden?: boolean;
 }
 
 /** A table that becomes a list of definitions at phone width. */
@@ -93,7 +95,7 @@ export function Table(props: {
         <tr>
           {props.columns.map((column) => (
             <th key={column.title} scope="col" class={column.isNumber ? "number" : ""}>
-              {column.title}
+              <span class={column.isTitleHidden ? "visually-hidden" : ""}>{column.title}</span>
             </th>
           ))}
         </tr>
@@ -104,7 +106,7 @@ export function Table(props: {
             {row.map((cell, place) => (
               <td
                 key={props.columns[place]?.title}
-                data-title={props.columns[place]?.title}
+                data-title={props.columns[place]?.isTitleHidden ? "" : props.columns[place]?.title}
                 class={props.columns[place]?.isNumber ? "number" : ""}
               >
                 {cell}

@@ -1,30 +1,46 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ApiError } from "../api_error.ts";
+import { ApiError, makeOfflineError } from "../api_error.ts";
+import { connection } from "../live.ts";
 import type { Params } from "../router.ts";
 import { strings } from "../strings.ts";
 import { ErrorState, LoadingState } from "./states.tsx";
 
 export type PageComponent = ComponentType<{ params: Params }>;
 
-/** Return a page whose code is loaded when it is first shown. */
+/** Return a page whose code is loaded when it is first shown, and again when a lost connection is back. */
 export function lazyPage(load: () => Promise<PageComponent>): PageComponent {
   let loaded: PageComponent | undefined;
   return function LazyPage({ params }) {
     const [component, setComponent] = useState<{ page: PageComponent | undefined }>({ page: loaded });
-    const [error, setError] = useState<ApiError>();
+    const [hasFailed, setFailed] = useState(false);
     useEffect(() => {
-      if (loaded) return;
-      load().then(
-        (page) => {
-          loaded = page;
-          setComponent({ page });
-        },
-        () => setError(new ApiError(strings.errors.broken, strings.errors.brokenHint, "page_not_loaded", -1)),
-      );
+      if (loaded) return undefined;
+      const start = () =>
+        load().then(
+          (page) => {
+            loaded = page;
+            setComponent({ page });
+          },
+          () => setFailed(true),
+        );
+      void start();
+      let last = connection.peek();
+      return connection.subscribe((state) => {
+        if (state === "live" && last === "reconnecting" && !loaded) {
+          setFailed(false);
+          void start();
+        }
+        last = state;
+      });
     }, []);
     const Page = component.page;
     if (Page) return <Page params={params} />;
-    return error ? <ErrorState error={error} onRetry={() => location.reload()} /> : <LoadingState />;
+    if (!hasFailed) return <LoadingState />;
+    const error =
+      connection.value === "reconnecting"
+        ? makeOfflineError()
+        : new ApiError(strings.errors.broken, strings.errors.brokenHint, "page_not_loaded", -1);
+    return <ErrorState error={error} onRetry={() => location.reload()} />;
   };
 }

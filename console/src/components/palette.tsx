@@ -1,4 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { nameKeys } from "../keys.ts";
 import { strings } from "../strings.ts";
 import { Key } from "./controls.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -9,7 +10,7 @@ export interface PaletteEntry {
   keys?: string;
   /** The heading above the entry. */
   group?: string;
-  /** What tells entries with the same label apart, within a group. */
+  /** Distinguishes entries with the same label within a group. */
   key?: string;
   /** A quiet line below the label. */
   detail?: string;
@@ -165,7 +166,7 @@ function Option(props: { id: string; entry: PaletteEntry; isChosen: boolean; onR
       </span>
       {entry.keys && (
         <span class="key-hint" aria-hidden="true">
-          {entry.keys.split(" ").map((key) => (
+          {nameKeys(entry.keys).map((key) => (
             <Key key={key}>{key}</Key>
           ))}
         </span>

@@ -5,11 +5,13 @@ import type { Resource } from "../resource.ts";
 import { strings } from "../strings.ts";
 import { Button } from "./controls.tsx";
 
-/** Nothing is here: what will be, why not yet, and one thing to do. */
-export function EmptyState({ title, hint, children }: { title: string; hint: string; children?: ComponentChildren }) {
+/** Nothing is here: what will be, why not yet, and one thing to do. With `isPage` it is all that a page has. */
+export function EmptyState(props: { title: string; hint: string; isPage?: boolean; children?: ComponentChildren }) {
+  const { title, hint, isPage = false, children } = props;
+  const Title = isPage ? "h1" : "p";
   return (
     <div class="state">
-      <p class="state-title">{title}</p>
+      <Title class="state-title">{title}</Title>
       <p class="quiet">{hint}</p>
       {children}
     </div>
@@ -24,7 +26,15 @@ export function LoadingState() {
   );
 }
 
-/** An error: what happened, what to do, its code, and a way to try again or one more thing to do. */
+/** Return whether the bar above every page already says that the server does not answer. */
+function isInBar(error: ApiError): boolean {
+  return error.code === "offline" && connection.value === "reconnecting";
+}
+
+/**
+ * An error: what happened, what to do, its code, and a way to try again or one more thing to do. While the bar says that
+ * the server does not answer, this waits for it.
+ */
 export function ErrorState({
   error,
   onRetry,
@@ -34,6 +44,7 @@ export function ErrorState({
   onRetry?: () => void;
   children?: ComponentChildren;
 }) {
+  if (isInBar(error)) return <LoadingState />;
   return (
     <div class="state" role="alert">
       <p class="state-title">{error.message}</p>
@@ -64,11 +75,6 @@ export function ErrorMessage({ text }: { text: string }) {
   );
 }
 
-/** Return whether the bar above every page already says that the server does not answer. */
-function isInBar(error: ApiError): boolean {
-  return error.code === "offline" && connection.value === "reconnecting";
-}
-
 /** An error beside content that is still useful. */
 export function ErrorNote({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
   if (isInBar(error)) return null;
@@ -97,7 +103,7 @@ export function Loaded<T>({
   const value = resource.value.value;
   const error = resource.error.value;
   if (value === undefined) {
-    return error && !isInBar(error) ? <ErrorState error={error} onRetry={resource.reload} /> : <LoadingState />;
+    return error ? <ErrorState error={error} onRetry={resource.reload} /> : <LoadingState />;
   }
   return (
     <>

@@ -51,11 +51,22 @@ export function VirtualList<T>({ items, heightOf, keyOf, label, render, currentK
     return found;
   }, [items, heightOf]);
   const total = ends[ends.length - 1] ?? 0;
+  /** The place to return to, until the list is long enough for it or somebody scrolls. */
+  const wanted = useRef<number>(undefined);
+  const restored = useRef(0);
+
+  function restore(): void {
+    const element = box.current;
+    if (!element || wanted.current === undefined) return;
+    element.scrollTop = wanted.current;
+    restored.current = element.scrollTop;
+    if (element.scrollTop > wanted.current - 1) wanted.current = undefined;
+  }
 
   function measure(): void {
     const element = box.current;
     if (!element) return;
-    if (placeKey) places.set(placeKey, element.scrollTop);
+    if (placeKey && wanted.current === undefined) places.set(placeKey, element.scrollTop);
     setView((last) =>
       last.top === element.scrollTop && last.height === element.clientHeight
         ? last
@@ -66,24 +77,29 @@ export function VirtualList<T>({ items, heightOf, keyOf, label, render, currentK
   useLayoutEffect(() => {
     const element = box.current;
     if (!element || typeof ResizeObserver === "undefined") return;
-    if (placeKey) element.scrollTop = places.get(placeKey) ?? 0;
+    if (placeKey) wanted.current = places.get(placeKey) ?? 0;
+    restore();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, [placeKey]);
 
-  // Keep the current item in view when it changes, not when the list around it does.
+  useLayoutEffect(restore, [total]); // the rest of a long list comes later
 
+  // Keep the current item in view when it changes or arrives, not when the list around it changes.
+  const index = useMemo(
+    () => (currentKey === undefined ? -1 : items.findIndex((item) => keyOf(item) === currentKey)),
+    [items, keyOf, currentKey],
+  );
   useLayoutEffect(() => {
     const element = box.current;
-    const index = currentKey === undefined ? -1 : items.findIndex((item) => keyOf(item) === currentKey);
     if (!element || index < 0) return;
     const bottom = ends[index] ?? 0;
     const top = ends[index - 1] ?? 0;
     if (top < element.scrollTop) element.scrollTop = top;
     else if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
     measure();
-  }, [currentKey]);
+  }, [currentKey, index < 0]);
 
   const [first, last] = findVisible(ends, view.top - SPARE_PX, view.top + view.height + SPARE_PX);
   const isNearEnd = last >= items.length;
@@ -92,18 +108,25 @@ export function VirtualList<T>({ items, heightOf, keyOf, label, render, currentK
   }, [isNearEnd, items.length, onNearEnd]);
 
   return (
-    <div class="virtual-list" ref={box} onScroll={measure}>
+    <div
+      class="virtual-list"
+      ref={box}
+      onScroll={(event) => {
+        if (event.currentTarget.scrollTop !== restored.current) wanted.current = undefined;
+        measure();
+      }}
+    >
       <ul aria-label={label} style={{ height: `${total}px` }}>
         {items.slice(first, last).map((item, offset) => {
-          const index = first + offset;
+          const position = first + offset;
           return (
             <li
               key={keyOf(item)}
-              aria-posinset={index + 1}
+              aria-posinset={position + 1}
               aria-setsize={items.length}
-              style={{ top: `${ends[index - 1] ?? 0}px`, height: `${heightOf(item)}px` }}
+              style={{ top: `${ends[position - 1] ?? 0}px`, height: `${heightOf(item)}px` }}
             >
-              {render(item, index)}
+              {render(item, position)}
             </li>
           );
         })}

@@ -38,15 +38,19 @@ export function QuestionList({ current, me }: { current: string | undefined; me:
     if (history && !history.length) found.push({ type: "nothing", text: texts.nothingDecided });
     return found;
   }, [pending, history]);
-  const error = waiting.first.error.value;
+  const error = waiting.first.error.value ?? decided.first.error.value;
+  const reload = () => {
+    waiting.first.reload();
+    decided.first.reload();
+  };
   return (
     <>
       <h1 class="pane-title">
         {texts.waiting}
         {waitingCount.value > 0 && <Tag tone="waiting">{waitingCount.value.toLocaleString("en-GB")}</Tag>}
       </h1>
-      {error && pending && <ErrorNote error={error} onRetry={waiting.first.reload} />}
-      {!pending && (error ? <ErrorState error={error} onRetry={waiting.first.reload} /> : <LoadingState />)}
+      {error && pending && <ErrorNote error={error} onRetry={reload} />}
+      {!pending && (error ? <ErrorState error={error} onRetry={reload} /> : <LoadingState />)}
       {pending && (
         <VirtualList
           items={items}

@@ -4,7 +4,7 @@ import { api } from "../api.ts";
 import { Button, ButtonLink, Tag, TextField } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Detail } from "../components/layout.tsx";
-import { EmptyState, ErrorNote, LoadingState } from "../components/states.tsx";
+import { EmptyState, ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
 import { useSubmission } from "../components/submit_form.tsx";
 import { Age, When } from "../components/time.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
@@ -12,6 +12,7 @@ import { useDraft } from "../draft.ts";
 import { useKeys } from "../keys.ts";
 import { hasPage } from "../page_paths.ts";
 import { StrategyForm } from "../pages/searches/strategy_form.tsx";
+import { UnsentPlan } from "../pages/searches/unsent_plan.tsx";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate } from "../router.ts";
 import { strings } from "../strings.ts";
@@ -31,8 +32,8 @@ export function QuestionPane({ id, me, onDecided }: { id: string; me: string; on
   const error = resource.error.value;
   const deciding = useDeciding(id, { onDecided, set: resource.set, reload: resource.reload });
   if (!question) {
-    if (error?.status === 404) return <EmptyState title={texts.gone} hint={strings.errors.notFoundHint} />;
-    return error ? <ErrorNote error={error} onRetry={resource.reload} /> : <LoadingState />;
+    if (error?.status === 404) return <EmptyState title={texts.gone} hint={strings.errors.notFoundHint} isPage />;
+    return error ? <ErrorState error={error} onRetry={resource.reload} /> : <LoadingState />;
   }
   if (question.kind === "strategy_confirmation" && question.state === "pending") {
     const leave = () => {
@@ -85,6 +86,9 @@ function Heading({ question, me }: { question: Question; me: string }) {
         )}
         {question.state === "withdrawn" && <p class="note-box">{texts.withdrawnNote}</p>}
       </div>
+      {question.state === "decided" && question.kind === "strategy_confirmation" && (
+        <UnsentPlan checkpointId={question.id} />
+      )}
     </>
   );
 }

@@ -1,27 +1,23 @@
 import { api } from "../api.ts";
 import { useResource } from "../resource.ts";
+import type { Change } from "../server_events.ts";
 import { strings } from "../strings.ts";
 
-const KINDS = new Set(["session", "run"]);
+/** Return whether a change may start or end something. The progress of a job does neither. */
+function isStartOrEnd(change: Change): boolean {
+  if (change.kind === "nbody-job") return change.state !== "running" || !change.progress;
+  return change.kind === "session" || change.kind === "run";
+}
 
-/** How many searches and runs work at this moment, whichever process runs them. */
+/** How many searches, runs and jobs work at this moment, whichever process runs them. */
 export function RunningCounts() {
-  const counts = useResource(
-    "running",
-    async (signal) => {
-      const [searches, { runs }] = await Promise.all([
-        api.get("/api/searches", { query: { phase: "working", limit: 1 }, signal }),
-        api.get("/api/runs", { query: { limit: 100 }, signal }),
-      ]);
-      return { searches: searches.total, runs: runs.filter((run) => run.status === "running").length };
-    },
-    (change) => KINDS.has(change.kind),
-  ).value.value;
+  const counts = useResource("running", (signal) => api.get("/api/running", { signal }), isStartOrEnd).value.value;
   if (!counts) return null;
   const texts = strings.inbox;
   const parts = [
     ...(counts.searches ? [texts.searchesWorking(counts.searches)] : []),
     ...(counts.runs ? [texts.runsRunning(counts.runs)] : []),
+    ...(counts.jobs ? [texts.jobsRunning(counts.jobs)] : []),
   ];
   return (
     <p class="pane-footer quiet small" role="status">

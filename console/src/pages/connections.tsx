@@ -1,17 +1,24 @@
+import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import type { ConnectionList, PaperSource } from "../api_types.ts";
-import { CopyLine, Dot } from "../components/controls.tsx";
+import type { ConnectionList, PaperSource, SourceReportReply } from "../api_types.ts";
+import { Button, CopyLine, Dot } from "../components/controls.tsx";
 import { Card, PlainPage, Table } from "../components/layout.tsx";
 import { EmptyState, Loaded } from "../components/states.tsx";
+import { useSubmission } from "../components/submit_form.tsx";
 import { When } from "../components/time.tsx";
-import { useResource } from "../resource.ts";
+import { useReloadOnReturn, useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.connections;
 
 /** Addresses, agents with lines to copy, sources with their keys, and the last calls. */
 export function ConnectionsPage() {
-  const connections = useResource("connections", (signal) => api.get("/api/connections", { signal }));
+  const connections = useResource(
+    "connections",
+    (signal) => api.get("/api/connections", { signal }),
+    (change) => change.kind === "installation",
+  );
+  useReloadOnReturn(connections);
   return (
     <PlainPage title={texts.title}>
       <Loaded resource={connections}>
@@ -114,14 +121,57 @@ function Sources({ value }: { value: ConnectionList }) {
       )}
       <Table
         label={texts.sources}
-        columns={[{ title: texts.source }, { title: texts.state }, { title: texts.key }]}
+        columns={[{ title: texts.source }, { title: texts.state }, { title: texts.key }, { title: texts.answer }]}
         rows={value.sources.map((source) => [
-          source.name,
+          <span class="whole-words">{source.name}</span>,
           <SourceState source={source} isOffline={value.offline} />,
           <span class="quiet">{describeKey(source, value.offline)}</span>,
+          <SourceTest key={source.name} source={source.name} />,
         ])}
       />
     </Card>
+  );
+}
+
+/** A button that sends one short query to a source, and how the source answered. */
+function SourceTest({ source }: { source: string }) {
+  const [report, setReport] = useState<SourceReportReply>();
+  const { busy, error, send } = useSubmission();
+  const test = () =>
+    send("submit", async () => {
+      setReport(undefined);
+      setReport(await api.post("/api/search-sources/{name}/check", { path: { name: source } }));
+    });
+  return (
+    <div class="source-test">
+      <div class="source-answer">
+        <span role="status">{report && <SourceAnswer report={report} />}</span>
+        {error && (
+          <span role="alert">
+            <Dot tone="no">
+              {error.message} {error.hint}
+            </Dot>
+          </span>
+        )}
+      </div>
+      <Button label={texts.testSource(source)} isBusy={busy !== undefined} onClick={() => void test()}>
+        {texts.test}
+      </Button>
+    </div>
+  );
+}
+
+function SourceAnswer({ report }: { report: SourceReportReply }) {
+  const { status, returned = 0, seconds = 0, reason } = report;
+  const words = [
+    texts.answers[status],
+    ...(returned ? [texts.papers(returned)] : []),
+    ...(seconds ? [texts.milliseconds(seconds * 1_000)] : []),
+  ];
+  return (
+    <Dot tone={status === "ok" || status === "empty" ? "yes" : "no"}>
+      {words.join(", ")} {reason && <span class="quiet small">{reason}</span>}
+    </Dot>
   );
 }
 

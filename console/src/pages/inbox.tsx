@@ -60,9 +60,11 @@ export function InboxPage({ params }: { params: Params }) {
       backTo="/inbox"
       detail={
         id === undefined ? (
-          <EmptyState title={pending?.length ? texts.choose : texts.empty} hint={texts.emptyHint}>
-            {hasPage("/searches") && <ButtonLink href="/searches">{texts.startSearch}</ButtonLink>}
-          </EmptyState>
+          pending && (
+            <EmptyState title={pending.length ? texts.choose : texts.empty} hint={texts.emptyHint}>
+              {hasPage("/searches") && <ButtonLink href="/searches">{texts.startSearch}</ButtonLink>}
+            </EmptyState>
+          )
         ) : (
           <QuestionPane key={id} id={id} me={me} onDecided={moveOn} />
         )

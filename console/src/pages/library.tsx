@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../api.ts";
 import type { PaperSearchPage, ShelfSummary, YearCount } from "../api_types.ts";
 import { Button, ButtonLink, CopyLine, Select, Tag } from "../components/controls.tsx";
@@ -100,9 +100,10 @@ function ShelfItem({ shelf }: { shelf: ShelfSummary }) {
 }
 
 function ShelfNumbers({ shelf }: { shelf: ShelfSummary }) {
-  const details = useResource(`shelf ${shelf.name} ${shelf.build_id}`, (signal) =>
+  const resource = useResource(`shelf ${shelf.name} ${shelf.build_id}`, (signal) =>
     api.get("/api/shelves/{shelf}", { path: { shelf: shelf.name }, signal }),
-  ).value.value;
+  );
+  const details = resource.value.value;
   const facts = [texts.papers(shelf.papers)];
   if (details) {
     const { first, last } = details.years;
@@ -114,7 +115,7 @@ function ShelfNumbers({ shelf }: { shelf: ShelfSummary }) {
     if (languages.length) facts.push(texts.translations(languages.join(", ")));
   }
   return (
-    <p class="shelf-facts">
+    <p class="shelf-facts" aria-busy={details || resource.error.value ? undefined : "true"}>
       <span>{facts.join(" · ")}</span>
       {shelf.built_at && (
         <span class="quiet small">
@@ -210,7 +211,7 @@ export function ShelfPage({ params }: { params: Params }) {
           <ActiveFilters query={query} onFilter={setFilter} />
           {found.error && found.page && <ErrorNote error={found.error} onRetry={found.retry} />}
           {found.error && !found.page && <ErrorState error={found.error} onRetry={found.retry} />}
-          {!found.error && !found.page && <LoadingState />}
+          {!found.error && !found.page && notes === null && <LoadingState />}
           {notes !== null && <NoteListView key={notes} shelf={shelf} collection={notes} />}
           {found.page && notes === null && (
             <Results shelf={shelf} query={query} page={found.page} current={current} onChange={change} />
@@ -351,12 +352,9 @@ function useSearch(shelf: string, query: LibraryQuery) {
         signal,
       }),
     (change) => change.kind === "shelf",
+    `search ${shelf}`,
   );
-  const last = useRef<{ shelf: string; page: PaperSearchPage }>(undefined);
-  const value = resource.value.value;
-  if (value) last.current = { shelf, page: value };
-  const page = value ?? (last.current?.shelf === shelf ? last.current.page : undefined);
-  return { page, error: resource.error.value, retry: resource.reload };
+  return { page: resource.value.value, error: resource.error.value, retry: resource.reload };
 }
 
 /** Use the number of papers of each year, also of years that the filter leaves out. */

@@ -9,6 +9,7 @@ import { EmptyState, ErrorNote, ErrorState, LoadingState } from "../components/s
 import { showError, showToast } from "../components/toasts.tsx";
 import type { Verdict } from "../components/verdict.tsx";
 import { type KeyCommand, useKeys } from "../keys.ts";
+import { retryWhenLive } from "../live.ts";
 import { useResource } from "../resource.ts";
 import { matchPath, navigate, type Params, path, query } from "../router.ts";
 import { readOwnName } from "../session.ts";
@@ -76,9 +77,10 @@ function ProgressPane({ store }: { store: ReviewStore }) {
 
 function useReviewStore(sessionId: string, filterText: string): ReviewStore {
   const person = readOwnName();
-  const store = useMemo(() => new ReviewStore(sessionId, person, showError), [sessionId, person]);
+  const store = useMemo(() => new ReviewStore(sessionId, person), [sessionId, person]);
   useEffect(() => store.start(), [store]);
   useEffect(() => void store.load(readFilters(new URLSearchParams(filterText))), [store, filterText]);
+  useEffect(() => retryWhenLive(store.error, () => store.retry()), [store]);
   return store;
 }
 
@@ -259,6 +261,7 @@ function Review({
         onUndo={() => void undo()}
       />
     ) : undefined;
+  const detailError = row && store.detailErrors.value.get(row.id);
   return (
     <div class="search-page">
       <SearchViews sessionId={sessionId} current="review" />
@@ -286,7 +289,9 @@ function Review({
             ) : (
               <EmptyState title={texts.choose} hint={texts.chooseHint} />
             )}
-            {row && !paper && store.detailError.value && <ErrorNote error={store.detailError.value} />}
+            {row && !paper && detailError && (
+              <ErrorNote error={detailError} onRetry={() => store.loadDetails(row.id)} />
+            )}
           </Detail>
         }
         context={<ReviewContext store={store} onOpen={setOverlay} />}

@@ -15,12 +15,13 @@ import { useResource } from "../resource.ts";
 import { formatPath, navigate, type Params, query } from "../router.ts";
 import { readOwnName } from "../session.ts";
 import { strings } from "../strings.ts";
+import { formatDuration } from "../times.ts";
 import { CompareDialog } from "./run/compare_dialog.tsx";
 import { GraphView } from "./run/graph_view.tsx";
 import { NodePanel, RunPanel } from "./run/node_panel.tsx";
 import { RunAgainDialog } from "./run/run_again_dialog.tsx";
 import { makeRunStore, type RunStore } from "./run/run_store.ts";
-import { describeNext, describeRun, formatDuration, shortenId } from "./run/run_words.ts";
+import { describeNext, describeRun, shortenId } from "./run/run_words.ts";
 import { Timeline } from "./run/timeline.tsx";
 import { readRefusal } from "./workflows/started_run.ts";
 
@@ -141,7 +142,9 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
                 <QuestionContents question={pending} />
               </section>
             )}
-            {view === "timeline" || !graph ? (
+            {question.isLoading ? (
+              <LoadingState />
+            ) : view === "timeline" || !graph ? (
               <Timeline run={run} store={store} current={node} hrefOf={hrefOf} />
             ) : (
               <Card title={texts.graph} aside={store.isPresentGraph.value ? texts.presentGraph : undefined}>
@@ -333,7 +336,9 @@ function useQuestion(run: RunSummary) {
     async (signal) => (id ? api.get("/api/inbox/{entry_id}", { path: { entry_id: id }, signal }) : undefined),
     (change) => change.kind === "inbox" && change.subject === id,
   );
-  return { id, value: resource.value.value, set: resource.set, reload: resource.reload };
+  const value = resource.value.value;
+  const isLoading = id !== "" && !value && !resource.error.value;
+  return { id, value, isLoading, set: resource.set, reload: resource.reload };
 }
 
 /** Go to the run that resumed this one when it begins, after the returned function was called. */

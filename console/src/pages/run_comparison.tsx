@@ -8,7 +8,8 @@ import { When } from "../components/time.tsx";
 import { useResource } from "../resource.ts";
 import { formatPath, type Params } from "../router.ts";
 import { strings } from "../strings.ts";
-import { describeNode, describeRun, formatDuration } from "./run/run_words.ts";
+import { formatDuration } from "../times.ts";
+import { describeNode, describeRun } from "./run/run_words.ts";
 import { ValueView } from "./run/value_view.tsx";
 import { WorkflowViews } from "./workflows/workflow_views.tsx";
 

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../api.ts";
+import { ButtonLink } from "../components/controls.tsx";
 import { Detail } from "../components/layout.tsx";
-import { EmptyState, Loaded } from "../components/states.tsx";
+import { EmptyState, ErrorMessage, Loaded } from "../components/states.tsx";
 import { useResource } from "../resource.ts";
 import { navigate, type Params } from "../router.ts";
 import { strings } from "../strings.ts";
@@ -41,7 +42,12 @@ export function SearchPage({ params }: { params: Params }) {
           <Detail>
             <h1 dir="auto">{value.query}</h1>
             {value.error ? (
-              <EmptyState title={strings.search.failed} hint={value.error} />
+              <>
+                <EmptyState title={strings.search.failed} hint={strings.search.failedHint}>
+                  <ButtonLink href="/searches?new=1">{strings.searches.start}</ButtonLink>
+                </EmptyState>
+                <ErrorMessage text={value.error} />
+              </>
             ) : (
               <SourceProgressCard sessionId={sessionId} />
             )}

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { api } from "../api.ts";
 import { toApiError } from "../api_error.ts";
 import type { SearchSummary } from "../api_types.ts";
@@ -29,6 +29,7 @@ export function SearchesPage() {
   const [limit, setLimit] = useState(PAGE);
   const [toDelete, setToDelete] = useState<SearchSummary>();
   const isStarting = query.value.has("new");
+  const find = useRef<HTMLInputElement>(null);
   const searches = useResource(
     `searches ${phase} ${words} ${limit}`,
     (signal) => api.get("/api/searches", { query: { phase: phase === "all" ? null : phase, q: words, limit }, signal }),
@@ -37,6 +38,8 @@ export function SearchesPage() {
   const setQuery = (changes: Record<string, string>) => navigate(formatQuery(phase, words, changes), { replace: true });
   useKeys(texts.keyTitle, [
     { keys: texts.startKey, label: texts.start, run: () => setQuery({ new: "1" }) },
+    { keys: "/", label: texts.find, run: () => find.current?.focus() },
+    { keys: "Escape", label: strings.actions.back, isHidden: true, run: () => find.current?.blur() },
     ...makeListKeys(".search-item-title a"),
   ]);
 
@@ -48,6 +51,7 @@ export function SearchesPage() {
         </Button>
         <search class="toolbar-find">
           <input
+            ref={find}
             type="search"
             aria-label={texts.findHint}
             placeholder={texts.findHint}

@@ -1,13 +1,14 @@
-import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import type { LocationFacts, SettingFacts } from "../api_types.ts";
-import { Button, Checkbox, Choices, TextField } from "../components/controls.tsx";
+import type { LocationFacts } from "../api_types.ts";
+import { Button, Checkbox, Choices } from "../components/controls.tsx";
 import { Card, PlainPage, Table } from "../components/layout.tsx";
 import { Loaded } from "../components/states.tsx";
 import { hasLetterKeys, type Theme, theme } from "../preferences.ts";
-import { useResource } from "../resource.ts";
+import { useReloadOnReturn, useResource } from "../resource.ts";
 import { session, signOut } from "../session.ts";
 import { strings } from "../strings.ts";
+import { InstallationCheck } from "./settings/installation_check.tsx";
+import { SettingValues } from "./settings/setting_values.tsx";
 
 const THEMES = (Object.entries(strings.settings.themes) as [Theme, string][]).map(([value, label]) => ({
   value,
@@ -50,6 +51,7 @@ export function SettingsPage() {
           </div>
         </Card>
       )}
+      <InstallationCheck />
       <Installation />
     </PlainPage>
   );
@@ -59,19 +61,24 @@ const texts = strings.settings;
 
 /** Read places and values together: what is drawn first does not move when the rest arrives. */
 function Installation() {
-  const installation = useResource("installation", async (signal) => {
-    const [{ paths }, { settings }] = await Promise.all([
-      api.get("/api/paths", { signal }),
-      api.get("/api/settings", { signal }),
-    ]);
-    return { paths, settings };
-  });
+  const installation = useResource(
+    "installation",
+    async (signal) => {
+      const [{ paths }, { settings }] = await Promise.all([
+        api.get("/api/paths", { signal }),
+        api.get("/api/settings", { signal }),
+      ]);
+      return { paths, settings };
+    },
+    (change) => change.kind === "installation",
+  );
+  useReloadOnReturn(installation);
   return (
     <Loaded resource={installation}>
       {({ paths, settings }) => (
         <>
           <Places paths={paths} />
-          <Values settings={settings} />
+          <SettingValues settings={settings} onChanged={installation.reload} />
         </>
       )}
     </Loaded>
@@ -90,33 +97,6 @@ function Places({ paths }: { paths: Record<string, LocationFacts> }) {
           <span class="quiet">{place.exists ? place.origin : texts.missing}</span>,
         ])}
       />
-    </Card>
-  );
-}
-
-function Values({ settings }: { settings: readonly SettingFacts[] }) {
-  const [filter, setFilter] = useState("");
-  const words = filter.toLowerCase().split(/\s+/);
-  const found = settings.filter((one) => words.every((word) => one.setting.toLowerCase().includes(word)));
-  return (
-    <Card title={texts.values}>
-      <div class="card-body">
-        <p class="quiet">{texts.valuesLead}</p>
-        <TextField label={texts.filter} value={filter} onInput={setFilter} />
-      </div>
-      {found.length ? (
-        <Table
-          label={texts.values}
-          columns={[{ title: texts.setting }, { title: texts.value }, { title: texts.origin }]}
-          rows={found.map((one) => [
-            <code>{one.setting}</code>,
-            <code>{typeof one.value === "string" ? one.value : JSON.stringify(one.value)}</code>,
-            <span class="quiet">{one.origin}</span>,
-          ])}
-        />
-      ) : (
-        <p class="card-body quiet">{texts.noValues}</p>
-      )}
     </Card>
   );
 }

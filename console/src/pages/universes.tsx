@@ -28,6 +28,7 @@ export function UniversesPage() {
     `universes ${limit}`,
     (signal) => api.get("/api/universes", { query: { limit }, signal }),
     (change) => change.kind === "universe",
+    "universes",
   );
   const isCreating = query.value.has("new");
   const create = () => navigate("/universes?new=1");

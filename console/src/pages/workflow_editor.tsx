@@ -71,7 +71,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const { busy, error, send } = useSubmission<"save" | "resume" | "read">();
   const hasChanged = text.value !== known.text;
-  const { findings, isChecking } = useFindings(text.value, hasChanged ? undefined : known.problems);
+  const { findings, isChecking, hasChecked } = useFindings(text.value, hasChanged ? undefined : known.problems);
   // What somebody else has done to the file since it was read or saved here
   const [event, setEvent] = useState<FileEvent>();
   const isSaved = !hasChanged && event === undefined;
@@ -239,7 +239,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
               kind={runId ? "plain" : "primary"}
               isBusy={busy === "save"}
               isDisabled={!canSave}
-              keyHint="Ctrl S"
+              keyHint={strings.keys.names["Control+s"]}
               onClick={saveIfPossible}
             >
               {texts.save}
@@ -270,7 +270,7 @@ function Editor({ stored }: { stored: WorkflowText }) {
       context={
         <div class="context-body">
           <h2>{texts.findings}</h2>
-          <p class="quiet" role="status">
+          <p class={hasChecked ? "quiet" : "quiet first-check"} role="status">
             {isChecking
               ? texts.checking
               : findings.length
@@ -327,7 +327,7 @@ function findFindingLine(text: string, positions: JsonPositions, finding: Diagno
 function useFindings(
   text: string,
   problems: readonly Diagnostic[] = [],
-): { findings: readonly Diagnostic[]; isChecking: boolean } {
+): { findings: readonly Diagnostic[]; isChecking: boolean; hasChecked: boolean } {
   const findings = useSignal<readonly Diagnostic[]>([]);
   const checked = useSignal<string | undefined>(undefined);
   const isAway = connection.value === "reconnecting";
@@ -369,5 +369,5 @@ function useFindings(
       abort.abort();
     };
   }, [text, problems.length, isAway]);
-  return { findings: findings.value, isChecking: checked.value !== text };
+  return { findings: findings.value, isChecking: checked.value !== text, hasChecked: checked.value !== undefined };
 }

@@ -46,7 +46,7 @@ export interface Cast {
 const MOST_BODIES = 200;
 const MOST_OF_MANY = 60;
 const MANY = 400;
-const KM_PER_AU = 149_597_870.7;
+export const KM_PER_AU = 149_597_870.7;
 const DEFAULT_COLOR = "#b9ad98";
 
 /** Return the indices of the most important bodies: roots, then parents, then the largest. */

@@ -41,9 +41,12 @@ export function Controls({ runner, state, cast, zone }: ControlsProps) {
     else if (state.followed.peek() !== undefined) state.followed.value = undefined;
     else state.selected.value = undefined;
   }
-  async function save(make: () => Promise<Blob | null>, ending: string, done: string): Promise<void> {
-    const file = await make();
-    if (!file) return;
+  async function save(make: () => Promise<Blob | null>, ending: string, done: string, failed: string): Promise<void> {
+    const file = await tryToMake(make);
+    if (!file) {
+      showToast(failed, "no");
+      return;
+    }
     const link = document.createElement("a");
     link.href = URL.createObjectURL(file);
     link.download = `${cast.name.replace(/[^\p{L}\p{N}-]+/gu, "-") || "universe"}.${ending}`;
@@ -139,14 +142,25 @@ export function Controls({ runner, state, cast, zone }: ControlsProps) {
               }}
             />
           )}
-          <Button onClick={() => void save(() => runner.screenshot(), "png", texts.saved)}>{texts.save}</Button>
-          <Button onClick={() => void save(() => runner.makeModel(), "glb", texts.savedModel)}>
+          <Button onClick={() => void save(() => runner.screenshot(), "png", texts.saved, texts.notSaved)}>
+            {texts.save}
+          </Button>
+          <Button onClick={() => void save(() => runner.makeModel(), "glb", texts.savedModel, texts.notSavedModel)}>
             {texts.saveModel}
           </Button>
         </div>
       </details>
     </div>
   );
+}
+
+/** Return the file; null if there is no memory, no WebGL, or the code that makes it cannot be loaded. */
+async function tryToMake(make: () => Promise<Blob | null>): Promise<Blob | null> {
+  try {
+    return await make();
+  } catch {
+    return null;
+  }
 }
 
 /** What is drawn and how, in words. */

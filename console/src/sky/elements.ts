@@ -66,6 +66,13 @@ export function getRadius(elements: Elements, index: number): number {
   return elements.floats[index * WORDS + 15] ?? 0;
 }
 
+/** Return the time of a turn in the unit of time, or undefined for a body that makes none. */
+export function computePeriod(elements: Elements, index: number): number | undefined {
+  const at = index * WORDS;
+  const turns = (elements.words[at] ?? 0) / 2 ** 64 + (elements.integers[at + 1] ?? 0) / 2 ** 32;
+  return turns ? Math.abs(elements.tick / turns) : undefined;
+}
+
 /** Return the orbits in a reply of the server. Throw ApiError if it is not a binary of this layout. */
 export function parseElements(buffer: ArrayBuffer): Elements {
   const view = new DataView(buffer);

@@ -18,7 +18,8 @@ export function PositionsTable({ data, state }: { data: SkyData; state: SkyState
   });
   const unit = cast.isAstronomical ? " (AU)" : "";
   return (
-    <div class="sky-table">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
+    <div class="sky-table" tabIndex={0} role="region" aria-label={texts.positions}>
       <p role="status">
         <strong>{texts.noDrawing}</strong> {texts.noDrawingHint}
       </p>

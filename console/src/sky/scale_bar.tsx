@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { strings } from "../strings.ts";
+import { KM_PER_AU } from "./bodies.ts";
 
-const KM_PER_AU = 149_597_870.7;
 const WANTED_PIXELS = 110;
 const STEPS = [1, 2, 5];
 

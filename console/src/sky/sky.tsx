@@ -2,7 +2,7 @@ import { effect, type ReadonlySignal, type Signal, useSignal } from "@preact/sig
 import { useEffect, useRef } from "preact/hooks";
 import { type ApiError, toApiError } from "../api_error.ts";
 import { EmptyState, ErrorState, LoadingState } from "../components/states.tsx";
-import { connection, listenForChanges } from "../live.ts";
+import { listenForChanges, retryWhenLive } from "../live.ts";
 import { strings } from "../strings.ts";
 import { Controls, SkyFacts } from "./controls.tsx";
 import { getFlags, NO_POSITION } from "./elements.ts";
@@ -233,9 +233,7 @@ function followUniverse(
   const stopSystem = effect(() => {
     if (selected.value !== undefined && isInOtherSystem(data.peek(), selected.value)) void load();
   });
-  const stopRetry = effect(() => {
-    if (connection.value === "live" && error.peek()?.isTemporary) void load();
-  });
+  const stopRetry = retryWhenLive(error, () => void load());
   const stopChanges = listenForChanges((change) => {
     const isOurs = change.kind === "universe" && change.subject === universe;
     if (change.kind === "reset" || (isOurs && version?.peek() === undefined)) void load();

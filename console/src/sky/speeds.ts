@@ -1,22 +1,15 @@
 import type { Cast } from "./bodies.ts";
-import { type Elements, getFlags, KEPLER } from "./elements.ts";
+import { computePeriod, type Elements, getFlags, KEPLER } from "./elements.ts";
 
 /** Speeds that a person can choose, in units of time for a second. */
 export const SPEEDS = [0.01, 0.04, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 365.25, 3652.5] as const;
 const SECONDS_PER_ORBIT = 12;
-const WORDS = 16;
-
-/** Return the period of a body in the unit of time, or undefined for one that has none. */
-export function getPeriod(elements: Elements, index: number): number | undefined {
-  const turns = Math.abs((elements.integers[index * WORDS + 1] ?? 0) / 2 ** 32);
-  return turns > 0 ? elements.tick / turns : undefined;
-}
 
 /** Return a speed at which the orbits about the roots are well seen. */
 export function chooseSpeed(elements: Elements, cast: Cast): number {
   const periods = cast.bodies
     .filter((body) => body.depth === 1 && getFlags(elements, body.index) & KEPLER)
-    .flatMap((body) => getPeriod(elements, body.index) ?? [])
+    .flatMap((body) => computePeriod(elements, body.index) ?? [])
     .sort((a, b) => a - b);
   const typical = periods[Math.floor(periods.length / 4)];
   if (typical === undefined) return 1;

@@ -3,17 +3,16 @@ import { Tag, type Tone } from "../components/controls.tsx";
 import { Loaded } from "../components/states.tsx";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
+import { describePlanetMass } from "../universe/values.ts";
 
 const texts = strings.story;
 const DIGITS = 3;
-const STELLAR = 0.01; // solar masses: lighter bodies are no stars
 const TONES: Record<string, Tone> = { supported: "yes", cited: "yes", "unverified claim": "maybe" };
 
 interface Mass {
   body: string;
   name: string;
   mass: number;
-  earth_masses: number;
   status: string;
   reason: string;
   as_written: string;
@@ -47,10 +46,8 @@ export function MassTable({ endedAt }: { endedAt: string }) {
   );
 }
 
-function formatMass(mass: Mass): string {
-  return mass.mass > STELLAR
-    ? texts.solarMasses(mass.mass.toPrecision(DIGITS))
-    : texts.earthMasses(mass.earth_masses.toPrecision(DIGITS));
+export function formatMass(mass: Pick<Mass, "mass">): string {
+  return describePlanetMass(mass.mass) ?? texts.solarMasses(mass.mass.toPrecision(DIGITS));
 }
 
 function describeOrigin(mass: Mass): string {

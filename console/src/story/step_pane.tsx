@@ -172,14 +172,14 @@ function StepBar(props: BarProps) {
       {step.can_run && <StepInputs kind="numbers" state={state} step={step} values={values} setValues={setValues} />}
       <div class="story-buttons">
         {isDone && !isLast && (
-          <Button kind="primary" keyHint="Enter" onClick={() => goTo(number)}>
+          <Button kind="primary" keyHint={strings.keys.names.Enter} onClick={() => goTo(number)}>
             {texts.next}
           </Button>
         )}
         {step.can_run && (
           <Button
             kind={isDone ? "plain" : "primary"}
-            keyHint={isDone ? undefined : "Enter"}
+            keyHint={isDone ? undefined : strings.keys.names.Enter}
             type="submit"
             isDisabled={isBlocked}
           >

@@ -84,10 +84,8 @@ async function loadValues({ universe, body, version }: BodyProps, signal: AbortS
     api.get("/api/universes/{universe_id}/cite", { path, query: { body, version }, signal }),
     api.get("/api/universes/{universe_id}", { path, query: { ids: [body], version }, signal }),
   ]);
-  const { name, fields } = cited as { name: string; fields: Record<string, Value> };
-  const stars = (state as { state?: { stars?: Record<string, { bodyType?: string; sources?: Source[] }> } }).state;
-  const star = stars?.stars?.[body];
-  return { name, fields, type: star?.bodyType ?? "", sources: star?.sources ?? [] };
+  const { stars } = (state as { state?: { stars?: Record<string, { bodyType?: string }> } }).state ?? {};
+  return { ...(cited as Omit<Values, "type">), type: stars?.[body]?.bodyType ?? "" };
 }
 
 function ValueRow(props: { name: string; value: Value; numbers: Map<string, number>; onOpen: () => void }) {

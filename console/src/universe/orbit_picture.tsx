@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { api } from "../api.ts";
 import { useResource } from "../resource.ts";
 import { chooseBodies } from "../sky/bodies.ts";
-import { type Elements, getParent, parseElements, WORDS } from "../sky/elements.ts";
+import { computePeriod, type Elements, getParent, parseElements } from "../sky/elements.ts";
 import { computePosition, toTicks } from "../sky/motion.ts";
 import { strings } from "../strings.ts";
 
@@ -11,14 +11,12 @@ const WIDE_RANGE = 12;
 const POINTS = 72;
 const ROUND_MS = 9_000; // the typical orbit takes so long
 const FRAME_MS = 33;
-const TWO_64 = 2 ** 64;
-const TWO_32 = 2 ** 32;
 const TURN = 2 * Math.PI;
 
 interface Drawn {
   index: number;
   radius: number;
-  period: number;
+  period: number | undefined;
   path: readonly (readonly [number, number])[];
 }
 
@@ -57,15 +55,14 @@ export function makePicture(elements: Elements): Picture {
   for (const index of chosen.slice(0, MOST_BODIES)) {
     const period = computePeriod(elements, index);
     const [x, , z] = computePosition(elements, index, time);
-    const isOrbit = Number.isFinite(period) && (depths[index] ?? 0) > 0;
-    const path = isOrbit ? tracePath(elements, index, time, period) : [];
+    const path = period && (depths[index] ?? 0) > 0 ? tracePath(elements, index, time, period) : [];
     bodies.push({ index, radius: Math.hypot(x, z), period, path });
   }
   const radii = bodies.map((body) => body.radius).filter((radius) => radius > 0);
   const far = Math.max(...bodies.flatMap((body) => body.path.map(([x, y]) => Math.hypot(x, y))), ...radii, 1e-9);
   const near = Math.min(...radii, far);
   const place = makePlace(near, far);
-  const periods = bodies.map((body) => body.period).filter((period) => Number.isFinite(period) && period > 0);
+  const periods = bodies.flatMap((body) => body.period ?? []);
   periods.sort((a, b) => a - b);
   return { elements, bodies, place, pace: (periods[Math.floor(periods.length / 2)] ?? 1) / ROUND_MS };
 }
@@ -83,13 +80,6 @@ function makePlace(near: number, far: number): Picture["place"] {
     const ratio = radius > 0 ? Math.log1p(radius / near) / scale / radius : 0;
     return [x * ratio, y * ratio];
   };
-}
-
-/** Return the time of a turn, or infinity for a body that makes none. */
-function computePeriod(elements: Elements, index: number): number {
-  const at = index * WORDS;
-  const turns = (elements.words[at] ?? 0) / TWO_64 + (elements.integers[at + 1] ?? 0) / TWO_32;
-  return turns ? Math.abs(elements.tick / turns) : Number.POSITIVE_INFINITY;
 }
 
 function tracePath(elements: Elements, index: number, time: number, period: number): [number, number][] {

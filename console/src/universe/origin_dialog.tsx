@@ -7,7 +7,6 @@ import { When } from "../components/time.tsx";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
 import { findOnShelf, makePaperAddress } from "./shelf_papers.ts";
-import { citeShortly } from "./source_list.tsx";
 import { formatValue, nameField, type Origin, tagStatus } from "./values.ts";
 
 const texts = strings.universe;
@@ -75,7 +74,7 @@ function OriginSource({ source }: { source: Origin["sources"][number] }) {
   return (
     <div class="origin-source">
       <p>
-        <span dir="auto">{citeShortly(source)}</span>{" "}
+        <span dir="auto">{source.shortCitation}</span>{" "}
         <cite class="foreign" dir="auto">
           {source.title}
         </cite>

@@ -8,6 +8,8 @@ export interface Source {
   title: string;
   authors?: string[];
   year?: number | null;
+  /** The authors and the year in short. */
+  shortCitation: string;
   venue?: string;
   doi?: string;
   arxiv?: string;

@@ -1,5 +1,5 @@
 import type { Signal } from "@preact/signals";
-import { useId, useMemo } from "preact/hooks";
+import { useEffect, useId, useMemo } from "preact/hooks";
 import { api } from "../api.ts";
 import { toApiError } from "../api_error.ts";
 import type { UniverseJobFacts } from "../api_types.ts";
@@ -50,6 +50,9 @@ export function SidePanel(props: SidePanelProps) {
     },
     (change) => change.kind === "universe" && change.subject === universe && !change.deleted,
   );
+  useEffect(() => {
+    if (data && facts.error.peek()) facts.reload();
+  }, [data]);
   const name = useId();
   const shown = data?.elements.version ?? version.value;
   const run = props.trajectory.value;
@@ -83,6 +86,7 @@ export function SidePanel(props: SidePanelProps) {
     props.trajectory.value = undefined;
     state.isPlaying.value = false;
   }
+  if (!data && !facts.value.value && facts.error.value) return null; // the sky shows the same error
   return (
     <Loaded resource={facts}>
       {(found) => (

@@ -1,17 +1,8 @@
-import { getFamilyName } from "../family_names.ts";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
 import { findOnShelf, makePaperAddress, type Source } from "./shelf_papers.ts";
 
 const texts = strings.universe;
-const MOST_AUTHORS = 2;
-
-/** Return the authors and the year of a publication in short. */
-export function citeShortly(source: Source): string {
-  const authors = (source.authors ?? []).map(getFamilyName);
-  const named = authors.length > MOST_AUTHORS ? `${authors[0]} et al.` : authors.join(", ");
-  return [named, source.year].filter(Boolean).join(" ");
-}
 
 /** The publications of the values, by number, with those on a shelf as links. */
 export function SourceList({ sources, numbers }: { sources: readonly Source[]; numbers: Map<string, number> }) {
@@ -24,7 +15,7 @@ export function SourceList({ sources, numbers }: { sources: readonly Source[]; n
       <ol>
         {used.map((source) => (
           <li key={source.id} value={numbers.get(source.id)}>
-            <span dir="auto">{citeShortly(source)}</span>{" "}
+            <span dir="auto">{source.shortCitation}</span>{" "}
             <cite class="foreign" dir="auto">
               {source.title}
             </cite>{" "}

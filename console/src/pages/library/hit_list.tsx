@@ -10,7 +10,7 @@ const SHOWN_AUTHORS = 4;
 /** Return the authors, the venue and the year of a paper in one line. */
 export function describeHit(hit: Pick<PaperHit, "authors" | "venue" | "year">): string {
   const names = hit.authors.slice(0, SHOWN_AUTHORS).join(", ");
-  const people = hit.authors.length > SHOWN_AUTHORS ? `${names} et al.` : names;
+  const people = hit.authors.length > SHOWN_AUTHORS ? strings.authors.andOthers(names) : names;
   return [people, hit.venue, hit.year].filter(Boolean).join(" · ");
 }
 

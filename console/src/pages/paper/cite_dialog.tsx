@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import type { Citation, PaperMetadata } from "../../api_types.ts";
+import { copyText } from "../../components/clipboard.ts";
 import { Button, Choices } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Loaded } from "../../components/states.tsx";
@@ -77,10 +78,6 @@ function Download({ citation, name }: { citation: Citation; name: string }) {
 }
 
 async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-    showToast(texts.copied);
-  } catch {
-    showToast(`${texts.notCopied} ${texts.notCopiedHint}`, "no");
-  }
+  if (await copyText(text)) showToast(texts.copied);
+  else showToast(strings.actions.notCopied, "no");
 }

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import type { PaperMetadata, PaperNoteReply } from "../../api_types.ts";
-import { TextField } from "../../components/controls.tsx";
+import { Button, TextField } from "../../components/controls.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { When } from "../../components/time.tsx";
-import { useDraft } from "../../draft.ts";
+import { readDraftRevision, useDraft } from "../../draft.ts";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
 import { makeNotesAddress } from "../library/note_list.tsx";
@@ -88,27 +88,44 @@ function NoteForm(props: {
   onSaved: (note: PaperNoteReply) => void;
 }) {
   const { shelf, note } = props;
-  // The note that was read when the form opened: a change of somebody else is found when saving
   const [known] = useState(note);
-  const draft = useDraft(`note ${shelf} ${known.paper_id}`, known.text, known.revision);
-  const [collections, setCollections] = useState(known.collections.join(", "));
+  const keys = { text: `note ${shelf} ${known.paper_id}`, collections: `collections ${shelf} ${known.paper_id}` };
+  // The note that these words change, also if they were typed on an earlier visit
+  const [base, setBase] = useState(
+    () => readDraftRevision(keys.text) ?? readDraftRevision(keys.collections) ?? known.revision,
+  );
+  const text = useDraft(keys.text, known.text, base);
+  const collections = useDraft(keys.collections, known.collections.join(", "), base);
   const submission = useSubmission();
+  function clearDrafts(): void {
+    text.clear();
+    collections.clear();
+  }
   async function save(): Promise<void> {
-    const names = collections.split(",").filter((name) => name.trim());
+    const names = collections.text.value.split(",").filter((name) => name.trim());
     const saved = await api.put("/api/shelves/{shelf}/papers/{paper_id}/note", {
       path: { shelf, paper_id: known.paper_id },
-      body: { text: draft.text.value, collections: names, revision: known.revision },
+      body: { text: text.text.value, collections: names, revision: base },
     });
-    draft.clear();
+    clearDrafts();
     props.onSaved(saved);
   }
+  function replaceOther(): void {
+    setBase(note.revision);
+    submission.setError(undefined);
+  }
+  function cancel(): void {
+    clearDrafts();
+    props.onClose();
+  }
   return (
-    <SubmitForm submission={submission} action={strings.actions.save} onSubmit={save} onCancel={props.onClose}>
+    <SubmitForm submission={submission} action={strings.actions.save} onSubmit={save} onCancel={cancel}>
+      {note.revision !== base && <OtherNote note={note} onReplace={replaceOther} />}
       <TextField
         label={texts.noteLabel}
-        value={draft.text.value}
-        onInput={(text) => {
-          draft.text.value = text;
+        value={text.text.value}
+        onInput={(typed) => {
+          text.text.value = typed;
         }}
         lines={6}
         maxLength={20_000}
@@ -117,10 +134,30 @@ function NoteForm(props: {
       <TextField
         label={texts.collections}
         hint={texts.collectionsHint}
-        value={collections}
-        onInput={setCollections}
+        value={collections.text.value}
+        onInput={(typed) => {
+          collections.text.value = typed;
+        }}
         maxLength={2_000}
       />
     </SubmitForm>
+  );
+}
+
+/** The note that somebody has saved meanwhile, and a button that lets the words of the form replace it. */
+function OtherNote({ note, onReplace }: { note: PaperNoteReply; onReplace: () => void }) {
+  return (
+    <div class="note-box other-note" role="status">
+      <p>{texts.noteChanged(note.by)}</p>
+      <p class="note-text" dir="auto">
+        {note.text || texts.noteEmpty}
+      </p>
+      {note.collections.length > 0 && (
+        <p class="quiet small" dir="auto">
+          {texts.collections}: {note.collections.join(", ")}
+        </p>
+      )}
+      <Button onClick={onReplace}>{texts.replaceNote}</Button>
+    </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { BodyUse } from "../../api_types.ts";
+import { strings } from "../../strings.ts";
 
 const ORBIT = /^(?:kepler\.|orbit|semiMajorAxis$|eccentricity$)/;
 const UNIT = /(?:Kg|Km|Kelvin|Solar|Gyr|Days|Pc)$/;
@@ -14,18 +15,19 @@ export function groupByUniverse(uses: readonly BodyUse[]): [string, BodyUse[]][]
 export function groupByFields(uses: readonly BodyUse[]): [string, string[]][] {
   const groups = new Map<string, string[]>();
   for (const use of uses) {
-    const fields = [...new Set(use.fields.map(nameField))].join(", ");
+    const fields = [...new Set(use.fields.map(summarizeField))].join(", ");
     groups.set(fields, [...(groups.get(fields) ?? []), use.body]);
   }
   return [...groups];
 }
 
-/** Return a field of a body in words: all elements of an orbit are its orbit, and units are left out. */
-export function nameField(field: string): string {
-  if (ORBIT.test(field)) return "orbit";
-  const name = field
-    .replace(/^physical\./, "")
-    .replace(UNIT, "")
-    .replace(/^teff$/, "temperature");
+const LABELS = strings.universe.fields as Record<string, string>;
+
+/** Return a field of a body within a sentence: all elements of an orbit are its orbit, and units are left out. */
+function summarizeField(field: string): string {
+  if (ORBIT.test(field)) return strings.paper.orbit;
+  const name = field.replace(/^physical\./, "").replace(UNIT, "");
+  const label = LABELS[name] ?? LABELS[field];
+  if (label) return label.charAt(0).toLowerCase() + label.slice(1);
   return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -2,7 +2,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { api } from "../../api.ts";
 import type { PaperMetadata, TextPage } from "../../api_types.ts";
 import { ForeignText } from "../../components/foreign_text.tsx";
-import { ErrorNote, Loaded } from "../../components/states.tsx";
+import { loadMath } from "../../components/formula.tsx";
+import { Loaded } from "../../components/states.tsx";
 import { findBlockAt, TextTree } from "../../components/text_tree.tsx";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
@@ -66,25 +67,20 @@ function TextPages(props: TextProps & { lang: string | undefined }) {
   const { shelf, paper, at, lang } = props;
   const page = useResource(
     `text ${shelf} ${paper.paper_id} ${lang ?? ""} ${at ?? 0}`,
-    (signal) =>
-      api.get("/api/shelves/{shelf}/papers/{paper_id}/text", {
+    async (signal) => {
+      const read = await api.get("/api/shelves/{shelf}/papers/{paper_id}/text", {
         path: { shelf, paper_id: paper.paper_id },
         query: { lang: lang ?? null, offset: at ?? 0 },
         signal,
-      }),
+      });
+      // The text does not move when its formulas are drawn
+      if (JSON.stringify(read.nodes).includes('"tex":')) await loadMath().catch(() => undefined);
+      return read;
+    },
     (change) => change.kind === "shelf" && change.subject === paper.shelf_path,
+    `text ${shelf} ${paper.paper_id} ${lang ?? ""}`,
   );
-  const last = useRef<TextPage>(undefined);
-  const value = page.value.value;
-  if (value) last.current = value;
-  const shown = value ?? last.current;
-  if (!shown) return <Loaded resource={page}>{() => null}</Loaded>;
-  return (
-    <>
-      {page.error.value && <ErrorNote error={page.error.value} onRetry={page.reload} />}
-      <OneTextPage {...props} page={shown} />
-    </>
-  );
+  return <Loaded resource={page}>{(shown) => <OneTextPage {...props} page={shown} />}</Loaded>;
 }
 
 function OneTextPage({ page, at, terms, addressAt }: TextProps & { page: TextPage }) {

@@ -4,8 +4,9 @@ import { Button } from "../../components/controls.tsx";
 import { formatCurve, type Graph, type Layout } from "../../graph/graph_types.ts";
 import { layOutInWorker } from "../../graph/layout_worker.ts";
 import { strings } from "../../strings.ts";
+import { formatDuration } from "../../times.ts";
 import type { NodeState } from "./run_store.ts";
-import { describeNode, formatDuration } from "./run_words.ts";
+import { describeNode } from "./run_words.ts";
 
 const texts = strings.run;
 const WIDTH = 208;

@@ -10,8 +10,9 @@ import { VirtualList } from "../../components/virtual_list.tsx";
 import { useResource } from "../../resource.ts";
 import type { Change } from "../../server_events.ts";
 import { strings } from "../../strings.ts";
+import { formatDuration } from "../../times.ts";
 import { formatValue } from "../workflows/input_values.ts";
-import { describeNode, formatDuration } from "./run_words.ts";
+import { describeNode } from "./run_words.ts";
 import { readSize, ValueView } from "./value_view.tsx";
 
 const texts = strings.run;

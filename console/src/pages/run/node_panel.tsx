@@ -9,9 +9,10 @@ import { useResource } from "../../resource.ts";
 import { formatPath } from "../../router.ts";
 import { readOwnName } from "../../session.ts";
 import { strings } from "../../strings.ts";
+import { formatDuration } from "../../times.ts";
 import { ItemList, isItemChange } from "./item_list.tsx";
 import type { NodeState, RunStore } from "./run_store.ts";
-import { describeNode, describeStarter, formatDuration, shortenId } from "./run_words.ts";
+import { describeNode, describeStarter, shortenId } from "./run_words.ts";
 import { ValueView } from "./value_view.tsx";
 
 const texts = strings.run;

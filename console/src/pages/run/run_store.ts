@@ -3,7 +3,7 @@ import { api } from "../../api.ts";
 import { type ApiError, toApiError } from "../../api_error.ts";
 import type { NodeResult, RunGraph, RunSummary } from "../../api_types.ts";
 import type { Answer } from "../../inbox/words.ts";
-import { listenForChanges } from "../../live.ts";
+import { listenForChanges, retryWhenLive } from "../../live.ts";
 import type { Change } from "../../server_events.ts";
 import type { NodeStatus } from "./run_words.ts";
 
@@ -200,9 +200,11 @@ export function makeRunStore(runId: string) {
   function start(): () => void {
     abort = new AbortController();
     const stop = listenForChanges(receive);
+    const stopRetry = retryWhenLive(error, () => void read(true));
     void read(true);
     return () => {
       stop();
+      stopRetry();
       abort.abort();
       clearTimeout(timer);
       timer = undefined;

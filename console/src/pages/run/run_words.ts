@@ -73,16 +73,6 @@ export function describeNode(
   return { word: strings.run.nodeStatuses[status], tone: NODE_TONES[status] };
 }
 
-/** Return a duration in words, such as "0.3 s" or "4 min 10 s". */
-export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
-  const seconds = milliseconds / 1_000;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
-}
-
 /** Return the beginning of the id of a run, which is enough to find it. */
 export function shortenId(id: string): string {
   return id.slice(0, 12);

@@ -3,9 +3,9 @@ import { Card } from "../../components/layout.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { VirtualList } from "../../components/virtual_list.tsx";
 import { strings } from "../../strings.ts";
-import { now } from "../../times.ts";
+import { formatDuration, readNow } from "../../times.ts";
 import type { NodeState, RunStore } from "./run_store.ts";
-import { describeNode, formatDuration } from "./run_words.ts";
+import { describeNode } from "./run_words.ts";
 
 const texts = strings.run;
 const HEIGHT = 40;
@@ -51,7 +51,7 @@ export function Timeline(props: {
   const { run, store, current } = props;
   const ended = store.ended.value;
   const running = [...store.states.value.values()].filter((state) => state.status === "running");
-  const end = run.ended_at ? Date.parse(run.ended_at) : Math.max(now.value, Date.now());
+  const end = run.ended_at ? Date.parse(run.ended_at) : readNow();
   const bars = makeBars(ended, running, Date.parse(run.started_at), end);
   if (!bars.length) return <EmptyState title={texts.noNodes} hint={texts.noNodesHint} />;
   return (

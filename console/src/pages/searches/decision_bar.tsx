@@ -61,7 +61,12 @@ export function DecisionBar(props: {
         </div>
       )}
       <div class="verdict-actions">
-        <Button kind="primary" type="submit" keyHint="Enter" isDisabled={!draft.verdict || selectedCount === 0}>
+        <Button
+          kind="primary"
+          type="submit"
+          keyHint={strings.keys.names.Enter}
+          isDisabled={!draft.verdict || selectedCount === 0}
+        >
           {selectedCount === undefined ? texts.saveNext : texts.saveSelected(selectedCount)}
         </Button>
         <Button keyHint="u" onClick={props.onUndo}>

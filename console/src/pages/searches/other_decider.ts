@@ -1,16 +1,16 @@
 import { useEffect, useRef } from "preact/hooks";
 import { api } from "../../api.ts";
 import { showToast } from "../../components/toasts.tsx";
-import { removeDirections } from "../../inbox/words.ts";
-import { strings } from "../../strings.ts";
+import { describeDecided } from "../../inbox/words.ts";
+import { readOwnName } from "../../session.ts";
 
-const texts = strings.strategy;
+export type ExpectOwnDecision = () => () => void;
 
 /**
  * Say who decided a question that waited on this page and no longer does. Return a function to call before this page
- * decides the question itself.
+ * decides the question itself. It returns a function to call if that fails.
  */
-export function useOtherDecider(checkpointId: string | null | undefined): () => void {
+export function useOtherDecider(checkpointId: string | null | undefined): ExpectOwnDecision {
   const last = useRef<string>(undefined);
   const own = useRef<string>(undefined);
   useEffect(() => {
@@ -20,6 +20,9 @@ export function useOtherDecider(checkpointId: string | null | undefined): () => 
   }, [checkpointId]);
   return () => {
     own.current = checkpointId ?? undefined;
+    return () => {
+      own.current = undefined;
+    };
   };
 }
 
@@ -27,15 +30,7 @@ async function announceDecision(checkpointId: string): Promise<void> {
   try {
     const question = await api.get("/api/inbox/{entry_id}", { path: { entry_id: checkpointId } });
     if (question.state !== "decided") return;
-    const door = question.door ?? "";
-    const action = question.decision?.action ?? "";
-    showToast(
-      texts.decidedElsewhere(
-        removeDirections(question.decided_by ?? texts.someone),
-        texts.doors[door] ?? door,
-        texts.actions[action] ?? action,
-      ),
-    );
+    showToast(`${describeDecided({ ...question, action: question.decision?.action }, readOwnName())}.`);
   } catch {
     // The question was deleted with its search.
   }

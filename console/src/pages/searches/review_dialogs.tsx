@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import { type ApiError, toApiError } from "../../api_error.ts";
 import type { ReviewStatus, ShelfBuildReply } from "../../api_types.ts";
@@ -8,7 +8,6 @@ import { ErrorNote } from "../../components/states.tsx";
 import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useDraft } from "../../draft.ts";
-import { listenForChanges } from "../../live.ts";
 import { useResource } from "../../resource.ts";
 import { navigate } from "../../router.ts";
 import { strings } from "../../strings.ts";
@@ -38,8 +37,8 @@ function FinishDialog({ store, onClose }: { store: ReviewStore; onClose: () => v
   const counts = store.counts.value;
   const total = counts.include + counts.maybe + counts.exclude + counts.undecided;
   async function finish(): Promise<void> {
-    await decide(store, "approve");
-    showToast(texts.finished);
+    const { isApplied } = await decide(store, "approve");
+    if (isApplied) showToast(texts.finished);
     store.refresh();
     onClose();
   }
@@ -69,10 +68,11 @@ function AnotherRoundDialog({ store, onClose }: { store: ReviewStore; onClose: (
   async function start(): Promise<void> {
     const words = note.text.value.trim() || null;
     const path = { session_id: store.sessionId };
-    const state = store.isComplete.value
-      ? await api.post("/api/searches/{session_id}/update", { path, body: { note: words } })
+    const { state, isApplied } = store.isComplete.value
+      ? { state: await api.post("/api/searches/{session_id}/update", { path, body: { note: words } }), isApplied: true }
       : await decide(store, "reject", words);
-    note.clear();
+    if (isApplied) note.clear();
+    else if (words) showToast(strings.inbox.reasonNotSent, "no");
     onClose();
     navigate(`/searches/${state.session_id}/strategy`);
   }
@@ -95,10 +95,13 @@ function AnotherRoundDialog({ store, onClose }: { store: ReviewStore; onClose: (
   );
 }
 
-/** Send the marks and decide the review. An earlier decision of somebody else is shown. */
+/**
+ * Send the marks and decide the review. Return the new state of the search, and whether this decision was the first. An
+ * earlier one of somebody else is shown.
+ */
 async function decide(store: ReviewStore, action: "approve" | "reject", note: string | null = null) {
-  await store.unsent.send();
-  store.expectOwnDecision();
+  await store.unsent.sendAll();
+  const forget = store.expectOwnDecision();
   const had = store.hasPapers;
   store.hasPapers = false;
   const state = await api
@@ -108,12 +111,14 @@ async function decide(store: ReviewStore, action: "approve" | "reject", note: st
     })
     .catch((thrown) => {
       store.hasPapers = had;
+      forget();
       throw thrown;
     });
   store.hasPapers = state.is_complete || state.checkpoint_kind === "result_review";
   const earlier = state.already_decided;
-  if (earlier && !earlier.same_as_sent) showToast(earlier.message, "no");
-  return state;
+  const isApplied = !earlier || earlier.same_as_sent;
+  if (!isApplied) showToast(earlier.message, "no");
+  return { state, isApplied };
 }
 
 type Which = "include" | "maybe" | "all";
@@ -131,28 +136,22 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
   const [shelf, setShelf] = useState(NEW);
   const [name, setName] = useState("");
   const [which, setWhich] = useState<Which>(counts.include ? "include" : "all");
-  const [build, setBuild] = useState<ShelfBuildReply>();
-  const [error, setError] = useState<ApiError>();
-  useEffect(
-    () =>
-      listenForChanges((change) => {
-        if (change.kind !== "shelf_build" || change.subject !== store.sessionId) return;
-        void api
-          .get("/api/searches/{session_id}/shelf", { path: { session_id: store.sessionId } })
-          .then(setBuild, () => undefined);
-      }),
-    [store],
+  const build = useResource(
+    `shelf build ${store.sessionId}`,
+    (signal) => api.get("/api/searches/{session_id}/shelf", { path: { session_id: store.sessionId }, signal }),
+    (change) => change.kind === "shelf_build" && change.subject === store.sessionId,
   );
-  const isRunning = build?.state === "running";
+  const [error, setError] = useState<ApiError>();
+  const last = build.value.value;
   const target = shelf || name.trim();
   async function start(event: Event): Promise<void> {
     event.preventDefault();
     setError(undefined);
     try {
-      await store.unsent.send();
+      await store.unsent.sendAll();
       const path = { session_id: store.sessionId };
       const body = { name: target, statuses: STATUSES[which] };
-      setBuild(await api.post("/api/searches/{session_id}/shelf", { path, body }));
+      build.set(await api.post("/api/searches/{session_id}/shelf", { path, body }));
     } catch (thrown) {
       setError(toApiError(thrown));
     }
@@ -198,9 +197,9 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
           />
         )}
         {error && <ErrorNote error={error} />}
-        <p role="status">{build && describeBuild(build)}</p>
+        <p role="status">{last && describeBuild(last)}</p>
         <footer class="form-footer">
-          <Button kind="primary" type="submit" isBusy={isRunning} isDisabled={!target || !sizes[which]}>
+          <Button kind="primary" type="submit" isBusy={last?.state === "running"} isDisabled={!target || !sizes[which]}>
             {texts.shelfStart}
           </Button>
           <Button onClick={onClose}>{strings.actions.close}</Button>
@@ -211,6 +210,7 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
 }
 
 function describeBuild(build: ShelfBuildReply): string {
+  if (build.state === "none") return "";
   if (build.state === "running") return texts.shelfRunning(build.shelf ?? "");
   if (build.state === "done") return texts.shelfDone(build.shelf ?? "", build.papers ?? 0, build.added ?? 0);
   return [build.error, build.hint].filter(Boolean).join(" ");

@@ -9,7 +9,7 @@ export interface ReviewFilters {
   year_from: string;
   year_to: string;
   score_from: string;
-  sort: "rank" | "score" | "year" | "title" | "status";
+  sort: "rank" | "score" | "year" | "title" | "status" | "source";
 }
 
 const NO_FILTERS: ReviewFilters = {
@@ -23,7 +23,7 @@ const NO_FILTERS: ReviewFilters = {
   sort: "rank",
 };
 const STATUSES = new Set(["include", "exclude", "maybe", "undecided"]);
-const SORTS = new Set(["rank", "score", "year", "title", "status"]);
+const SORTS = new Set(["rank", "score", "year", "title", "status", "source"]);
 
 export function readFilters(query: URLSearchParams): ReviewFilters {
   const filters = { ...NO_FILTERS };

@@ -3,7 +3,6 @@ import type { PaperRow } from "../../api_types.ts";
 import { Button, Select, Tag, TextField } from "../../components/controls.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { VirtualList } from "../../components/virtual_list.tsx";
-import { getFamilyName } from "../../family_names.ts";
 import { strings } from "../../strings.ts";
 import { toneOf } from "./paper_panel.tsx";
 import { countFilters, type ReviewFilters } from "./review_filters.ts";
@@ -75,6 +74,7 @@ export function ReviewList({ store, filters, currentId, selection, onFilters, hr
               isCurrent={row.id === currentId}
               isSelected={selection.ids.has(row.id)}
               isComplete={store.isComplete.value}
+              hasSources={filters.sort === "source"}
               {...(selection.isOn ? { onSelect: () => selection.toggle(row.id) } : {})}
               onEnter={onEnter}
             />
@@ -93,13 +93,14 @@ function ReviewRow(props: {
   isCurrent: boolean;
   isSelected: boolean;
   isComplete: boolean;
+  hasSources: boolean;
   onSelect?: () => void;
   onEnter: () => void;
 }) {
   const { row } = props;
-  const names = row.authors.map(getFamilyName);
-  const people = row.author_count > 2 ? `${names[0] ?? ""} et al.` : names.join(", ");
-  const detail = row.status === "exclude" && row.reason ? row.reason : [people, row.year].filter(Boolean).join(", ");
+  const facts =
+    row.status === "exclude" && row.reason ? row.reason : [row.short_authors, row.year].filter(Boolean).join(", ");
+  const detail = props.hasSources ? `${row.sources.join(", ")} · ${facts}` : facts;
   return (
     <div class={props.onSelect ? "review-row selectable" : "review-row"}>
       {props.onSelect && (

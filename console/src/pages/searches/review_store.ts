@@ -4,8 +4,10 @@ import { type ApiError, toApiError } from "../../api_error.ts";
 import type { PaperDetails, PaperList, PaperRow, ReviewStatus } from "../../api_types.ts";
 import { listenForChanges } from "../../live.ts";
 import type { Change } from "../../server_events.ts";
+import type { Mark, MarkChange } from "../../stores/mark_queue.ts";
+import type { ExpectOwnDecision } from "./other_decider.ts";
 import { type ReviewFilters, toParameters } from "./review_filters.ts";
-import { type Mark, type MarkChange, UnsentMarks } from "./unsent_marks.ts";
+import { UnsentMarks } from "./unsent_marks.ts";
 
 const PAGE = 1_000;
 const REFRESH_MS = 300;
@@ -25,11 +27,12 @@ export class ReviewStore {
   readonly checkpointId = signal<string | null>(null);
   readonly error = signal<ApiError | undefined>(undefined);
   readonly details = signal<ReadonlyMap<string, PaperDetails>>(new Map());
-  readonly detailError = signal<ApiError | undefined>(undefined);
+  /** The errors of papers that could not be read, by id. */
+  readonly detailErrors = signal<ReadonlyMap<string, ApiError>>(new Map());
   readonly positions = computed(() => new Map(this.rows.value.map((row, index) => [row.id, index])));
   readonly unsent: UnsentMarks;
   /** Called before this page decides the review. */
-  expectOwnDecision: () => void = () => undefined;
+  expectOwnDecision: ExpectOwnDecision = () => () => undefined;
   /** False from the end of a review until the papers of the next one, or the result, can be read. */
   hasPapers = true;
   private filters: ReviewFilters | undefined;
@@ -40,26 +43,22 @@ export class ReviewStore {
   constructor(
     readonly sessionId: string,
     readonly person: string,
-    onRefused: (error: ApiError) => void,
   ) {
     this.unsent = new UnsentMarks(
       sessionId,
       person,
       (change) => this.showOthers(change),
-      (error) => {
-        onRefused(error);
-        this.refresh();
-      },
+      () => this.refresh(),
     );
   }
 
   /** Follow the changes of the session; return a function that ends this. */
   start(): () => void {
     const stopListening = listenForChanges((change) => this.follow(change));
-    const stopSending = this.unsent.start();
+    const stopFollowing = this.unsent.start();
     return () => {
       stopListening();
-      stopSending();
+      stopFollowing();
       this.abort.abort();
       clearTimeout(this.timer);
     };
@@ -163,7 +162,7 @@ export class ReviewStore {
 
   /** Undo the last change of marks on the server; return the papers that it had changed. */
   async undo(): Promise<string[]> {
-    await this.unsent.send();
+    await this.unsent.sendAll();
     this.unsent.expectChange();
     const { undone } = await api.post("/api/searches/{session_id}/marks/undo", {
       path: { session_id: this.sessionId },
@@ -182,10 +181,10 @@ export class ReviewStore {
         .slice(start + 1, start + 1 + AHEAD)
         .map((row) => row.id),
     ];
-    for (const one of wanted) void this.loadDetail(one, one === id);
+    for (const one of wanted) void this.loadDetail(one);
   }
 
-  private async loadDetail(id: string, isCurrent: boolean): Promise<void> {
+  private async loadDetail(id: string): Promise<void> {
     if (this.details.peek().has(id) || this.loading.has(id)) return;
     this.loading.add(id);
     try {
@@ -193,11 +192,18 @@ export class ReviewStore {
       const paper = await api.get("/api/searches/{session_id}/papers/{paper_id}", { path });
       const next = new Map([...this.details.peek(), [id, paper] as const].slice(-MOST_DETAILS));
       this.details.value = next;
-      if (isCurrent) this.detailError.value = undefined;
+      this.setDetailError(id, undefined);
     } catch (thrown) {
-      if (isCurrent) this.detailError.value = toApiError(thrown);
+      this.setDetailError(id, toApiError(thrown));
     }
     this.loading.delete(id);
+  }
+
+  private setDetailError(id: string, error: ApiError | undefined): void {
+    const errors = new Map(this.detailErrors.peek());
+    if (error) errors.set(id, error);
+    else if (!errors.delete(id)) return;
+    this.detailErrors.value = errors;
   }
 
   /** Read papers again whose other verdicts can be seen now. */

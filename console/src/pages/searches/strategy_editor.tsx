@@ -1,4 +1,4 @@
-import { useId } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import type { QueryView, StrategyCheck, StrategyReply } from "../../api_types.ts";
 import { Button, IconButton, TextField } from "../../components/controls.tsx";
 import { Card } from "../../components/layout.tsx";
@@ -100,6 +100,9 @@ function QueryField(props: {
   onInput: (text: string) => void;
 }) {
   const id = useId();
+  // What was typed is checked later: until then the last translations stay, opened or not
+  const last = useRef(props.view);
+  if (props.view) last.current = props.view;
   const hasError = props.view?.problems.some((problem) => problem.severity === "error");
   return (
     <div class="field">
@@ -119,7 +122,7 @@ function QueryField(props: {
       <div id={`${id}-problems`} aria-live="polite">
         {props.view && <QueryProblems query={props.view} />}
       </div>
-      {props.view && <Translations query={props.view} only={props.sources} />}
+      {last.current && <Translations query={last.current} only={props.sources} />}
     </div>
   );
 }

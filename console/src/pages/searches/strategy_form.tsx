@@ -11,10 +11,11 @@ import { useDraft } from "../../draft.ts";
 import { useKeys } from "../../keys.ts";
 import { type Resource, useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
-import { useOtherDecider } from "./other_decider.ts";
+import { type ExpectOwnDecision, useOtherDecider } from "./other_decider.ts";
 import { parseEdit, type StrategyEdit, startEdit, toEditData } from "./strategy_edit.ts";
 import { StrategyEditor } from "./strategy_editor.tsx";
 import { type Plan, StrategyView } from "./strategy_view.tsx";
+import { UnsentPlan } from "./unsent_plan.tsx";
 
 const texts = strings.strategy;
 const CHECK_MS = 250;
@@ -33,7 +34,10 @@ export function useStrategy(sessionId: string): Resource<StrategyReply> {
 /** The plan of a search, with its decision if it waits: on its own page and in the inbox. */
 export function StrategyForm({ sessionId, onDecided }: { sessionId: string; onDecided?: () => void }) {
   const resource = useStrategy(sessionId);
-  const expectOwnDecision = useOtherDecider(resource.value.value?.checkpoint_id);
+  const checkpointId = resource.value.value?.checkpoint_id ?? undefined;
+  const expectOwnDecision = useOtherDecider(checkpointId);
+  const seen = useRef<string[]>([]);
+  if (checkpointId && !seen.current.includes(checkpointId)) seen.current.push(checkpointId);
   return (
     <Loaded resource={resource}>
       {(reply) =>
@@ -41,6 +45,7 @@ export function StrategyForm({ sessionId, onDecided }: { sessionId: string; onDe
           <StrategyDecision
             key={reply.checkpoint_id ?? "used"}
             reply={reply}
+            earlierIds={seen.current.filter((one) => one !== reply.checkpoint_id)}
             plan={{ ...reply, strategy: reply.strategy }}
             onDecide={expectOwnDecision}
             onDecided={(isApplied) => {
@@ -58,12 +63,14 @@ export function StrategyForm({ sessionId, onDecided }: { sessionId: string; onDe
 
 interface DecisionProps {
   reply: StrategyReply;
+  /** The questions that this page has shown before. */
+  earlierIds: string[];
   plan: Plan;
-  onDecide: () => void;
+  onDecide: ExpectOwnDecision;
   onDecided: (isApplied: boolean) => void;
 }
 
-function StrategyDecision({ reply, plan, onDecide, onDecided }: DecisionProps) {
+function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: DecisionProps) {
   const draft = useDraft(`strategy.${reply.checkpoint_id ?? reply.session_id}`);
   const hint = useDraft(`reject.${reply.checkpoint_id ?? reply.session_id}`);
   const edit = parseEdit(draft.text.value);
@@ -79,7 +86,7 @@ function StrategyDecision({ reply, plan, onDecide, onDecided }: DecisionProps) {
     if (isBusy) return;
     setBusy(true);
     setError(undefined);
-    onDecide();
+    const forget = onDecide();
     try {
       const state = await api.post("/api/searches/{session_id}/decide", {
         path: { session_id: reply.session_id },
@@ -93,11 +100,14 @@ function StrategyDecision({ reply, plan, onDecide, onDecided }: DecisionProps) {
       });
       const other = state.already_decided?.same_as_sent === false ? state.already_decided : undefined;
       if (other) showToast(other.message, "no");
-      else showToast(texts.sent);
-      draft.clear();
-      hint.clear();
+      else {
+        showToast(texts.sent);
+        draft.clear();
+        hint.clear();
+      }
       onDecided(!other);
     } catch (thrown) {
+      forget();
       setError(toApiError(thrown));
       setBusy(false);
     }
@@ -187,6 +197,9 @@ function StrategyDecision({ reply, plan, onDecide, onDecided }: DecisionProps) {
 
   return (
     <Detail bar={bar}>
+      {earlierIds.map((id) => (
+        <UnsentPlan key={id} checkpointId={id} />
+      ))}
       <div class="tags">
         <Tag tone={canDecide ? "waiting" : "neutral"}>{texts.tag}</Tag>
         <span class="quiet small">

@@ -8,10 +8,17 @@ import { strings } from "../../strings.ts";
 const texts = strings.workflows;
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: templates of workflows
 const FIRST_TEXT = {
-  inputs: { who: { type: "string", required: true, description: "Who is greeted." } },
-  nodes: [{ id: "greet", type: "echo", purpose: "Greet somebody.", params: { message: "Hello ${who}" } }],
+  inputs: { who: { type: "string", required: true, description: texts.firstDraft.who } },
+  nodes: [
+    {
+      id: "greet",
+      type: "echo",
+      purpose: texts.firstDraft.greet,
+      params: { message: texts.firstDraft.hello("${who}") },
+    },
+  ],
   edges: [],
-  outputs: { greeting: { source: "${greet.echo}", description: "The greeting." } },
+  outputs: { greeting: { source: "${greet.echo}", description: texts.firstDraft.greeting } },
 };
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: templates of workflows
 

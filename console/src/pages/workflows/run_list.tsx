@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { api } from "../../api.ts";
 import { toApiError } from "../../api_error.ts";
 import type { RunSummary } from "../../api_types.ts";
-import { Select } from "../../components/controls.tsx";
+import { ButtonLink, Select } from "../../components/controls.tsx";
 import { ROW_HEIGHT, Row } from "../../components/row.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { Age } from "../../components/time.tsx";
@@ -15,14 +15,8 @@ import { useResource } from "../../resource.ts";
 import { formatPath, navigate } from "../../router.ts";
 import { readOwnName } from "../../session.ts";
 import { strings } from "../../strings.ts";
-import {
-  describeRun,
-  describeStarter,
-  formatDuration,
-  isRunChange,
-  type RunStatus,
-  shortenId,
-} from "../run/run_words.ts";
+import { formatDuration } from "../../times.ts";
+import { describeRun, describeStarter, isRunChange, type RunStatus, shortenId } from "../run/run_words.ts";
 import { formatValue } from "./input_values.ts";
 
 const texts = strings.workflows;
@@ -100,7 +94,9 @@ export function RunList({ workflow, status }: { workflow: string; status: string
               render={(run) => <RunRow run={run} />}
             />
           ) : (
-            <EmptyState title={status || workflow ? texts.noSuchRuns : texts.noRuns} hint={texts.noRunsHint} />
+            <EmptyState title={status || workflow ? texts.noSuchRuns : texts.noRuns} hint={texts.noRunsHint}>
+              <ButtonLink href="/workflows">{texts.chooseWorkflow}</ButtonLink>
+            </EmptyState>
           )
         }
       </Loaded>

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import { ApiError, toApiError } from "../../api_error.ts";
 import type { WorkflowDescription } from "../../api_types.ts";
-import { Button, Select, TextField } from "../../components/controls.tsx";
+import { Button, ButtonLink, Select, TextField } from "../../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { PlainPage, Table } from "../../components/layout.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
@@ -43,7 +43,7 @@ export function ScheduleList() {
                     { title: texts.workflow },
                     { title: texts.when },
                     { title: texts.scheduler },
-                    { title: "" },
+                    { title: texts.removeSchedule, isTitleHidden: true },
                   ]}
                   rows={reply.schedules.map((one) => [
                     <a href={formatPath("/workflows/{name}", { name: one.name })} dir="auto">
@@ -62,7 +62,9 @@ export function ScheduleList() {
                 />
               </section>
             ) : (
-              <EmptyState title={texts.noSchedules} hint={texts.noSchedulesHint} />
+              <EmptyState title={texts.noSchedules} hint={texts.noSchedulesHint}>
+                <ButtonLink href="/workflows">{texts.chooseWorkflow}</ButtonLink>
+              </EmptyState>
             )}
           </>
         )}

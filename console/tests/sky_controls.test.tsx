@@ -1,0 +1,34 @@
+import { fireEvent, render } from "@testing-library/preact";
+import { expect, test, vi } from "vitest";
+import { Toasts } from "../src/components/toasts.tsx";
+import type { Cast } from "../src/sky/bodies.ts";
+import { Controls } from "../src/sky/controls.tsx";
+import type { SkyRunner } from "../src/sky/runner.ts";
+import { makeSkyState } from "../src/sky/state.ts";
+import { strings } from "../src/strings.ts";
+
+test("a picture or a model that the browser cannot make is an error that says what to do", async () => {
+  vi.stubGlobal("matchMedia", () => ({ matches: false }));
+  const runner = {
+    screenshot() {
+      throw new Error("The context is lost.");
+    },
+    makeModel: () => Promise.reject(new Error("The code cannot be loaded.")),
+  };
+  const { findByText, getByText } = render(
+    <>
+      <Controls
+        runner={runner as unknown as SkyRunner}
+        state={makeSkyState()}
+        cast={{ bodies: [], name: "U1" } as unknown as Cast}
+        zone={undefined}
+      />
+      <Toasts />
+    </>,
+  );
+  fireEvent.click(getByText(strings.sky.save));
+  fireEvent.click(getByText(strings.sky.saveModel));
+  expect((await findByText(strings.sky.notSaved)).closest("[role=alert]")).not.toBeNull();
+  await findByText(strings.sky.notSavedModel);
+  vi.unstubAllGlobals();
+});
