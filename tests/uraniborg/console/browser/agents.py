@@ -4,16 +4,20 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from paper_search.config import AppConfig
+from paper_search.errors import SessionFailed
 from paper_search.models import RawPaper
 from paper_search.testing import FakeSource
+from paper_search.workflow import Decision
 from tests.installed_programs import find_program
-from tests.paper_search.sessions.helpers import DataFolder, open_review
+from tests.paper_search.sessions.helpers import APPROVE, DataFolder, open_session
 from uraniborg.kernel.clock import SystemClock
+from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
 
@@ -67,15 +71,31 @@ class Agent:
             await self._stopping.wait()
 
 
-def store_review(home: Path, question: str, papers: Sequence[RawPaper], *others: FakeSource) -> str:
-    """Store a search that waits at the review of these papers in the data folder of a server; return its id."""
+def store_review(
+    home: Path,
+    question: str,
+    papers: Sequence[RawPaper],
+    *others: FakeSource,
+    decisions: Sequence[Decision] = (APPROVE,),
+    failure: str = "",
+) -> str:
+    """Store a search in the data folder of a server; return its id.
+
+    It waits at the review of these papers, or where other decisions lead to; with a `failure` it fails before that.
+    """
     data = home / "uraniborg" / "data"
     folder = DataFolder(data / "paper_search", FakeSource("alpha", list(papers)), *others)
+    if failure:
+        folder.engine.failures["dedup"] = Unavailable(failure)
 
     async def store() -> str:
         inbox = Inbox(data / "inbox.db")
         async with folder.open_manager(clock=SystemClock(), inbox=inbox) as manager:
-            return (await open_review(manager, question, AppConfig(default_max_results=1_000)))["session_id"]
+            asked = await open_session(manager, question, AppConfig(default_max_results=1_000))
+            with suppress(SessionFailed):
+                for decision in decisions:
+                    await manager.decide(asked["session_id"], decision)
+            return asked["session_id"]
 
     return run_in_thread(store())
 

@@ -7,7 +7,8 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import expect
 
-from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
+from tests.uraniborg.console.browser.conftest import Visitor
+from tests.uraniborg.console.browser.page_looks import check_all_looks
 from tests.uraniborg.console.processes import ServerProcess, run_server
 from uraniborg.recordings import QUERY
 
@@ -44,7 +45,7 @@ def test_a_part_that_does_not_start_is_named_with_what_to_do_and_the_others_work
     expect(row).to_contain_text("universe")
     expect(row).to_contain_text(f"Port {port} cannot be used")
     expect(row).to_contain_text("Stop the other program, or set another port.")
-    assert find_accessibility_problems(page) == []
+    check_all_looks(page)
     page.goto(f"{server.url}/universes")
     expect(page.get_by_role("alert")).to_contain_text(f"Port {port} cannot be used")
     expect(page.get_by_role("alert")).to_contain_text("Stop the other program, or set another port.")
@@ -76,7 +77,7 @@ def test_the_printed_address_signs_in_with_the_name_of_the_account(
     page = visitor.open_page(server.console.removeprefix(server.url))
     expect(page.get_by_label("Your name")).to_have_value("Tycho")
     assert "token" not in page.url
-    assert find_accessibility_problems(page) == []
+    check_all_looks(page)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_text("Live")).to_be_visible()
     page.reload()
@@ -92,6 +93,7 @@ def test_a_wrong_token_gets_a_page_that_says_what_to_do(
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="The token in this address is not the one of this server.")).to_be_visible()
     expect(page.get_by_text("uraniborg serve --open")).to_be_visible()
+    check_all_looks(page)
     page.get_by_label("Or paste the token").fill(server.token)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()

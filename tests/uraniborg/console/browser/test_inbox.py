@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.installed_programs import find_program
+from tests.pflow.mcp.gates import Gate
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
 from tests.uraniborg.console.processes import ServerProcess
 from uraniborg.recordings import QUERY
@@ -54,6 +56,36 @@ def test_a_proposed_search_is_approved_by_keyboard_and_its_results_arrive_live(
     assert (decided["state"], decided["door"], decided["decided_by"]) == ("decided", "console", "Sophie Brahe")
     expect(page.get_by_role("link").filter(has_text="papers to review").first).to_be_visible()
     expect(page.get_by_role("link").filter(has_text="by you, in the console").first).to_be_visible()
+
+
+def test_a_review_is_rejected_with_a_hint_and_the_next_one_kept_whole_by_keyboard_alone(
+    page: Page, client: httpx.Client, server: ServerProcess
+) -> None:
+    path = f"/api/searches/{start_search(client)['session_id']}"
+    review = client.post(f"{path}/decide", json={"action": "approve"}).json()
+    page.goto(f"{server.url}/inbox/{review['checkpoint_id']}")
+    best = page.get_by_role("table", name="Best matches").get_by_role("row")
+    expect(best.nth(1)).to_contain_text("TRAPPIST-1")
+    page.keyboard.press("r")
+    expect(page.get_by_role("dialog").get_by_role("textbox")).to_be_focused()
+    page.keyboard.type("also papers about stellar flares")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link").filter(has_text="in the console: also papers about stellar flares")).to_be_visible()
+    plan = client.post(f"{path}/decide", json={"action": "approve", "checkpoint_id": review["checkpoint_id"]}).json()
+    assert (plan["checkpoint_kind"], plan["already_decided"]["decided_by"]) == ("strategy_confirmation", "Sophie Brahe")
+    second = client.post(f"{path}/decide", json={"action": "approve"}).json()["checkpoint_id"]
+    page.goto(f"{server.url}/inbox/{second}")
+    expect(page.get_by_role("button", name="Keep all")).to_be_visible()
+    page.keyboard.press("a")
+    expect(page.locator(".toasts, [aria-label=Messages]").get_by_text("Approved.")).to_be_visible()
+    decided = read_question(client, second)
+    assert (decided["decision"]["action"], decided["door"], decided["decided_by"]) == (
+        "approve",
+        "console",
+        "Sophie Brahe",
+    )
+    assert client.post(f"{path}/decide", json={"action": "approve", "checkpoint_id": second}).json()["is_complete"]
 
 
 def test_a_plan_is_edited_in_place_and_stays_in_the_history(page: Page, client: httpx.Client) -> None:
@@ -112,6 +144,26 @@ def test_a_workflow_is_rejected_with_a_reason(page: Page, client: httpx.Client) 
     expect(page.get_by_role("link").filter(has_text="by you, in the console: not before Friday")).to_be_visible()
 
 
+def test_runs_and_jobs_are_counted_while_any_process_runs_them(
+    page: Page, client: httpx.Client, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    gate = Gate(tmp_path, "gate")
+    request.addfinalizer(gate.close)
+    running = page.locator(".pane-footer")
+    expect(running).to_have_text("No search, workflow or job runs now.")
+    client.put("/api/drafts/gated", json={"document": {"nodes": [gate.node("wait")]}})
+    client.post("/api/runs", json={"name": "gated"})
+    expect(running).to_have_text("Running now: 1 run")
+    client.post("/api/universes", json={"id": "t1", "name": "TRAPPIST-1", "from": "trappist-1"})
+    job = client.post("/api/universes/t1/jobs", json={"kind": "nbody", "days": 100_000}).json()
+    expect(running).to_have_text("Running now: 1 run, 1 job of a universe")
+    assert client.get("/api/running").json() == {"searches": 0, "runs": 1, "jobs": 1}
+    gate.open()
+    expect(running).to_have_text("Running now: 1 job of a universe")
+    client.post(f"/api/universes/t1/jobs/{job['id']}/cancel")
+    expect(running).to_have_text("No search, workflow or job runs now.")
+
+
 def test_typed_words_survive_a_reload(page: Page, client: httpx.Client, server: ServerProcess) -> None:
     page.goto(f"{server.url}/inbox/{start_search(client)['checkpoint_id']}")
     page.get_by_role("button", name="Reject with a hint").click()
@@ -129,11 +181,11 @@ def test_two_tabs_share_one_stream_and_the_second_takes_over(visitor: Visitor, c
     expect(second.get_by_text("Live")).to_be_visible()
     assert not [url for url in streams if url.endswith("/api/events")]
     entry_id = start_search(client)["checkpoint_id"]
-    link = f"a[href*='{entry_id.replace(':', '%3A')}']"
+    link = f"main a[href*='{entry_id.replace(':', '%3A')}']"
     expect(second.locator(link)).to_be_visible()
     first.close()
     other = start_search(client)["checkpoint_id"]
-    expect(second.locator(f"a[href*='{other.replace(':', '%3A')}']")).to_be_visible()
+    expect(second.locator(f"main a[href*='{other.replace(':', '%3A')}']")).to_be_visible()
 
 
 def test_at_phone_width_the_list_leads_to_the_question_and_back(

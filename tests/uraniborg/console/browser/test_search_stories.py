@@ -1,25 +1,47 @@
 """Searches as people do them in a browser, while agents in other processes work and the server comes and goes."""
 
+import json
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from paper_search.editorial_notices import EditorialNotice
-from paper_search.models import Author, SourceRecord
+from paper_search.models import (
+    Author,
+    ParsedIntent,
+    PartOrigin,
+    QueryBuilderInput,
+    RawPaper,
+    ScoredPaper,
+    SearchStrategy,
+    SourceRecord,
+)
+from paper_search.skills.intent_parser import IntentParser
+from paper_search.skills.query_builder import QueryBuilder
+from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import make_moon_papers
+from tests.paper_search.sessions.helpers import APPROVE, REJECT, make_moon_papers
+from tests.paper_search.sessions.processes import GatedSource
 from tests.uraniborg.console.browser.agents import Agent, store_review
-from tests.uraniborg.console.browser.conftest import LOOKS, Visitor, find_accessibility_problems
-from tests.uraniborg.console.browser.payloads import FOREIGN, PAYLOADS
-from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server
+from tests.uraniborg.console.browser.attack_watch import check_nothing_happened, record_fetches
+from tests.uraniborg.console.browser.conftest import Visitor
+from tests.uraniborg.console.browser.page_looks import Visit, check_pages, go_to
+from tests.uraniborg.console.browser.payloads import PAYLOADS
+from tests.uraniborg.console.processes import (
+    ServerProcess,
+    kill_agent_during_search,
+    make_environment,
+    run_server,
+)
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.recordings import QUERY
@@ -27,6 +49,14 @@ from uraniborg.recordings import QUERY
 pytestmark = pytest.mark.timeout(240)
 expect.set_options(timeout=30_000)  # machines that run many tests at once are slow
 HOSTILE = "tidal heating of icy moons <img src=x onerror=window.hit=1>"
+NOTICE = "10.1000/notice"
+PANES = ["list-pane", "detail-pane", "context-pane"]
+KEY = "key-of-tycho-brahe"
+READ_PAPER = """(paper) => {
+  paper.querySelector('.provenance').open = true;
+  return paper.innerText;
+}"""
+FAILURE = f"The disk is full. {' '.join(PAYLOADS[:8])}"
 
 
 @pytest.fixture(scope="module")
@@ -35,31 +65,88 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def hostile_id(home: Path) -> str:
-    """Return a search whose every text is an attack, stored before the server starts."""
-    notice: dict[str, Any] = {"status": "retracted", "source": "alpha"}
-    papers = [
-        paper.model_copy(
-            update={
-                "title": f"{paper.title} {payload}",
-                "abstract": f"Tidal heating of moons. {payload}",
-                "authors": [Author(name=payload), Author(name="Tycho Brahe")],
-                "venue": payload,
-                **dict.fromkeys(("volume", "issue", "pages", "publisher", "language"), payload),
-                "notices": [EditorialNotice(label=payload, notice_doi=payload, date=payload, **notice)],
-                "records": [SourceRecord(source="alpha", record_id=payload, reason=payload)],
-                "full_text_url": "javascript:window.hit=1",
-            }
-        )
-        for paper, payload in zip(make_moon_papers(len(PAYLOADS)), PAYLOADS, strict=True)
-    ]
-    broken = [FakeSource(f"broken{number}", error=Unavailable(text)) for number, text in enumerate(PAYLOADS)]
-    return store_review(home, HOSTILE, papers, *broken)
+def gated_source(tmp_path_factory: pytest.TempPathFactory) -> GatedSource:
+    """Return a source that searches of the server do not use, because they are offline trials."""
+    return GatedSource(tmp_path_factory.mktemp("site") / "packages")
 
 
 @pytest.fixture(scope="module")
-def server(home: Path, hostile_id: str) -> Generator[ServerProcess]:
-    with run_server(home) as running:
+def hostile_id(home: Path) -> str:
+    """Return a search whose every text is an attack, stored before the server starts."""
+    broken = [FakeSource(f"broken{number}", error=Unavailable(text)) for number, text in enumerate(PAYLOADS)]
+    papers = make_hostile_papers("alpha")
+    with pytest.MonkeyPatch.context() as patch:
+        write_hostile_texts(patch)
+        return store_review(home, HOSTILE, papers, FakeSource("beta", make_hostile_papers("beta")), *broken)
+
+
+@pytest.fixture(scope="module")
+def hostile_plan_id(home: Path) -> str:
+    """Return a search that waits with the plan of a second round, with such texts."""
+    with pytest.MonkeyPatch.context() as patch:
+        write_hostile_texts(patch)
+        return store_review(home, HOSTILE, make_hostile_papers("alpha")[:3], decisions=(APPROVE, REJECT))
+
+
+@pytest.fixture(scope="module")
+def failed_id(home: Path) -> str:
+    return store_review(home, "a search that failed", make_moon_papers(), failure=FAILURE)
+
+
+def make_hostile_papers(source: str) -> list[RawPaper]:
+    """Return a retracted paper for each attack. Papers of two sources are merged, and differ in their venues."""
+    notice: dict[str, Any] = {"status": "retracted", "source": source}
+    return [
+        paper.model_copy(
+            update={
+                "source": source,
+                "title": f"{paper.title} {payload}",
+                "abstract": f"Tidal heating of moons. {payload}",
+                "authors": [Author(name=payload), Author(name="Tycho Brahe")],
+                "venue": f"{source} {payload}",
+                **dict.fromkeys(("volume", "issue", "pages", "publisher", "language"), payload),
+                "notices": [
+                    EditorialNotice(label=payload, notice_doi=payload if number else NOTICE, date=payload, **notice)
+                ],
+                "records": [SourceRecord(source=source, record_id=payload, reason=payload)],
+                "full_text_url": "javascript:window.hit=1",
+            }
+        )
+        for number, (paper, payload) in enumerate(zip(make_moon_papers(len(PAYLOADS)), PAYLOADS, strict=True))
+    ]
+
+
+def write_hostile_texts(patch: pytest.MonkeyPatch) -> None:
+    """Let the steps that a language model can do write attacks: notes, and reasons of queries, sources and ranks."""
+    parse, build, score = IntentParser.parse, QueryBuilder.build, RelevanceScorer.score
+
+    async def parse_question(self: IntentParser, text: str) -> ParsedIntent:
+        return (await parse(self, text)).model_copy(update={"notes": list(PAYLOADS)})
+
+    async def build_strategy(self: QueryBuilder, given: QueryBuilderInput) -> SearchStrategy:
+        reason = " ".join(PAYLOADS)
+        origins = [
+            PartOrigin(part=part, value="", inherited=False, reason=reason)
+            for part in ("queries[0]", "sources", "max_results")
+        ]
+        notes = [f"note {text}" for text in PAYLOADS]
+        return (await build(self, given)).model_copy(update={"origins": origins, "notes": notes})
+
+    async def score_papers(self: RelevanceScorer, papers: list[RawPaper], *given: Any) -> list[ScoredPaper]:
+        scored = await score(self, papers, *given)
+        texts = cycle(PAYLOADS)
+        return [one.model_copy(update={"relevance_reason": next(texts)}) for one in scored]
+
+    patch.setattr(IntentParser, "parse", parse_question)
+    patch.setattr(QueryBuilder, "build", build_strategy)
+    patch.setattr(RelevanceScorer, "score", score_papers)
+
+
+@pytest.fixture(scope="module")
+def server(
+    home: Path, hostile_id: str, hostile_plan_id: str, failed_id: str, gated_source: GatedSource
+) -> Generator[ServerProcess]:
+    with run_server(home, PYTHONPATH=gated_source.env["PYTHONPATH"], OPENALEX_API_KEY=KEY) as running:
         yield running
 
 
@@ -75,35 +162,133 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
+def tab_to(page: Page, target: Locator, key: str = "Tab") -> None:
+    """Press Tab, or another key, until the control has the focus: it must be reachable by keyboard alone."""
+    expect(target).to_be_visible()
+    for _ in range(120):
+        if target.evaluate("(control) => control === document.activeElement"):
+            return
+        press(page, key)
+    raise AssertionError(f"{target} cannot be reached by Tab")
+
+
+def type_into(page: Page, field: Locator, text: str, key: str = "Tab") -> None:
+    """Replace the text of a field by keyboard alone."""
+    tab_to(page, field, key)
+    press(page, "Control+a")
+    page.keyboard.type(text)
+
+
+def find_item(page: Page, session_id: str) -> Locator:
+    """Return the entry of a search in the list of searches."""
+    return page.get_by_role("listitem").filter(has=page.locator(f"a[href='/searches/{session_id}']"))
+
+
 def get_current_title(page: Page) -> str:
     return page.locator("#paper-title").inner_text()
 
 
-def test_a_person_decides_a_plan_that_an_agent_proposed(visitor: Visitor, server: ServerProcess) -> None:
+def test_a_person_decides_a_plan_that_an_agent_proposed_by_keyboard_alone(
+    visitor: Visitor, server: ServerProcess
+) -> None:
     with Agent(server.env) as agent:
         page = visitor.open_page("/searches")
         asked = agent.call("search_papers", query=QUERY)
-        item = page.get_by_role("listitem").filter(has=page.locator(f"a[href='/searches/{asked['session_id']}']"))
+        session_id = asked["session_id"]
+        item = find_item(page, session_id)
         expect(item.get_by_text("Plan waits for you")).to_be_visible()
-        item.get_by_role("link", name=QUERY).click()
+        press(page, "/")
+        expect(page.get_by_role("searchbox", name="Words of the question")).to_be_focused()
+        page.keyboard.type(session_id)
+        expect(page.locator(".search-item")).to_have_count(1)
+        press(page, "Escape", "ArrowDown")
+        expect(item.get_by_role("link", name=QUERY)).to_be_focused()
+        press(page, "Enter")
         expect(page.get_by_role("heading", name=QUERY)).to_be_visible()
-        page.get_by_text("As 4 sources receive it").first.click()
+        openalex = page.get_by_role("table", name="Where and how much").get_by_role("row").filter(has_text="openalex")
+        expect(openalex).to_contain_text("48 papers in the shipped recording")
+        tab_to(page, page.get_by_text("As 4 sources receive it").first)
+        press(page, "Enter")
         expect(page.get_by_text("submittedDate:[2016").first).to_be_visible()
         press(page, "e")
         query = page.get_by_role("textbox", name="Query 1")
-        query.fill('("TRAPPIST-1" AND atmosphere')
+        type_into(page, query, '("TRAPPIST-1" AND atmosphere')
         expect(page.get_by_text("This bracket is not closed.").first).to_be_visible()
         expect(page.get_by_role("button", name="Search with these edits")).to_be_disabled()
-        query.fill('"TRAPPIST-1" AND atmosphere')
+        type_into(page, query, '"TRAPPIST-1" AND atmosphere')
+        first = page.locator(".queries > li").first
+        tab_to(page, first.get_by_text("As 4 sources receive it"))
+        press(page, "Enter")
+        arxiv = first.locator("dd").nth(2)
+        expect(arxiv).to_contain_text('(all:"TRAPPIST-1" AND all:atmosphere) AND submittedDate:[2016')
+        press(page, "Shift+Tab", "End")
+        page.keyboard.type(" AND water")
+        expect(arxiv).to_contain_text('(all:"TRAPPIST-1" AND all:atmosphere AND all:water)')
+        type_into(page, query, '"TRAPPIST-1" AND atmosphere')
+        tab_to(page, page.get_by_role("button", name="Add a query"))
+        press(page, "Enter")
+        type_into(page, page.get_by_role("textbox", name="Query 3"), '"TRAPPIST-1" AND flares', "Shift+Tab")
+        tab_to(page, page.get_by_role("button", name="Remove query 2"), "Shift+Tab")
+        press(page, "Enter")
+        expect(page.get_by_role("textbox", name="Query 2")).to_have_value('"TRAPPIST-1" AND flares')
+        expect(page.get_by_role("textbox", name="Query 3")).to_have_count(0)
+        tab_to(page, page.get_by_role("checkbox", name="europepmc"))
+        press(page, "Space")
+        type_into(page, page.get_by_label("From year"), "2018")
+        edits = page.locator(".card").filter(has=page.get_by_role("heading", name="Your edits"))
+        expect(edits.get_by_role("listitem").filter(has_text="From year").locator("del")).to_have_text("2016")
+        expect(edits.get_by_role("listitem").filter(has_text="From year").locator("ins")).to_have_text("2018")
+        expect(page.get_by_text("As 3 sources receive it").first).to_be_visible()
+        tab_to(page, page.get_by_role("button", name="Search with these edits"))
         expect(page.get_by_role("button", name="Search with these edits")).to_be_enabled()
-        page.get_by_role("button", name="Search with these edits").click()
+        press(page, "Enter")
         expect(page.get_by_role("list", name="Papers")).to_be_visible()
-        state = agent.call("get_session", session_id=asked["session_id"])
+        state = agent.call("get_session", session_id=session_id)
         assert state["current_checkpoint_kind"] == "result_review"
+        press(page, "r")
+        expect(page.get_by_label("What is missing?")).to_be_focused()
+        page.keyboard.type("also papers about stellar flares since 2017")
+        press(page, "Tab", "Enter")
+        changes = page.locator(".card").filter(has=page.get_by_role("heading", name="Changed since the last round"))
+        expect(changes.get_by_role("listitem").filter(has_text="From year").locator("del")).to_have_text("2018")
+        expect(changes.get_by_role("listitem").filter(has_text="From year").locator("ins")).to_have_text("2017")
+        added = changes.get_by_role("listitem").filter(has_text='AND "stellar flares"')
+        expect(added).to_contain_text("added")
+        inherited = page.get_by_role("table", name="Kept from earlier rounds")
+        for part, value, reason in (
+            ("Query", '"TRAPPIST-1" AND flares', "set by a person in round 1"),
+            ("Sources", "openalex, crossref, arxiv", "set by a person in round 1"),
+            ("Removed query", 'atmospheres AND "TRAPPIST-1" AND planets', "removed by a person in round 1"),
+        ):
+            cells = inherited.get_by_role("row").filter(has_text=value).first.get_by_role("cell")
+            expect(cells).to_have_text([part, value, reason])
 
 
-def test_papers_are_reviewed_by_keyboard_alone_in_two_rounds_and_exported(visitor: Visitor) -> None:
-    page = visitor.open_page("/searches")
+def test_a_plan_shows_the_state_and_the_key_of_each_source(visitor: Visitor, server: ServerProcess) -> None:
+    with server.make_client() as client:
+        plan = client.post("/api/searches", json={"query": QUERY, "offline": False}).json()
+    page = visitor.open_page(f"/searches/{plan['session_id']}/strategy")
+    page.get_by_text("sources not used").click()
+    rows = page.get_by_role("table", name="Where and how much").get_by_role("row")
+    for name, state in (
+        ("openalex", "ready, with your key"),
+        ("crossref", "ready"),
+        ("serpapi_scholar", "off: no key. Set SERPAPI_API_KEY"),
+    ):
+        expect(rows.filter(has_text=name).get_by_role("cell")).to_have_text([name, state])
+    assert KEY not in page.content()
+
+
+def test_papers_are_reviewed_by_keyboard_alone_beside_an_agent_in_two_rounds_and_exported(
+    visitor: Visitor, server: ServerProcess
+) -> None:
+    with Agent(server.env) as agent:
+        page = visitor.open_page("/searches")
+        review_two_rounds(page, agent)
+
+
+def review_two_rounds(page: Page, agent: Agent) -> None:
+    """Review, search another round, finish and export, while an agent searches, decides and reads the result."""
     expect(page.get_by_role("button", name="Start a search").first).to_be_visible()
     press(page, "n")
     expect(page.get_by_label("What are you looking for?")).to_be_focused()
@@ -122,6 +307,12 @@ def test_papers_are_reviewed_by_keyboard_alone_in_two_rounds_and_exported(visito
     expect(page.get_by_text("2 decided")).to_be_visible()
     press(page, "m", "Enter")
     expect(page.get_by_role("img", name="1 excluded")).to_be_visible()
+    waiting = page.get_by_role("navigation").get_by_role("link", name="Inbox").locator(".count > [aria-hidden]")
+    before = int(waiting.inner_text())
+    other_id = agent.call("search_papers", query=QUERY)["session_id"]
+    expect(waiting).to_have_text(str(before + 1))
+    session_id = page.url.split("/")[4]
+    working = agent.start("decide", session_id=other_id, action="approve")
     press(page, "r")
     expect(page.get_by_label("What is missing?")).to_be_focused()
     page.keyboard.type("also papers about stellar flares")
@@ -133,14 +324,36 @@ def test_papers_are_reviewed_by_keyboard_alone_in_two_rounds_and_exported(visito
     expect(page.get_by_role("heading", name="Finish the review?")).to_be_visible()
     press(page, "Enter")
     expect(page.get_by_text("This search is complete.")).to_be_visible()
+    assert agent.finish(working)["current_checkpoint_kind"] == "result_review"
+    assert agent.call("get_session", session_id=session_id)["is_complete"]
     assert download(page, "PRISMA figure").startswith("<svg")
-    assert "@" in download(page, "BibTeX")
+    check_exports(page, first)
+
+
+def check_exports(page: Page, included: str) -> None:
+    """Download every export by keyboard, then the papers again without those that are not included."""
+    files = {name: download(page, name) for name in ("BibTeX", "RIS", "CSL-JSON", "Table", "JSON", "Search log")}
+    titles = [paper["title"] for paper in json.loads(files["JSON"])["papers"]]
+    assert included in titles
+    assert len(titles) > 1
+    assert all(title in files["Table"] for title in titles)
+    counts = files["BibTeX"].count("\n}"), files["RIS"].count("TY  - "), len(json.loads(files["CSL-JSON"]))
+    assert counts == (len(titles),) * 3
+    assert "Records screened" in files["Search log"]
+    tab_to(page, page.get_by_label("Only included papers"))
+    press(page, "Space")
+    links = page.locator(".export-links a")
+    addresses = [links.nth(number).get_attribute("href") or "" for number in range(links.count())]
+    assert ["status=include" in address for address in addresses] == [True] * 5 + [False]
+    tab_to(page, page.get_by_role("link", name="BibTeX"), "Shift+Tab")
+    assert download(page, "BibTeX").count("\n}") == 1  # Chromium refuses more than ten downloads in a row
+    assert [paper["title"] for paper in json.loads(download(page, "JSON"))["papers"]] == [included]
 
 
 def download(page: Page, name: str) -> str:
     """Return the file of a link that is followed by keyboard."""
     with page.expect_download() as started:
-        page.get_by_role("link", name=name).focus()
+        tab_to(page, page.get_by_role("link", name=name, exact=True))
         press(page, "Enter")
     return Path(started.value.path()).read_text(encoding="utf-8").lstrip("\ufeff")
 
@@ -158,7 +371,7 @@ def test_the_second_of_two_deciders_is_told_who_was_first(
         expect(page.get_by_role("button", name="Approve")).to_be_visible()
     expect(pages[2].get_by_text("Live")).to_be_visible()
     press(pages[0], "a")
-    expect(pages[2].get_by_text("Ada decided this in the console: approved.")).to_be_visible()
+    expect(pages[2].get_by_text("Approved by Ada, in the console.")).to_be_visible()
     expect(pages[2].get_by_role("button", name="Approve")).to_have_count(0)
     press(pages[1], "r")
     pages[1].get_by_label("What is missing or wrong?").fill("no")
@@ -201,13 +414,17 @@ def test_several_papers_get_one_verdict_and_one_undo(visitor: Visitor, server: S
     expect(page.get_by_text("0 maybe")).to_be_visible()
 
 
-def test_leaving_and_returning_restores_filter_and_paper(visitor: Visitor, server: ServerProcess) -> None:
+def test_leaving_and_returning_restores_filter_place_and_paper(visitor: Visitor, server: ServerProcess) -> None:
     session_id = start_review(server)
     page = visitor.open_page(f"/searches/{session_id}/review")
     expect(page.get_by_role("list", name="Papers")).to_be_visible()
+    check_filters_by_keyboard(page)
+    check_orders(page, server, session_id)
     page.get_by_label("Sort").select_option("title")
     page.get_by_role("list", name="Papers").get_by_role("link").nth(3).click()
     expect(page.locator("#paper-title")).to_be_visible()
+    scrolled = page.locator(".virtual-list").evaluate("(list) => { list.scrollTop = 150; return list.scrollTop; }")
+    assert scrolled == 150
     press(page, "x")
     page.get_by_label("Another reason").fill("not about atmospheres")
     address = page.url
@@ -215,31 +432,130 @@ def test_leaving_and_returning_restores_filter_and_paper(visitor: Visitor, serve
     expect(page.get_by_role("heading", name="Searches")).to_be_visible()
     page.locator(f"a[href='/searches/{session_id}']").click()
     expect(page).to_have_url(address)
+    expect(page.get_by_label("Sort")).to_have_value("title")
+    assert page.locator(".virtual-list").evaluate("(list) => list.scrollTop") == scrolled
     expect(page.get_by_label("Another reason")).to_have_value("not about atmospheres")
     page.reload()
     expect(page.get_by_label("Another reason")).to_have_value("not about atmospheres")
 
 
-def test_papers_are_put_on_a_shelf(visitor: Visitor, server: ServerProcess) -> None:
+def check_filters_by_keyboard(page: Page) -> None:
+    """Choose papers by state, source, year and score, each filter alone, without a mouse."""
+    heading = page.get_by_role("heading", name=re.compile(r"^\d+ papers?$"))
+    expect(heading).to_have_text("12 papers")
+    press(page, "j", "i", "Enter", "x", "1", "Enter")
+    expect(page.get_by_text("2 decided")).to_be_visible()
+    tab_to(page, page.get_by_role("button", name="Filter"), "Shift+Tab")
+    press(page, "Enter")
+    for label, choice, found in (("State", "Include", "1 paper"), ("Source", "europepmc", "2 papers")):
+        tab_to(page, page.locator(".filters").get_by_label(label))
+        page.keyboard.type(choice)
+        expect(heading).to_have_text(found)
+        clear_filters(page)
+    for label, text, found in (
+        ("From year", "2018", "6 papers"),
+        ("To year", "2016", "1 paper"),
+        ("Score at least", "0.77", "3 papers"),
+    ):
+        type_into(page, page.get_by_label(label), text)
+        expect(heading).to_have_text(found)
+        clear_filters(page)
+    expect(heading).to_have_text("12 papers")
+    tab_to(page, page.get_by_role("button", name="Filter"), "Shift+Tab")
+    press(page, "Enter")
+
+
+def clear_filters(page: Page) -> None:
+    expect(page.get_by_role("button", name="Filter (1)")).to_be_visible()
+    tab_to(page, page.get_by_role("button", name="Clear the filter"))
+    press(page, "Enter")
+    tab_to(page, page.get_by_role("button", name="Filter", exact=True), "Shift+Tab")
+
+
+def check_orders(page: Page, server: ServerProcess, session_id: str) -> None:
+    """Sort by everything: the list has the order of the values."""
+    rows = page.context.request.get(f"{server.url}/api/searches/{session_id}/papers?limit=500").json()["papers"]
+    states = ["include", "exclude", "maybe", "undecided"]
+    orders: dict[str, Callable[[Any], Any]] = {
+        "Score": lambda row: -row["relevance_score"],
+        "Year": lambda row: -row["year"],
+        "Title": lambda row: row["title"].lower(),
+        "State": lambda row: states.index(row["status"]),
+        "Source": lambda row: row["sources"],
+        "Rank": lambda row: row["rank"],
+    }
+    for label, key in orders.items():
+        page.get_by_label("Sort").select_option(label)
+        titles = [row["title"] for row in sorted(rows, key=key)]
+        expect(page.locator(".list-pane li:nth-child(-n + 8) .row-title")).to_have_text(titles[:8])
+        has_sources = page.locator(".list-pane .row-detail").first.get_by_text("arxiv, crossref")
+        expect(has_sources).to_have_count(1 if label == "Source" else 0)
+
+
+def test_a_merged_paper_shows_the_matched_words_and_the_origin_of_each_field(
+    visitor: Visitor, server: ServerProcess
+) -> None:
+    page = visitor.open_page(f"/searches/{start_review(server)}/review")
+    page.get_by_role("link", name="Modeling climate diversity").click()
+    expect(page.locator("#paper-title mark")).to_have_text(["TRAPPIST-1 planets"])
+    expect(page.locator(".paper .prose mark").first).to_be_visible()
+    tab_to(page, page.get_by_text("Where each value comes from"))
+    press(page, "Enter")
+    year = page.locator(".provenance dl").first.locator("div").filter(has=page.get_by_text("Year", exact=True))
+    expect(year.locator("dd p")).to_have_text(["2018 openalexalso crossref", "2017 arxiv"])
+    records = page.locator(".provenance dl").nth(1).locator("div")
+    expect(records.locator("dt")).to_have_text(["openalex", "crossref", "arxiv"])
+    expect(records.last).to_contain_text("1707.06927v1")
+
+
+def test_papers_are_put_on_a_shelf_by_keyboard_alone(visitor: Visitor, server: ServerProcess) -> None:
     session_id = start_review(server)
     page = visitor.open_page(f"/searches/{session_id}/review")
     expect(page.get_by_role("list", name="Papers")).to_be_visible()
     press(page, "j", "i", "Enter", "i", "Enter")
     expect(page.get_by_text("2 include")).to_be_visible()
-    page.get_by_role("button", name="Put on a shelf").click()
-    page.get_by_label("Name of the shelf").fill("planets")
-    page.get_by_role("button", name="Put on the shelf").click()
+    tab_to(page, page.get_by_role("button", name="Put on a shelf"))
+    press(page, "Enter")
+    type_into(page, page.get_by_label("Name of the shelf"), "planets")
+    tab_to(page, page.get_by_role("button", name="Put on the shelf"))
+    press(page, "Enter")
     expect(page.get_by_text("The shelf planets has 2 papers, 2 new.")).to_be_visible(timeout=60_000)
 
 
-def test_a_search_is_deleted_after_a_question(visitor: Visitor, server: ServerProcess) -> None:
+def test_a_search_is_deleted_after_a_question_by_keyboard_alone(visitor: Visitor, server: ServerProcess) -> None:
     session_id = start_review(server)
     page = visitor.open_page("/searches")
-    item = page.get_by_role("listitem").filter(has=page.locator(f"a[href='/searches/{session_id}']"))
-    item.get_by_role("button", name="Delete").click()
+    tab_to(page, find_item(page, session_id).get_by_role("button", name="Delete"))
+    press(page, "Enter")
     expect(page.get_by_text("This cannot be undone.")).to_be_visible()
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    tab_to(page, page.get_by_role("dialog").get_by_role("button", name="Delete"))
+    press(page, "Enter")
     expect(page.locator(f"a[href='/searches/{session_id}']")).to_have_count(0)
+
+
+@pytest.mark.soak  # the server may resume the search before the person does
+def test_a_search_whose_agent_was_killed_is_resumed_from_the_list(
+    visitor: Visitor, server: ServerProcess, gated_source: GatedSource, hostile_id: str, failed_id: str
+) -> None:
+    page = visitor.open_page("/searches")
+    session_id = kill_agent_during_search(server, gated_source, "tidal heating of moons")
+    gated_source.open()
+    item = find_item(page, session_id)
+    expect(item.get_by_text("Working")).to_be_visible()
+    expect(item.get_by_text("round 1")).to_be_visible()
+    tab_to(page, item.get_by_role("button", name="Resume"))
+    press(page, "Enter")
+    expect(page.get_by_text("The search continues.")).to_be_visible()
+    expect(item.get_by_text("Papers wait for you")).to_be_visible()
+    expect(item.get_by_text("round 1, 3 papers")).to_be_visible()
+    expect(item.get_by_role("list", name="Sources").get_by_role("listitem")).to_have_text(["shelfanswered"])
+    expect(item.get_by_role("button", name="Resume")).to_have_count(0)
+    failed = find_item(page, failed_id)
+    expect(failed.get_by_text("Failed", exact=True)).to_be_visible()
+    expect(failed.get_by_text("The disk is full.")).to_be_visible()
+    sources = find_item(page, hostile_id).get_by_role("list", name="Sources").get_by_role("listitem")
+    expect(sources.filter(has_text="broken7").first).to_contain_text("failed")
+    expect(sources.filter(has_text="alpha")).to_have_text("alphaanswered")
 
 
 def mark_as_other_reviewers(server: ServerProcess, session_id: str, papers: list[str]) -> None:
@@ -254,10 +570,9 @@ def mark_as_other_reviewers(server: ServerProcess, session_id: str, papers: list
 
 
 def test_no_text_of_a_search_is_executed_or_fetches_anything(
-    visitor: Visitor, server: ServerProcess, hostile_id: str
+    visitor: Visitor, server: ServerProcess, hostile_id: str, hostile_plan_id: str, failed_id: str
 ) -> None:
-    fetched: list[str] = []
-    visitor.context.on("request", lambda request: fetched.append(request.url))
+    fetched = record_fetches(visitor)
     with server.make_client() as client:
         listed = client.get(f"/api/searches/{hostile_id}/papers", params={"limit": 500}).json()["papers"]
         papers = [paper["id"] for paper in listed]
@@ -270,58 +585,86 @@ def test_no_text_of_a_search_is_executed_or_fetches_anything(
     marks = f"{server.url}/api/searches/{hostile_id}/marks"
     assert visitor.context.request.put(marks, data={"decisions": own}, headers={"X-Uraniborg": "1"}).ok
     page = visitor.open_page("/searches")
-    page.on("dialog", lambda dialog: fetched.append(f"dialog {dialog.message}"))
-    expect(page.get_by_text(HOSTILE)).to_be_visible()
-    page.goto(f"{server.url}/searches/{plan['session_id']}/strategy")
-    expect(page.get_by_text("Changed since the last round")).to_be_visible()
-    page.goto(f"{server.url}/searches/{hostile_id}/strategy")
-    expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
-    errors = page.locator(".detail").inner_text()
-    assert [text for text in PAYLOADS if text.isprintable() and text not in errors] == []
-    page.goto(f"{server.url}/searches/{hostile_id}/review")
-    expect(page.get_by_role("list", name="Papers")).to_be_visible()
+
+    def visit(path: str, sign: Locator) -> str:
+        """Go to another page, wait for the sign of it, and return its words."""
+        check_nothing_happened(page, visitor, fetched)
+        page.goto(f"{server.url}{path}")
+        expect(sign.first).to_be_visible()
+        return page.locator("main").inner_text()
+
+    def list_missing(words: str, prefix: str = "") -> list[str]:
+        """Return the attacks that a page should show, and does not."""
+        return [text for text in PAYLOADS if text.isprintable() and f"{prefix}{text}" not in words]
+
+    expect(page.get_by_text(HOSTILE).first).to_be_visible()
+    expect(find_item(page, failed_id).get_by_text(PAYLOADS[0])).to_be_visible()
+    visit(f"/searches/{failed_id}", page.get_by_text(PAYLOADS[0]))
+    visit(f"/searches/{plan['session_id']}/strategy", page.get_by_text("Changed since the last round"))
+    heading = page.get_by_role("heading", name=HOSTILE)
+    errors = visit(f"/searches/{hostile_id}/strategy", heading)
+    assert list_missing(errors) == []
+    assert list_missing(errors, "note ") == []
+    inherited = page.get_by_role("table", name="Kept from earlier rounds")
+    next_plan = visit(f"/searches/{hostile_plan_id}/strategy", inherited)
+    assert " ".join(PAYLOADS[:6]) in inherited.inner_text()
+    assert list_missing(next_plan, "note ") == []
+    asked = visit(f"/inbox/{hostile_plan_id}:2:strategy_confirmation", heading)
+    assert list_missing(asked, "note ") == []
+    decided = visit(f"/inbox/{hostile_id}:0:strategy_confirmation", page.get_by_text("Where and how much"))
+    assert all(f"note {text}" in decided for text in PAYLOADS[:15])  # a question has the first notes
+    best = visit(f"/inbox/{hostile_id}:1:result_review", page.get_by_role("button", name="Keep all"))
+    assert sum(text in best for text in PAYLOADS) >= 10  # a question has the best papers
+    visit(f"/searches/{hostile_id}/review", page.get_by_role("list", name="Papers"))
+    shown: list[str] = []
     for _ in PAYLOADS:
         press(page, "j")
         expect(page.locator(".paper .prose")).to_be_visible()
         expect(page.get_by_text("Other reviewers")).to_be_visible()
-    page.get_by_text("Where each value comes from").click()
+        shown.append(page.locator(".paper").evaluate(READ_PAPER))
+    assert list_missing("\n".join(shown), "Why this rank: ") == []
+    assert list_missing("\n".join(shown), "beta ") == []
     expect(page.get_by_role("link", name="Open paper")).to_have_attribute(
         "href", re.compile(r"^https://doi\.org/10\.1000/alpha\.\d+$")
     )
-    assert page.evaluate("() => window.hit") is None
-    assert [address for address in fetched if not address.startswith(server.url)] == []
-    assert not any(FOREIGN in address for address in fetched)
+    (noticed,) = [paper["id"] for paper in listed if paper["retraction"]["notice_doi"] == NOTICE]
+    visit(f"/searches/{hostile_id}/review/{noticed}", page.locator(".paper .retraction"))
+    expect(page.locator(".list-pane [aria-current] .tag").filter(has_text="Retracted")).to_be_visible()
+    expect(page.locator(".retraction strong")).to_have_text("retracted")
+    expect(page.get_by_role("link", name="Notice")).to_have_attribute("href", f"https://doi.org/{NOTICE}")
+    check_nothing_happened(page, visitor, fetched)
 
 
-@pytest.mark.parametrize(("theme", "width"), LOOKS)
-def test_the_pages_of_searches_are_accessible(
-    make_visitor: Callable[..., Visitor], server: ServerProcess, hostile_id: str, theme: str, width: int
-) -> None:
-    visitor = make_visitor(theme=theme, width=width)
+def test_the_pages_of_searches_are_accessible_and_still(visitor: Visitor, server: ServerProcess) -> None:
     with server.make_client() as client:
         plan_id = client.post("/api/searches", json={"query": QUERY}).json()["session_id"]
         review_id = start_review(server)
         paper_id = client.get(f"/api/searches/{review_id}/papers").json()["papers"][0]["id"]
     page = visitor.open_page("/searches")
-    visits: list[tuple[str, str, list[str]]] = [
-        ("/searches", ".search-item", []),
-        ("/searches?new=1", "dialog textarea", []),
-        (f"/searches/{plan_id}/strategy", ".queries", []),
-        (f"/searches/{plan_id}/strategy", ".queries", ["e"]),
-        (f"/searches/{review_id}/review", ".virtual-list", []),
-        (f"/searches/{review_id}/review/{paper_id}", ".paper .prose", ["x"]),
-        (f"/searches/{review_id}/review/{paper_id}", ".paper .prose", ["b"]),
-        (f"/searches/{review_id}/progress", ".flow", []),
-    ]
-    for path, sign, keys in visits:
-        page.goto(f"{server.url}{path}")
-        expect(page.locator(sign).first).to_be_visible()
-        if not path.endswith("?new=1"):  # a dialog grows when its form arrives
-            assert page.evaluate("() => window.shifts") < 0.01, path
-        press(page, *keys)
-        assert find_accessibility_problems(page) == [], (path, keys)
-        overflow = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert overflow <= 0, path
+    expect(page.get_by_text("Live")).to_be_visible()
+    plan, review = f"/searches/{plan_id}/strategy", f"/searches/{review_id}/review"
+    check_pages(
+        page,
+        [
+            Visit("/searches", ".search-item"),
+            Visit("/searches?new=1", "dialog textarea"),
+            Visit("/searches", ".search-item", click=".search-item button:has-text('Delete')"),
+            Visit(plan, ".queries"),
+            *(Visit(plan, ".queries", key) for key in "er"),
+            Visit(review, ".virtual-list"),
+            *(Visit(f"{review}/{paper_id}", ".paper .prose", key) for key in ("x", "b", "a", "r")),
+            Visit(f"/searches/{review_id}/progress", ".flow"),
+            Visit(f"/searches/{review_id}/progress", ".flow", click="button:has-text('Put on a shelf')"),
+        ],
+    )
+    for width, expected in ((1440, PANES), (390, PANES[1:2])):
+        page.set_viewport_size({"width": width, "height": 844})
+        go_to(page, f"{review}/{paper_id}")
+        expect(page.locator(".paper .prose")).to_be_visible()
+        assert [name for name in PANES if page.locator(f".{name}").is_visible()] == expected
+    go_to(page, review)
+    expect(page.locator(".virtual-list")).to_be_visible()
+    assert [name for name in PANES if page.locator(f".{name}").is_visible()] == PANES[:1]
 
 
 @pytest.fixture
@@ -340,7 +683,7 @@ def test_a_server_killed_while_people_decide_loses_no_mark_and_no_typed_word(
     assert context.request.post(f"{own_server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"}).ok
     with Agent(own_server.env) as agent:
         asked = agent.call("search_papers", query=QUERY)
-        review, question = context.new_page(), context.new_page()
+        review, question, other = context.new_page(), context.new_page(), context.new_page()
         review.goto(f"{own_server.url}/searches/{review_id}/review")
         expect(review.get_by_role("list", name="Papers")).to_be_visible()
         press(review, "j", "i", "Enter")
@@ -348,14 +691,25 @@ def test_a_server_killed_while_people_decide_loses_no_mark_and_no_typed_word(
         question.goto(f"{own_server.url}/inbox/{asked['checkpoint_id']}")
         question.get_by_role("button", name="Reject with a hint").click()
         question.keyboard.type("also papers about ")
+        other.goto(f"{own_server.url}/inbox/{asked['checkpoint_id']}")
+        other.get_by_role("button", name="Reject with a hint").click()
+        other.keyboard.type("only dry ones")
+        other.goto(f"{own_server.url}/searches/{review_id}/review")
+        expect(other.get_by_text("Choose a paper.")).to_be_visible()
         own_server.process.send_signal(signal.SIGKILL)
         own_server.process.wait(30)
         question.keyboard.type("flares")
         question.get_by_role("button", name="Reject", exact=True).click()
-        for page in (review, question):
+        for page in (review, question, other):
             expect(page.get_by_text("The server does not answer.").first).to_be_visible()
         press(review, "x", "1", "Enter")
         expect(review.get_by_text("1 mark not sent yet")).to_be_visible()
+        press(other, "j", "j", "j", "i", "Enter")
+        for page in (review, other):
+            expect(page.get_by_text("2 marks not sent yet")).to_be_visible()
+        review.close()  # nobody looks at the review when the server is back
+        press(other, "g", "i")
+        expect(other.get_by_role("heading", name="Waiting for you")).to_be_visible()
         port = own_server.url.rpartition(":")[2]
         command = [sys.executable, "-m", "uraniborg", "serve", "--port", port, "--json"]
         env = make_environment(tmp_path)
@@ -363,10 +717,15 @@ def test_a_server_killed_while_people_decide_loses_no_mark_and_no_typed_word(
             command, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         try:
-            expect(review.get_by_text("2 decided")).to_be_visible(timeout=60_000)
-            expect(review.get_by_text("Live", exact=True)).to_be_visible()
-            review.reload()
+            expect(other.get_by_text("Live", exact=True)).to_be_visible(timeout=60_000)
+            expect(question.get_by_text("Live", exact=True)).to_be_visible()
+            other.wait_for_function("() => Object.keys(localStorage).every((key) => !key.includes('mark'))")
+            review = context.new_page()
+            review.goto(f"{own_server.url}/searches/{review_id}/review")
             expect(review.get_by_text("Wrong question").first).to_be_visible()
+            expect(review.get_by_text("2 include")).to_be_visible()
+            expect(review.get_by_text("1 exclude")).to_be_visible()
+            question.reload()
             expect(question.get_by_role("textbox")).to_have_value("also papers about flares")
             question.get_by_role("button", name="Reject", exact=True).click()
             decided = question.get_by_role("link").filter(has_text="by you, in the console: also papers about flares")
@@ -413,3 +772,37 @@ def test_an_abstract_of_ten_megabytes_and_details_of_the_same_size_are_shown_in_
         expect(page.get_by_role("heading", name="Publish?")).to_be_visible()
         assert len(page.locator(".prose").inner_text()) < 25_000
         expect(page.get_by_role("button", name="Approve")).to_be_visible()
+
+
+@pytest.mark.soak
+def test_two_thousand_papers_draw_few_rows_and_their_place_is_restored(browser: Browser, tmp_path: Path) -> None:
+    beta = FakeSource("beta", make_moon_papers(2_000, "beta")[1_000:])
+    rounds = (APPROVE, REJECT, APPROVE)  # a source and a round give at most 1,000
+    question = "tidal heating of icy moons"
+    session_id = store_review(tmp_path, question, make_moon_papers(1_000), beta, decisions=rounds)
+    with run_server(tmp_path) as server, browser.new_context(viewport={"width": 1440, "height": 900}) as context:
+        signing = {"token": server.token, "name": "Ada"}
+        assert context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"}).ok
+        page = context.new_page()
+        papers = f"{server.url}/api/searches/{session_id}/papers"
+        last = context.request.get(f"{papers}?limit=1&offset=1999").json()["papers"][0]
+        page.goto(f"{server.url}/searches/{session_id}/review")
+        expect(page.get_by_role("heading", name="2,000 papers")).to_be_visible()
+        rows = page.locator(".virtual-list li")
+        assert rows.count() < 60
+        page.locator(".virtual-list").evaluate("(list) => { list.scrollTop = list.scrollHeight; }")
+        page.get_by_role("link", name=last["title"]).click()
+        press(page, "j", "j", "i", "Enter", "k", "j", "m")
+        expect(page.locator("#paper-title")).to_have_text(last["title"])
+        press(page, "Enter")
+        expect(page.get_by_text("1 decided")).to_be_visible()
+        expect(page.locator(".tag").filter(has_text="1 maybe")).to_be_visible()
+        assert rows.count() < 60
+        place = page.locator(".virtual-list").evaluate("(list) => list.scrollTop")
+        assert place > 200_000
+        press(page, "g", "s")
+        page.locator(f"a[href='/searches/{session_id}']").click()
+        expect(page.locator(".virtual-list [aria-current]")).to_contain_text(last["title"])
+        assert page.locator(".virtual-list").evaluate("(list) => list.scrollTop") == place
+        page.reload()
+        expect(page.locator(".virtual-list [aria-current]")).to_be_in_viewport()

@@ -14,8 +14,10 @@ from playwright.sync_api import Locator, Page, expect
 from tests.installed_programs import find_program
 from tests.pflow.scheduling.fake_programs import NOTHING_FAILS, write_fake_programs
 from tests.uraniborg.console.browser.agents import Agent
+from tests.uraniborg.console.browser.attack_watch import check_nothing_happened, record_fetches
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
-from tests.uraniborg.console.browser.payloads import FOREIGN, PAYLOADS
+from tests.uraniborg.console.browser.page_looks import Visit, check_pages, go_to
+from tests.uraniborg.console.browser.payloads import PAYLOADS
 from tests.uraniborg.console.processes import ServerProcess, run_server
 
 pytestmark = pytest.mark.timeout(240)
@@ -52,6 +54,12 @@ async def number(params, context):
     if params["number"] == 700:
         raise NodeFailed("seven hundred is not wanted")
     return {"value": params["number"]}
+
+
+async def shout(params, context):
+    for text in params["texts"]:
+        context.say(text)
+    raise NodeFailed("\\n".join(params["texts"]))
 
 
 async def wait(params, context):
@@ -110,7 +118,7 @@ def write_talking_nodes(server: ServerProcess) -> None:
     """Write a node that fails for one number, and one that sends a message and waits for a file."""
     folder = Path(server.env["URANIBORG_HOME"], "pflow", "nodes")
     folder.mkdir(parents=True, exist_ok=True)
-    kinds = [{"type": name, "description": name, "run": f"talking.py:{name}"} for name in ("number", "wait")]
+    kinds = [{"type": name, "description": name, "run": f"talking.py:{name}"} for name in ("number", "shout", "wait")]
     nodes = [{**kind, "open_params": True, "outputs": {"value": "any"}} for kind in kinds]
     (folder / "talking.json").write_text(json.dumps({"nodes": nodes}), encoding="utf-8")
     (folder / "talking.py").write_text(TALKING, encoding="utf-8")
@@ -413,8 +421,24 @@ def test_the_whole_row_of_a_workflow_opens_it_and_j_and_k_move_through_the_list(
     page.wait_for_url("**/workflows/row-1")
 
 
-@pytest.mark.soak
-def test_no_text_of_a_run_is_executed_or_fetches_anything(visitor: Visitor, server: ServerProcess) -> None:
+VISIT_NODES = """async (names) => {
+  const texts = {};
+  const path = location.pathname;
+  for (const name of names) {
+    history.pushState(null, '', `${path}?node=${name}`);
+    dispatchEvent(new PopStateEvent('popstate'));
+    const end = performance.now() + 20000;
+    const isShown = () => {
+      const pane = document.querySelector('.context-pane');
+      return pane?.querySelector('h2')?.textContent === name && pane.querySelector('pre') ? pane.textContent : '';
+    };
+    while (!(texts[name] = isShown()) && performance.now() < end) await new Promise(requestAnimationFrame);
+  }
+  return texts;
+}"""
+
+
+def test_no_text_of_a_workflow_or_run_is_executed_or_fetches_anything(visitor: Visitor, server: ServerProcess) -> None:
     names = [f"node-{number}" for number in range(len(PAYLOADS))]
     nodes = [
         {"id": name, "type": "echo", "purpose": payload, "params": {"message": f"${{p{number}}}"}}
@@ -433,76 +457,85 @@ def test_no_text_of_a_run_is_executed_or_fetches_anything(visitor: Visitor, serv
     }
     write_talking_nodes(server)
     write_draft(server, "hostile", document)
-    run_id = run_to_end(server, "hostile", {f"p{number}": text for number, text in enumerate(PAYLOADS)})
-    fetched: list[str] = []
-    visitor.context.on("request", lambda request: fetched.append(request.url))
-    page = visitor.open_page("/workflows?view=runs")
-    page.on("dialog", lambda dialog: fetched.append(f"dialog {dialog.message}"))
-    expect(page.get_by_role("link", name="hostile").first).to_be_visible()
-    page.goto(f"{server.url}/runs/{run_id}")
+    write_draft(server, "failing", {"nodes": [{"id": "shout", "type": "shout", "params": {"texts": details}}]})
+    inputs = {f"p{number}": text for number, text in enumerate(PAYLOADS)}
+    run_id = run_to_end(server, "hostile", inputs)
+    failed_id = run_to_end(server, "failing", {})
+    with server.make_client() as client:
+        saving = {"final_name": "attacks", "description": "".join(filter(str.isprintable, " ".join(PAYLOADS)))[:500]}
+        client.post("/api/drafts/hostile/save", json=saving).raise_for_status()
+        scheduled = {"at": "mon 07:00", "inputs": inputs}
+        reply = client.put("/api/schedules/attacks", json=scheduled)
+        assert reply.is_success, reply.text
+    fetched = record_fetches(visitor)
+    page = visitor.open_page("/workflows")
+    expect(page.get_by_text(PAYLOADS[0]).first).to_be_visible()
+    check_nothing_happened(page, visitor, fetched)
+    go_to(page, "/workflows?view=schedules")
+    expect(page.get_by_role("link", name="attacks")).to_be_visible()
+    check_nothing_happened(page, visitor, fetched)
+    go_to(page, "/workflows?view=runs")
+    expect(page.get_by_role("list", name="Runs").get_by_text(PAYLOADS[0]).first).to_be_visible()
+    check_nothing_happened(page, visitor, fetched)
+    go_to(page, f"/runs/{failed_id}?node=shout")
+    expect(page.get_by_role("complementary").get_by_text(PAYLOADS[0]).first).to_be_visible()
+    shown = page.locator("main").inner_text()
+    assert [text for text in PAYLOADS if text.isprintable() and shown.count(text.strip()) < 2] == []
+    check_nothing_happened(page, visitor, fetched)
+    go_to(page, f"/runs/{run_id}")
     expect(page.get_by_role("heading", name=PAYLOADS[0])).to_be_visible()
     expect(get_node(page, "constructor")).to_be_visible()
-    for name, payload in zip(names[::6], PAYLOADS[::6], strict=True):
-        get_node(page, name).click()
-        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
-        expect(page.get_by_role("complementary").locator("pre", has_text=payload.strip()).first).to_be_visible()
-    page.goto(f"{server.url}/runs/{run_id}?node=batch&item=0")
+    check_nothing_happened(page, visitor, fetched)
+    texts = page.evaluate(VISIT_NODES, names)
+    assert [name for name, text in zip(names, PAYLOADS, strict=True) if texts[name].count(text) < 2] == []
+    check_nothing_happened(page, visitor, fetched)
+    go_to(page, f"/runs/{run_id}?node=batch&item=0")
     items = page.get_by_role("region", name="Items")
     expect(items.locator("pre", has_text=PAYLOADS[0].strip()).first).to_be_visible()
     expect(items.get_by_role("list", name="Items").get_by_text(PAYLOADS[0].strip()).first).to_be_visible()
-    page.goto(f"{server.url}/runs/{run_id}?view=timeline")
+    check_nothing_happened(page, visitor, fetched)
+    go_to(page, f"/runs/{run_id}?view=timeline")
     expect(page.get_by_role("list", name="Timeline")).to_be_visible()
-    page.goto(f"{server.url}/workflows/hostile")
-    expect(page.get_by_label("p0", exact=True)).to_be_visible()
-    page.goto(f"{server.url}/workflows/hostile/edit?source=draft")
+    check_nothing_happened(page, visitor, fetched)
+    go_to(page, "/workflows/attacks")
+    expect(page.get_by_label("p79", exact=True)).to_be_visible()
+    shown = page.locator("main").inner_text()
+    assert [text for text in PAYLOADS if text.isprintable() and text.strip() not in shown] == []
+    check_nothing_happened(page, visitor, fetched)
+    go_to(page, "/workflows/attacks/edit")
     expect(page.get_by_text("No errors. It can run.").or_(page.get_by_text("warning").first)).to_be_visible()
-    assert page.evaluate("() => window.hit") is None
-    assert [address for address in fetched if not address.startswith(server.url)] == []
-    assert not any(FOREIGN in address for address in fetched)
+    check_nothing_happened(page, visitor, fetched)
 
 
-@pytest.mark.parametrize(
-    ("width", "theme", "is_whole"),
-    [
-        (1440, "light", False),
-        (390, "dark", False),
-        *(
-            pytest.param(width, theme, True, marks=pytest.mark.soak)
-            for width in (390, 1440)
-            for theme in ("light", "dark")
-        ),
-    ],
-)
-def test_the_pages_of_workflows_are_accessible(
-    make_visitor: Callable[..., Visitor], server: ServerProcess, width: int, theme: str, is_whole: bool
-) -> None:
+def test_the_pages_of_workflows_are_accessible_and_still(visitor: Visitor, server: ServerProcess) -> None:
     write_draft(server, "open", {**DIGEST, "nodes": [{**DIGEST["nodes"][0], "tpye": "echo"}, *DIGEST["nodes"][1:]]})
     write_draft(server, "digest", DIGEST)
-    first = run_to_end(server, "digest", {"topic": "moons"})
+    write_draft(server, "asking", {"nodes": [{"id": "ask", "type": "approval", "params": {"question": "Send?"}}]})
+    first, second = (run_to_end(server, "digest", {"topic": topic}) for topic in ("moons", "tides"))
+    asked = run_to_end(server, "asking", {}, fresh=True)
     items = {"items": [1, "two", {"three": 3}], "error_handling": "continue"}
     many = {"id": "many", "type": "read-file", "params": {"file_path": "${item}"}, "batch": items}
     write_draft(server, "batch", {"nodes": [many]})
     batch = run_to_end(server, "batch", {})
-    visits = [
-        ("/workflows/open/edit?source=draft", ".findings li"),
-        (f"/runs/{first}", ".graph-node"),
-        (f"/runs/{first}?node=notes", ".context-body .failure"),
-        (f"/runs/{batch}?node=many&item=1", ".item-details"),
-        ("/workflows/digest", ".graph-node"),
-    ]
-    if is_whole:
-        second = run_to_end(server, "digest", {"topic": "tides"})
-        visits += [
-            ("/workflows", ".search-item"),
-            ("/workflows?view=runs", ".virtual-list a"),
-            ("/workflows?view=schedules", ".state"),
-            (f"/runs/{first}?view=timeline", ".timeline-row"),
-            (f"/runs/{first}/compare/{second}", ".compared-runs"),
-        ]
-    page = make_visitor(theme=theme, width=width).open_page("/workflows")
-    for path, sign in visits:
-        page.goto(f"{server.url}{path}")
-        expect(page.locator(sign).first).to_be_visible()
-        assert find_accessibility_problems(page) == [], path
-        overflow = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
-        assert overflow <= 0, path
+    page = visitor.open_page("/workflows")
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    check_pages(
+        page,
+        [
+            Visit("/workflows", ".search-item"),
+            Visit("/workflows?new=1", "dialog"),
+            Visit("/workflows?view=runs", ".virtual-list a"),
+            Visit("/workflows?view=schedules", ".state, .table"),
+            Visit("/workflows/open/edit?source=draft", ".findings li"),
+            Visit("/workflows/digest", ".graph-node"),
+            Visit("/workflows/digest", ".graph-node", click="button:has-text('Schedule')"),
+            Visit(f"/runs/{first}", ".graph-node"),
+            Visit(f"/runs/{first}?node=notes", ".context-body .failure"),
+            Visit(f"/runs/{batch}?node=many&item=1", ".item-details"),
+            Visit(f"/runs/{first}?view=timeline", ".timeline-row"),
+            Visit(f"/runs/{first}/compare/{second}", ".compared-runs"),
+            Visit(f"/runs/{first}", ".graph-node", click="button:has-text('Compare')"),
+            Visit(f"/runs/{asked}", ".decision-bar"),
+            Visit(f"/runs/{asked}", ".decision-bar", "r"),
+        ],
+    )

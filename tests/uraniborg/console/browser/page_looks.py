@@ -1,0 +1,114 @@
+"""The looks of pages: axe, layout shifts and overflow, in both themes and at four widths, with one load."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from playwright.sync_api import Page, expect
+
+from tests.uraniborg.console.browser.conftest import find_accessibility_problems
+
+MOST_SHIFT = 0.01
+HEIGHTS = {390: 844, 800: 900, 1440: 900, 1920: 1080}
+GO_TO = """async (path) => {
+  const draw = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const show = (one) => { history.pushState(null, '', one); dispatchEvent(new PopStateEvent('popstate')); };
+  show('/nothing');  // so that nothing of the last page stays
+  await draw();
+  await draw();
+  window.readShifts();
+  window.shifts = 0;
+  window.moved = [];
+  show(path);
+}"""
+HAS_OVERLAP = """() => {
+  const find = (selector) => document.querySelector(selector)?.getBoundingClientRect();
+  const [text, context] = [find('.reader'), find('.context-pane')];
+  return Boolean(text && context && context.left < text.right && context.top < text.bottom);
+}"""
+READ_OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A page, an element that shows that the page has arrived, and what to do then: press a key, click a text."""
+
+    path: str
+    sign: str
+    key: str = ""
+    click: str = ""
+
+    def act(self, page: Page) -> None:
+        """Do it."""
+        if self.key:
+            page.keyboard.press(self.key)
+        if self.click:
+            page.locator(self.click).first.click()
+
+
+def go_to(page: Page, path: str) -> None:
+    """Show another page without loading the console again, and count its layout shifts from zero."""
+    page.evaluate(GO_TO, path)
+
+
+def check_pages(page: Page, visits: Sequence[Visit]) -> None:
+    """Assert that the pages have no problem in any look, and that nothing moves while they open and are read."""
+    for _ in change_looks(page):
+        for visit in visits:
+            go_to(page, visit.path)
+            expect(page.locator(visit.sign).filter(visible=True).first).to_be_visible()
+            expect(page.locator(".state").get_by_text("Loading", exact=True)).to_have_count(0)
+            problems = find_problems_of_themes(page) if not visit.key and not visit.click else []
+            shift, moved = page.evaluate("() => [window.readShifts(), window.moved]")
+            if visit.key or visit.click:
+                visit.act(page)
+                problems = find_problems_of_themes(page)
+            problems += find_overflow(page) + (moved if shift >= MOST_SHIFT else [])
+            assert not problems, (visit, page.viewport_size, problems)
+
+
+def check_all_looks(page: Page) -> None:
+    """Assert that a page as it is now, for example with an open dialog, has no problem in any look."""
+    for _ in change_looks(page):
+        problems = find_problems_of_themes(page) + find_overflow(page)
+        assert not problems, (page.url, page.viewport_size, problems)
+
+
+def change_looks(page: Page) -> Iterator[None]:
+    """Show a page wide and light, then narrow and dark, then as it was."""
+    before = page.viewport_size or {"width": 1440, "height": 900}
+    was_dark = is_dark(page)
+    for width, theme in ((1440, "light"), (390, "dark")):
+        page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        yield
+    page.set_viewport_size(before)
+    page.emulate_media(color_scheme="dark" if was_dark else "light")
+
+
+def is_dark(page: Page) -> bool:
+    return page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
+
+
+def find_problems_of_themes(page: Page) -> list[str]:
+    """Return what axe finds in this theme and, as only colours differ, the contrasts that it finds in the other one."""
+    problems = find_accessibility_problems(page)
+    was_dark = is_dark(page)
+    page.emulate_media(color_scheme="light" if was_dark else "dark")
+    problems += [f"other theme: {one}" for one in find_accessibility_problems(page, "color-contrast")]
+    page.emulate_media(color_scheme="dark" if was_dark else "light")
+    return problems
+
+
+def find_overflow(page: Page) -> list[str]:
+    """Return the widths that a page does not fit into: the present one, and of a wide page the others of its layout."""
+    assert page.viewport_size
+    width = page.viewport_size["width"]
+    problems: list[str] = []
+    for other in (width, 800, 1920) if width == 1440 else (width,):
+        if other != width:
+            page.set_viewport_size({"width": other, "height": HEIGHTS[other]})
+        overflow = page.evaluate(READ_OVERFLOW)
+        problems += [f"{overflow} px too wide for {other} px"] if overflow > 0 else []
+        problems += [f"the context covers the text at {other} px"] if page.evaluate(HAS_OVERLAP) else []
+    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    return problems
