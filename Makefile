@@ -11,7 +11,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 INSTALL_LOCK = $(BIN)/python tools/install_lock.py $(BIN)/python
 
-.PHONY: demo test soak check bench docs release clean console console-check conformance-tools postgres-server chromium
+.PHONY: demo test soak check bench docs release clean console console-check tested-console conformance-tools postgres-server chromium
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/core.stamp ## all parts end to end: no network, no key
@@ -24,14 +24,15 @@ console: $(VENV)/core.stamp ## the web console, if its sources changed
 
 # Tests wait for processes about as often as they work: one more than there are cores keeps all of these busy.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
+PYTEST = TMPDIR=$$(tools/temporary_folder) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-test: check console conformance-tools postgres-server chromium ## everything that must hold
+test: check tested-console conformance-tools postgres-server chromium ## everything that must hold
 	@$(BIN)/python -m compileall -q src # hundreds of processes are started, and where nothing is written each compiles it all
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+	@$(PYTEST) $(ARGS)
 
-soak: $(VENV)/dev.stamp ## tests that take minutes: hundreds of kills
+soak: tested-console postgres-server chromium ## tests that take minutes: hundreds of kills
 	@$(BIN)/python -m compileall -q src
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m soak $(ARGS)
+	@$(PYTEST) -m soak $(ARGS)
 
 check: $(VENV)/dev.stamp console-check ## style, types, import contracts, requirement ledger, the console
 	@$(BIN)/ruff check .
@@ -40,6 +41,10 @@ check: $(VENV)/dev.stamp console-check ## style, types, import contracts, requir
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tests.requirements.ledger --check
 	@$(BIN)/python tools/write_console_types.py --check
+
+tested-console: $(VENV)/dev.stamp ## the console and the packages of its browser tests, where npm can fetch them
+	@{ $(BUILD_CONSOLE) install && $(BUILD_CONSOLE) build; } \
+	  || { test $$? = 3 && test -z "$$CI" && echo "Tests that need the built console will be skipped." >&2; }
 
 console-check: $(VENV)/dev.stamp ## types, style and unit tests of the console, where npm can fetch its packages
 	@$(BUILD_CONSOLE) check || { test $$? = 3 && test -z "$$CI" && echo "The console is not checked." >&2; }

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.installed_programs import find_program
+from tests.worker_shares import has_long_time_limit, order_for_workers
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -46,6 +47,19 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         gc.enable()
         gc.collect()
         gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let every worker start with long tests."""
+    worker = getattr(config, "workerinput", None)
+    if worker is None:
+        return
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    long_files = {item.path for item in items if has_long_time_limit(item)}
+    items[:] = order_for_workers(files, long_files, worker["workercount"])
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,7 +1,6 @@
-"""Processes that begin where a program has loaded what it needs, which takes longer than most of what is tested of it.
+"""Fork test programs from a process that has imported the project, because importing takes longer than most tests.
 
-For tests of what a program does with its input, its files, its callers and its end. How it starts is proved by those
-that run it as it is installed.
+Tests of how a program starts run the installed program instead.
 """
 
 import atexit
@@ -47,10 +46,10 @@ class Forked:
         self.wait()
 
     def poll(self) -> int | None:
-        return self._returncode_within(0)
+        return self._wait_for_returncode(0)
 
     def wait(self, timeout: float = SOON) -> int:
-        returncode = self._returncode_within(timeout)
+        returncode = self._wait_for_returncode(timeout)
         if returncode is None:
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
         return returncode
@@ -62,7 +61,7 @@ class Forked:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def _returncode_within(self, seconds: float) -> int | None:
+    def _wait_for_returncode(self, seconds: float) -> int | None:
         if self.returncode is None and select.select([self._reports], [], [], seconds)[0]:
             self.returncode = int(self._reports.readline())
             self._reports.close()
@@ -83,7 +82,7 @@ class Template:
             listener.listen()
             self._process = subprocess.Popen(
                 [sys.executable, "-P", __file__, str(theirs.fileno()), str(listener.fileno()), main, *modules],
-                stdin=subprocess.PIPE,  # the streams that the children inherit are to be such as pipes have
+                stdin=subprocess.PIPE,  # children inherit pipes, as under subprocess
                 stdout=subprocess.PIPE,
                 pass_fds=[theirs.fileno(), listener.fileno()],
                 env={"PATH": os.environ.get("PATH", "")},
@@ -91,7 +90,7 @@ class Template:
         atexit.register(self._close)
 
     def command(self, *arguments: str) -> list[str]:
-        """Return a command that does what a child with these arguments does, for programs that start it themselves."""
+        """Return a command that forks a child with these arguments, for programs that start it themselves."""
         return [sys.executable, "-I", "-S", str(FORKED_COMMAND), self._address, *arguments]
 
     def start(self, *arguments: str, env: Mapping[str, str], cwd: Path, stderr: int | None = None) -> Forked:
@@ -158,7 +157,7 @@ def _fork_at_every_request(control: socket.socket, listener: socket.socket) -> d
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
             listener.close()
-            _be_watched(*streams)
+            _fork_and_report(*streams)
             return asked
         for stream in streams:
             os.close(stream)
@@ -174,8 +173,8 @@ def _read_request(asking: socket.socket, length: bytes) -> dict[str, Any] | None
     return json.loads(given) if size and len(given) == size else None
 
 
-def _be_watched(stdin: int, stdout: int, stderr: int, report: int) -> None:
-    """Go on in a child that has these streams, while this process lives only to report its number and its end."""
+def _fork_and_report(stdin: int, stdout: int, stderr: int, report: int) -> None:
+    """Continue in a child with these streams; this process only reports the pid and the exit code of the child."""
     child = os.fork()
     if child:
         for stream in (0, 1, 2, stdin, stdout, stderr):
@@ -193,7 +192,7 @@ def _be_watched(stdin: int, stdout: int, stderr: int, report: int) -> None:
 
 
 def _wait_for_end(child: int, report: int) -> None:
-    """Wait until the child ends. Kill it if nobody can read the report any more: the process it stands for is dead."""
+    """Wait until the child ends. Kill it if nobody can read the report any more, because its command was killed."""
     if not hasattr(os, "pidfd_open"):
         return
     ended = os.pidfd_open(child)
@@ -204,14 +203,14 @@ def _wait_for_end(child: int, report: int) -> None:
         os.kill(child, signal.SIGKILL)
 
 
-def _be_a_template(control: str, listener: str, main: str, *modules: str) -> None:
+def _run_template(control: str, listener: str, main: str, *modules: str) -> None:
     sys.path.append(str(ROOT))
     module, _, function = main.partition(":")
     run = getattr(importlib.import_module(module), function)
     for each in modules:
         importlib.import_module(each)
     gc.collect()
-    gc.freeze()  # a child that looked for garbage in what is loaded would copy every page of it
+    gc.freeze()  # garbage collection in a child would copy every page of memory
     asked = _fork_at_every_request(socket.socket(fileno=int(control)), socket.socket(fileno=int(listener)))
     os.environ.clear()
     os.environ.update(asked["env"])
@@ -222,4 +221,4 @@ def _be_a_template(control: str, listener: str, main: str, *modules: str) -> Non
 
 
 if __name__ == "__main__":
-    _be_a_template(*sys.argv[1:])
+    _run_template(*sys.argv[1:])

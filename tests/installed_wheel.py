@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.prerequisites import find_built_console
 from tests.shared_folders import make_once
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTACTS = "XDG_TEST_CONTACTS"
-"""The variable with the file in which programs list the hosts that they contact; child processes inherit it."""
+"""The variable with the file in which programs list the hosts that they contact; child processes inherit it.
+
+The prefix XDG_ is one that `build_child_environment` passes on.
+"""
 _LIST_CONTACTS = f"""
 import os, sys
 
@@ -34,6 +38,7 @@ if "{CONTACTS}" in os.environ:
 
 def install_wheel(factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the programs of an environment with the wheel and the dependencies of the tests."""
+    find_built_console()  # a wheel contains it
     return make_once(factory, "wheel", _build_and_install) / "fresh" / "bin"
 
 

@@ -66,7 +66,16 @@ def test_a_new_ratio_is_not_marked(ratios: ModuleType) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    "name", ["change_feed", "console_lists", "decision_latency", "event_stream", "loop_blocking", "serve_start"]
+    "name",
+    [
+        "change_feed",
+        "console_lists",
+        "console_review",
+        "decision_latency",
+        "event_stream",
+        "loop_blocking",
+        "serve_start",
+    ],
 )
 def test_the_benchmarks_of_the_server_run(name: str) -> None:
     subprocess.run([sys.executable, BENCH / f"bench_{name}.py", "--quick"], check=True)

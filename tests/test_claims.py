@@ -44,7 +44,7 @@ README: dict[str, list[str]] = {
         "test_ids_survive_a_title_fix_and_a_new_doi_in_a_rebuild",
         "test_the_keys_of_a_search_equal_those_of_its_bibtex_even_if_papers_share_a_key",
     ],
-    "Any query is understood.": [
+    "Every text is a valid query.": [
         "test_no_query_is_an_error_and_the_reply_has_its_interpretation",
         "test_quality",
     ],
@@ -105,11 +105,11 @@ README: dict[str, list[str]] = {
         "test_hostile_values_do_nothing_but_arrive",
         "test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply",
     ],
-    "Batteries and plugs.": [
+    "Many node types.": [
         "test_every_shipped_example_is_run_by_a_test_of_this_file",
         "test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time",
     ],
-    "Every Monday, if you like.": [
+    "On a schedule.": [
         "test_a_systemd_timer_is_installed_listed_and_removed",
         "test_an_installed_cron_line_runs_the_workflow",
         "test_a_launchd_agent_is_installed_listed_and_removed",

@@ -16,7 +16,7 @@ import pytest
 from paper_library.config import LibraryConfig
 from paper_search.config import AppConfig
 from pflow.config import Settings
-from tests.installed_programs import find_programs
+from tests.installed_programs import find_program, find_programs
 from tests.requirements import requirement
 from universe.config import UniverseConfig
 from uraniborg.kernel.deciders import DeciderSettings
@@ -320,7 +320,7 @@ WORKFLOWS = (
 )
 def test_every_option_of_a_command_is_documented(command: str, page_name: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", *command.split(), "--help"],
+        [find_program("python"), "-m", *command.split(), "--help"],
         capture_output=True,
         text=True,
         timeout=50,

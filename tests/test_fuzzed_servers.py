@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from paper_library.sample_shelf_builder import sample_shelf
-from tests.fuzzing import Fuzz, ids_in, is_request, parsed
+from tests.fuzzing import Fuzz, is_request, list_ids, parse_body
 
 SEED: Final = 1572
 SOON_S: Final = 60
@@ -158,7 +158,7 @@ def test_a_server_over_stdio_answers_each_fuzzed_request_once(name: str, count: 
         conversation.ask({"id": "begin", **INITIALIZE})
         for number in range(count):
             message = fuzz.message(f"q{number}")
-            (required if is_request(message) else possible).update(ids_in(message))
+            (required if is_request(message) else possible).update(list_ids(message))
             conversation.send(message)
             if number % 100 == 99:
                 conversation.ask({"id": f"alive {number}", "method": "ping"})
@@ -204,7 +204,7 @@ async def converse(url: str, name: str, count: int, seed: int) -> None:
             assert response.status_code < 500, (body, response.text)
             if is_request(body):
                 answers = [answer for answer in messages_in(response) if "method" not in answer]
-                assert [answer["id"] for answer in answers] == ids_in(body), (body, response.text)
+                assert [answer["id"] for answer in answers] == list_ids(body), (body, response.text)
         alive = await client.post("/mcp", json={"jsonrpc": "2.0", "id": "end", "method": "ping"})
         assert messages_in(alive) == [{"jsonrpc": "2.0", "id": "end", "result": {}}]
 
@@ -245,5 +245,5 @@ def test_the_fuzz_is_the_same_for_the_same_seed_and_of_every_kind() -> None:
     messages = [first.message(number) for number in range(500)]
     assert messages == [second.message(number) for number in range(500)]
     requests = sum(map(is_request, messages))
-    readable = sum(parsed(message) is not None for message in messages)
+    readable = sum(parse_body(message) is not None for message in messages)
     assert 150 < requests < readable < 480

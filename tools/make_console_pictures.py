@@ -22,7 +22,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SIZES: Final = {"desk": (1440, 900), "phone": (390, 844)}
@@ -234,6 +234,10 @@ PAGES: Final = {
     "story-answer": "/story/break",
     "settings": "/settings",
     "connections": "/connections",
+    "schedules": "/workflows?view=schedules",
+    "nothing-found": "/library/sample-shelf?q=qwertyuiop",
+    "not-found": "/nothing/here",
+    "offline": "/inbox/{checkpoint}",
 }
 
 IS_DRAWN: Final = "() => document.querySelector('.sky')?.sky?.readStatistics().frames > 0"
@@ -252,47 +256,93 @@ KEYS: Final = {"cite": ("c", ""), "palette": ("Control+k", "trappist")}
 """A key to press on a page, and a text to type afterwards."""
 
 
+EMPTY_PAGES: Final = {
+    "empty-inbox": "/inbox",
+    "empty-searches": "/searches",
+    "empty-runs": "/workflows?view=runs",
+    "empty-universes": "/universes",
+}
+"""Pages of a new installation."""
+SIGNED_OUT_PAGES: Final = {"sign-in": "/#name=Sophie+Brahe", "wrong-token": "/settings#token=wrong&name=Sophie+Brahe"}
+OFFLINE: Final = "offline"
+SHORTEN_PATHS: Final = """(paths) => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    for (const [path, name] of paths) texts.currentNode.data = texts.currentNode.data.replaceAll(path, name);
+  }
+}"""
+"""Show the paths of this machine as those below a home folder."""
+
+
+def open_page(page: Page, name: str, address: str) -> None:
+    """Open a page and wait until it is complete."""
+    if name == OFFLINE:
+        page.route("**/api/events", lambda route: route.abort())
+    page.goto(address)
+    page.get_by_text("Reconnecting" if name == OFFLINE else "Live").first.wait_for(state="attached")
+    if "/universes/" in address:
+        page.wait_for_function(IS_DRAWN)
+    page.get_by_text("Loading", exact=True).first.wait_for(state="hidden")
+    page.wait_for_timeout(800)
+    if name in KEYS:
+        key, text = KEYS[name]
+        page.keyboard.press(key)
+        page.keyboard.type(text, delay=20)
+        page.wait_for_timeout(800)
+
+
+def open_signed_out_page(page: Page, name: str, address: str) -> None:
+    """Open a page that asks for the sign-in."""
+    page.goto(address)
+    page.get_by_role("heading").first.wait_for()
+    if name == "wrong-token":
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_text("uraniborg serve --open").wait_for()
+
+
+def take_pictures(browser: Browser, station: Station, folder: Path, pages: dict[str, str]) -> None:
+    """Take pictures of the pages, whose addresses are given by their names, in both themes and sizes."""
+    for theme in ("light", "dark"):
+        for size, (width, height) in SIZES.items():
+            context = browser.new_context(
+                viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
+            )
+            page = context.new_page()
+            signed_out = [name for name in pages if name in SIGNED_OUT_PAGES]
+            for name in (*signed_out, *(one for one in pages if one not in SIGNED_OUT_PAGES)):
+                if name in SIGNED_OUT_PAGES:
+                    open_signed_out_page(page, name, station.url + pages[name])
+                else:
+                    data = {"token": station.token, "name": "Sophie Brahe"}
+                    context.request.post(f"{station.url}/api/sign-in", data=data, headers={"X-Uraniborg": "1"})
+                    open_page(page, name, station.url + pages[name])
+                page.evaluate(SHORTEN_PATHS, [[str(station.home), "~"], [str(ROOT), "~/uraniborg"]])
+                take_picture(page, folder / f"{name}-{size}-{theme}.png")
+                print(f"{name}-{size}-{theme}.png")
+            context.close()
+
+
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images" / "console"
-    wanted = sys.argv[2:]
+    wanted = tuple(sys.argv[2:]) or ("/",)
     folder.mkdir(parents=True, exist_ok=True)
     program = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
+        options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+        options += ["--no-sandbox"] if os.getuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=program, args=options)
         station = Station(Path(home))
         try:
+            empty = {name: path for name, path in EMPTY_PAGES.items() if path.startswith(wanted)}
+            take_pictures(browser, station, folder, empty)
             values = prepare(station)
-            if not wanted or any(PAGES["story-answer"].startswith(one) for one in wanted):
+            if PAGES["story-answer"].startswith(wanted):
                 run_story(station)
-            options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-            options += ["--no-sandbox"] if os.getuid() == 0 else []
-            browser = playwright.chromium.launch(executable_path=program, args=options)
-            for theme in ("light", "dark"):
-                for size, (width, height) in SIZES.items():
-                    context = browser.new_context(
-                        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
-                    )
-                    data = {"token": station.token, "name": "Sophie Brahe"}
-                    context.request.post(f"{station.url}/api/sign-in", data=data, headers={"X-Uraniborg": "1"})
-                    page = context.new_page()
-                    for name, path in PAGES.items():
-                        if wanted and not any(path.startswith(one) for one in wanted):
-                            continue
-                        page.goto(station.url + re.sub(r"\{(\w+)\}", lambda found: values[found[1]], path))
-                        page.get_by_text("Live").first.wait_for(state="attached")
-                        if path.startswith("/universes/"):
-                            page.wait_for_function(IS_DRAWN)
-                        page.get_by_text("Loading", exact=True).first.wait_for(state="hidden")
-                        page.wait_for_timeout(800)
-                        if name in KEYS:
-                            key, text = KEYS[name]
-                            page.keyboard.press(key)
-                            page.keyboard.type(text, delay=20)
-                            page.wait_for_timeout(800)
-                        take_picture(page, folder / f"{name}-{size}-{theme}.png")
-                        print(f"{name}-{size}-{theme}.png")
-                    context.close()
-            browser.close()
+            chosen = {name: path for name, path in (SIGNED_OUT_PAGES | PAGES).items() if path.startswith(wanted)}
+            filled = {name: re.sub(r"\{(\w+)\}", lambda found: values[found[1]], path) for name, path in chosen.items()}
+            take_pictures(browser, station, folder, filled)
         finally:
+            browser.close()
             station.stop()
 
 

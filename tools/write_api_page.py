@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.request import Request, urlopen
 
-PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "reference" / "api.md"
+ROOT: Final = Path(__file__).resolve().parents[1]
+PAGE: Final = ROOT / "docs" / "reference" / "api.md"
+_TWINS: Final = ROOT / "console" / "src" / "json_twins.ts"
 _HEAD: Final = """\
 # API
 
@@ -52,7 +55,15 @@ def build_page(document: dict[str, Any]) -> str:
             tag = operation.get("tags", ["other"])[0]
             groups.setdefault(tag, []).append(_describe_operation(document, method, path, operation))
     sections = [f"## {tag[0].upper()}{tag[1:]}\n\n" + "\n".join(groups[tag]) for tag in sorted(groups)]
-    return _HEAD + "\n" + "\n".join(sections)
+    return _HEAD + "\n" + _describe_pages() + "\n" + "\n".join(sections)
+
+
+def _describe_pages() -> str:
+    """Return which operation returns the data of each page of the console."""
+    twins = re.findall(r'^  "(/[^"]*)": "(/api/[^"]+)",$', _TWINS.read_text(encoding="utf-8"), re.MULTILINE)
+    lines = [f"| `{page}` | `GET {operation}` |" for page, operation in twins if page != "/"]
+    lead = "One operation returns the main data of each page. *This page as JSON* in the navigation opens its reply."
+    return "\n".join(["## Pages of the console", "", lead, "", "| page | operation |", "|---|---|", *lines, ""])
 
 
 def _describe_operation(document: dict[str, Any], method: str, path: str, operation: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import pytest
 from tests.installed_wheel import CONTACTS, ROOT, install_wheel, make_environment
 from tests.shared_folders import PATIENCE_S
 from tests.uraniborg.demo_runs import YEARS
+from tools.make_release import find_wheel_problems, read_version
 
 SCRIPTS = sorted(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"])
 APPS = ("uraniborg.cli", "paper_search.command", "paper_library.cli", "universe.cli", "pflow.cli.main")
@@ -33,6 +34,20 @@ for module in modules:
     root = typer.main.get_command(importlib.import_module(module).app)
     print_help(root)
 """
+FETCH_PAGES = """
+import asyncio, re, shutil, httpx
+from uraniborg.console.web_files import WebFiles
+
+async def fetch_pages():
+    assert shutil.which("node") is None and shutil.which("npm") is None
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(WebFiles()), base_url="http://127.0.0.1") as client:
+        page = (await client.get("/")).raise_for_status().text
+        for path in (*re.findall(r'(?:src|href)="(/[^"]+)"', page), "/third-party-notices.md"):
+            answer = (await client.get(path)).raise_for_status()
+            print(path.rpartition(".")[2], answer.headers["content-type"])
+
+asyncio.run(fetch_pages())
+"""
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -41,9 +56,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install_wheel(tmp_path_factory)
 
 
-def run(programs: Path, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(programs: Path, folder: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a program of the wheel in an empty home, and list the hosts that it contacts in `contacts.txt`."""
-    env = {**make_environment(folder), CONTACTS: str(folder / "contacts.txt")}
+    env = {**make_environment(folder), CONTACTS: str(folder / "contacts.txt"), **more}
     return subprocess.run(
         [programs / command[0], *command[1:]],
         cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
@@ -93,6 +108,23 @@ def test_commands_contact_nothing_that_you_did_not_ask_for(programs: Path, tmp_p
         assert done.returncode == 0, done.stderr
     contacts = tmp_path / "contacts.txt"
     assert not contacts.exists() or set(contacts.read_text().split()) <= LOOPBACK  # doctor looks at our own ports
+
+
+@pytest.mark.timeout(2 * PATIENCE_S)
+def test_the_wheel_is_what_a_release_needs(programs: Path) -> None:
+    (wheel,) = (programs.parents[1] / "dist").glob("*.whl")
+    assert find_wheel_problems(wheel, read_version()) == []
+
+
+@pytest.mark.timeout(2 * PATIENCE_S)
+def test_the_wheel_serves_the_built_console_where_no_node_is_installed(programs: Path, tmp_path: Path) -> None:
+    done = run(programs, tmp_path, "python", "-c", FETCH_PAGES, PATH=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert {
+        "js text/javascript; charset=utf-8",
+        "css text/css; charset=utf-8",
+        "md text/markdown; charset=utf-8",
+    } <= set(done.stdout.splitlines())
 
 
 @pytest.mark.timeout(2 * PATIENCE_S)

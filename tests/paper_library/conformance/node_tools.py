@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import pytest
+from tests.prerequisites import skip_or_fail
 
 MODULES: Final = Path(__file__).resolve().parents[3] / "tools" / "conformance" / "node_modules"
 _NEEDED: Final = (22, 19)
@@ -18,7 +18,7 @@ def run(script: str, *arguments: str, home: Path) -> subprocess.CompletedProcess
     """Return the output of a package's script. Skip the test if the package or a recent Node is missing."""
     path = MODULES / script
     if not path.is_file():
-        pytest.skip("tools/conformance is not installed: run `npm ci` there, with access to the npm registry")
+        skip_or_fail("tools/conformance is not installed: run `npm ci` there, with access to the npm registry")
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "NO_UPDATE_NOTIFIER": "1"}
     command = [_find_node(), str(path), *arguments]
     return subprocess.run(
@@ -32,7 +32,7 @@ def _find_node() -> str:
     for candidate in (str(MODULES / ".bin" / "node"), shutil.which("node")):
         if candidate and _read_version(candidate) >= _NEEDED:
             return candidate
-    pytest.skip(f"Node {'.'.join(map(str, _NEEDED))} or newer is neither in tools/conformance nor on the path")
+    return skip_or_fail(f"Node {'.'.join(map(str, _NEEDED))} or newer is neither in tools/conformance nor on the path")
 
 
 def _read_version(node: str) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.paper_library.conformance.node_tools import MODULES, run
 from tests.paper_library.mcp.server_process import ServerProcess
+from tests.prerequisites import skip_or_fail
 from tests.requirements import requirement
 
 SCRIPT = "../use_server.mjs"
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.timeout(120)
 
 def use_server(home: Path, mode: str, *target: str) -> dict[str, Any]:
     if not CLIENT.is_file():
-        pytest.skip("tools/conformance is not installed: run `npm ci` there, with access to the npm registry")
+        skip_or_fail("tools/conformance is not installed: run `npm ci` there, with access to the npm registry")
     result = run(SCRIPT, mode, *target, home=home)
     assert result.returncode == 0, result.stdout + result.stderr
     return json.loads(result.stdout)

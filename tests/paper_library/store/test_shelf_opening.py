@@ -248,7 +248,7 @@ def test_a_shelf_opens_though_its_folder_of_links_cannot_be_removed(
 
     def stubborn(path: Any, *args: Any, onerror: Any = None, **options: Any) -> None:
         removed(path, *args, onerror=onerror, **options)
-        Path(path).mkdir()
+        Path(path).mkdir(exist_ok=True)
         (Path(path) / "late").touch()
         try:
             os.rmdir(path)
