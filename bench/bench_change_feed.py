@@ -21,8 +21,8 @@ from ratios import record_ratio
 from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
 from pflow.ir.checker import check_workflow
+from pflow.ir.valid_workflow import require_valid_workflow
 from pflow.registry.registry import Registry
-from pflow.service import require_valid_workflow
 from uraniborg.kernel.change_feed import ChangeFeed, ChangeReader, NullPublisher, Publisher
 from uraniborg.kernel.queued_changes import QueuedChangeFeed, TimedChangeFeed
 

@@ -20,8 +20,8 @@ from ratios import record_ratio
 from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
 from pflow.ir.checker import check_workflow
+from pflow.ir.valid_workflow import require_valid_workflow
 from pflow.registry.registry import Registry
-from pflow.service import require_valid_workflow
 
 ROUNDS: Final = 7
 OURS: Final = Path(sys.executable).parent / "pflow"
