@@ -23,9 +23,11 @@ def _exit_at_once_if_nodes_run(code: int) -> None:
     Python aborts when such a thread prints while the interpreter shuts down.
     """
     if any(thread.name.startswith("pflow-") for thread in threading.enumerate()):
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
+        # A run redirects sys.stdout, and nodes may have written to the stream that it replaced.
+        for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+            if stream is not None:
+                with suppress(OSError, ValueError):
+                    stream.flush()
         os._exit(code)
 
 

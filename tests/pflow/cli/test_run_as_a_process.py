@@ -116,7 +116,7 @@ def test_json_is_all_there_is_even_where_both_streams_are_one(workplace: Workpla
 
 
 PRINTING: Final = """\
-import os, subprocess, sys
+import os, subprocess, sys, threading
 
 def speak(params, context):
     print("printed")
@@ -124,6 +124,10 @@ def speak(params, context):
     os.write(1, b"from below\\n")
     subprocess.run(["echo", "from a child"], check=True)
     return {"done": True}
+
+def write_and_wait(params, context):
+    sys.__stdout__.write("written")
+    threading.Event().wait()
 
 def babble(params, context):
     while True:
@@ -159,6 +163,18 @@ def test_an_abandoned_node_that_still_prints_does_not_reach_the_result(workplace
     workplace.write_draft("babbles", {"nodes": [{"id": "a", "type": "babble", "timeout": 0.3}]})
     done = workplace.run_process("run", "babbles", "--json", stderr=subprocess.DEVNULL)
     assert (done.code, done.error["code"]) == (5, "node_timed_out")
+
+
+def test_output_of_an_abandoned_node_is_not_lost_when_the_run_succeeds(workplace: Workplace) -> None:
+    _declare_user_node(workplace, "write_and_wait")
+    nodes = [
+        {"id": "a", "type": "write_and_wait", "timeout": 0.3},
+        {"id": "b", "type": "echo", "params": {"message": "x"}},
+    ]
+    workplace.write_draft("waits", {"nodes": nodes, "edges": [{"from": "a", "to": "b", "action": "error"}]})
+    done = workplace.run_process("run", "waits", "--json")
+    assert done.code == 0
+    assert "written" in done.err
 
 
 def test_a_full_disk_is_reported(workplace: Workplace) -> None:
