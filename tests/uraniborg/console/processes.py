@@ -113,13 +113,23 @@ def start_process(env: dict[str, str]) -> "subprocess.Popen[bytes]":
 def kill_agent_during_search(server: ServerProcess, source: GatedSource, query: str) -> str:
     """Let an agent search in a process of its own, and kill it while it asks the source; return the session id.
 
-    The server must have the source installed, so that the search can be resumed.
+    The server must have the source installed, so that the search can be resumed. It has seen the decision while the
+    agent had the session, and leaves the session alone.
     """
     command = (sys.executable, "-m", "paper_search.mcp_server")  # a forked one outlives its command for a moment
     env = {**server.env, **source.env, "URANIBORG_PAPER_SEARCH__OFFLINE": "false"}
-    with serving(Path(server.env["HOME"]), command=command, env=env) as agent:
+    with (
+        server.make_client() as client,
+        client.stream("GET", "/api/events") as stream,
+        serving(Path(server.env["HOME"]), command=command, env=env) as agent,
+    ):
+        lines = stream.iter_lines()
+        next(lines)  # the stream is open
         session_id = agent.search(query)["session_id"]
         agent.begin("decide", session_id=session_id, action="approve")
         source.wait_for_search()
+        next(line for line in lines if session_id in line and '"decided"' in line)
+        # The worker of the server answers this after its own attempt to resume the session.
+        client.post(f"/api/searches/{session_id}/resume").raise_for_status()
         agent.kill()
     return session_id

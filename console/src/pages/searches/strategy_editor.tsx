@@ -8,7 +8,7 @@ import { ChangesCard, describeSource, QueryProblems, Translations } from "./stra
 
 const texts = strings.strategy;
 
-/** A strategy to edit. `check` has the problems and translations of the last state that the server has seen. */
+/** A strategy to edit. `check` has the translations and query problems of the last state that the server has seen. */
 export function StrategyEditor(props: {
   reply: StrategyReply;
   edit: StrategyEdit;
@@ -18,14 +18,9 @@ export function StrategyEditor(props: {
   const { reply, edit, check, onChange } = props;
   const setQuery = (index: number, text: string) =>
     onChange({ ...edit, queries: edit.queries.map((query, place) => (place === index ? text : query)) });
-  const views = new Map(check?.queries.map((view) => [view.boolean_query, view]));
+  const views = new Map([...reply.queries, ...(check?.queries ?? [])].map((view) => [view.boolean_query, view]));
   return (
     <>
-      {check?.problems.map((problem) => (
-        <p key={problem.message} class="note no" role="alert">
-          {problem.message} {problem.hint}
-        </p>
-      ))}
       <Card title={texts.queries} aside={String(edit.queries.length)}>
         <ol class="queries">
           {edit.queries.map((query, index) => (
@@ -122,7 +117,7 @@ function QueryField(props: {
       <div id={`${id}-problems`} aria-live="polite">
         {props.view && <QueryProblems query={props.view} />}
       </div>
-      {last.current && <Translations query={last.current} only={props.sources} />}
+      {props.text.trim() && <Translations query={last.current} only={props.sources} />}
     </div>
   );
 }

@@ -169,14 +169,8 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
       >
         {texts.stopEdit}
       </Button>
-      <span class="quiet small" role="status">
-        {!edit.sources.length
-          ? strings.searches.allOff
-          : isChecking
-            ? texts.checking
-            : check && !check.is_valid
-              ? texts.fixFirst
-              : ""}
+      <span class="quiet small bar-status" role="status" dir="auto">
+        {describeCheck(edit, check, isChecking)}
       </span>
     </>
   ) : (
@@ -223,6 +217,13 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
       )}
     </Detail>
   );
+}
+
+/** Return what keeps an edit from being sent. The bar shows it, because fields must not move while somebody types. */
+function describeCheck(edit: StrategyEdit, check: StrategyCheck | undefined, isChecking: boolean): string {
+  if (!edit.sources.length) return strings.searches.allOff;
+  if (!check || check.is_valid) return isChecking ? texts.checking : "";
+  return check.problems.map(({ message, hint }) => `${message} ${hint ?? ""}`.trim()).join(" ") || texts.fixFirst;
 }
 
 /** Check an edit on the server while it is typed; nothing is stored. */

@@ -99,15 +99,17 @@ export function StrategyView({ plan }: { plan: Plan }) {
   );
 }
 
-/** The query as each source receives it. */
-export function Translations({ query, only }: { query: QueryView; only: readonly string[] }) {
-  const listed = query.translations.filter((one) => only.includes(one.source));
-  if (!listed.length) return null;
+/** The query as each source receives it. Without a query, the line for what the server has not translated yet. */
+export function Translations({ query, only }: { query: QueryView | undefined; only: readonly string[] }) {
+  const listed = query?.translations.filter((one) => only.includes(one.source));
+  const count = listed?.length ?? only.length;
+  if (!count) return null;
   return (
     <details class="more">
-      <summary>{texts.syntax(listed.length)}</summary>
+      <summary>{texts.syntax(count)}</summary>
+      {!listed && <p class="quiet">{texts.checking}</p>}
       <dl class="translations">
-        {listed.map((one) => (
+        {listed?.map((one) => (
           <div key={one.source}>
             <dt>{one.source}</dt>
             <dd>

@@ -64,6 +64,7 @@ def check_pages(page: Page, visits: Sequence[Visit]) -> None:
                 problems = find_problems_of_themes(page)
             problems += find_overflow(page) + (moved if shift >= MOST_SHIFT else [])
             assert not problems, (visit, page.viewport_size, problems)
+            page.evaluate("() => sessionStorage.clear()")  # an edit that the visit began does not change the next visit
 
 
 def check_all_looks(page: Page) -> None:

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,13 +18,14 @@ import numpy as np
 import pytest
 import uvicorn
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.installed_wheel import ROOT
 from tests.prerequisites import find_built_console, skip_or_fail
 from tests.uraniborg.console.browser.attack_watch import check_nothing_happened, record_fetches
 from tests.uraniborg.console.browser.conftest import Visitor
 from tests.uraniborg.console.browser.page_looks import (
+    MOST_SHIFT,
     Visit,
     check_all_looks,
     check_pages,
@@ -137,14 +139,34 @@ def a_question(server: ServerProcess) -> None:
         client.post("/api/searches", json={"query": QUERY})
 
 
-def test_pages_are_accessible_and_still(visitor: Visitor, inbox: Inbox, server: ServerProcess) -> None:
+@dataclass(frozen=True)
+class Questions:
+    """The ids of questions that wait: about a plan, the papers of a search, and a workflow."""
+
+    plan: str
+    review: str
+    approval: str
+
+
+@pytest.fixture
+def questions(server: ServerProcess, inbox: Inbox) -> Generator[Questions]:
     with server.make_client() as client:
         found = client.post("/api/searches", json={"query": QUERY}).json()
         client.post(f"/api/searches/{found['session_id']}/decide", json={"action": "approve"}).raise_for_status()
         waiting = client.get("/api/inbox?state=pending").json()["entries"]
-    inbox.put("approval", "pflow", "approval", "approval", make_payload("Publish?") | {"details": {"notes": [14, "x"]}})
-    reviewed = next(entry["id"] for entry in waiting if entry["subject"] == found["session_id"])
-    planned = next(entry["id"] for entry in waiting if entry["subject"] != found["session_id"])
+        inbox.put(
+            "approval", "pflow", "approval", "approval", make_payload("Publish?") | {"details": {"notes": [14, "x"]}}
+        )
+        yield Questions(
+            next(entry["id"] for entry in waiting if entry["subject"] != found["session_id"]),
+            next(entry["id"] for entry in waiting if entry["subject"] == found["session_id"]),
+            "approval",
+        )
+        inbox.withdraw("approval")
+        client.delete(f"/api/searches/{found['session_id']}").raise_for_status()
+
+
+def test_pages_are_accessible_and_still(visitor: Visitor, questions: Questions) -> None:
     visitor.expected = ("404 (Not Found)",)  # of the question that does not exist
     page = visitor.open_page()
     expect(page.get_by_text("Live")).to_be_visible()
@@ -153,15 +175,37 @@ def test_pages_are_accessible_and_still(visitor: Visitor, inbox: Inbox, server: 
         [
             *(Visit(path, "h1") for path in ("/inbox", "/settings", "/connections", "/nothing/here")),
             Visit("/inbox/nothing", ".state-title"),
-            *(Visit(f"/inbox/{quote(entry)}", "h1.detail-title") for entry in (planned, reviewed, "approval")),
-            Visit(f"/inbox/{quote(planned)}", ".decision-bar", "r"),
-            Visit(f"/inbox/{quote(planned)}", ".decision-bar", "e"),
+            *(
+                Visit(f"/inbox/{quote(entry)}", "h1.detail-title")
+                for entry in (questions.plan, questions.review, questions.approval)
+            ),
+            Visit(f"/inbox/{quote(questions.plan)}", ".decision-bar", "r"),
+            Visit(f"/inbox/{quote(questions.plan)}", ".decision-bar", "e"),
             Visit("/inbox/approval", ".decision-bar", "r"),
         ],
     )
-    inbox.withdraw("approval")
-    with server.make_client() as client:
-        client.delete(f"/api/searches/{found['session_id']}").raise_for_status()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_an_edited_plan_stays_still_when_its_check_arrives_late(
+    make_visitor: Callable[..., Visitor], questions: Questions, width: int
+) -> None:
+    page = make_visitor(width=width).open_page(f"/inbox/{quote(questions.plan)}")
+    page.get_by_role("button", name="Edit plan").click()
+    page.get_by_role("button", name="Add a query").click()
+    page.get_by_label(re.compile(r"^Query \d")).last.fill("TRAPPIST-1 AND albedo")
+    held: list[Route] = []
+    page.route("**/strategy/check", lambda route: held.append(route))  # noqa: PLW0108 - a method of a list has no attributes
+    page.reload()
+    bar = page.get_by_role("status").filter(has_text="Checking")
+    expect(bar).to_be_visible()
+    while not held:
+        page.wait_for_timeout(10)
+    held[0].continue_()
+    expect(bar).to_have_count(0)
+    expect(page.get_by_role("heading", name="Your edits")).to_be_attached()
+    shift, moved = page.evaluate("() => [window.readShifts(), window.moved]")
+    assert shift < MOST_SHIFT, moved
 
 
 def test_all_pages_are_reachable_from_the_bar_of_a_phone(make_visitor: Callable[..., Visitor]) -> None:

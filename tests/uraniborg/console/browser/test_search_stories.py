@@ -533,7 +533,6 @@ def test_a_search_is_deleted_after_a_question_by_keyboard_alone(visitor: Visitor
     expect(page.locator(f"a[href='/searches/{session_id}']")).to_have_count(0)
 
 
-@pytest.mark.soak  # the server may resume the search before the person does
 def test_a_search_whose_agent_was_killed_is_resumed_from_the_list(
     visitor: Visitor, server: ServerProcess, gated_source: GatedSource, hostile_id: str, failed_id: str
 ) -> None:
