@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,8 @@ from uraniborg.kernel.words import fold_text
 _make_document = cast("Callable[[dict[str, Any], tantivy.Schema], tantivy.Document]", tantivy.Document.from_dict)  # pyright: ignore[reportUnknownMemberType]
 _INDEX_MEMORY: Final = 256 * 1024 * 1024
 _BATCH: Final = 2_000
+_UNFINISHED: Final = "index.unfinished"
+"""The folder in which tantivy writes. Its threads may create lock files there after the last call has returned."""
 _META: Final = "meta.json"
 _MANAGED: Final = ".managed.json"
 _LISTS: Final = ("author", "keyword", "institution", "tag")
@@ -47,7 +50,8 @@ class ShelfWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        make_folder(folder / INDEX)
+        self._unfinished = folder / _UNFINISHED
+        make_folder(self._unfinished)
         self._static = folder / STATIC
         make_folder(self._static)
         self._made_folders: set[Path] = set()
@@ -58,7 +62,7 @@ class ShelfWriter:
             + TABLES
             + "CREATE TEMP TABLE put_facet (facet INTEGER, no INTEGER); BEGIN;"
         )
-        self._index = create_index(folder / INDEX)
+        self._index = create_index(self._unfinished)
         self._schema = self._index.schema
         self._documents = self._index.writer(_INDEX_MEMORY, 1)
         self._facets: dict[tuple[str, str], list[Any]] = {}
@@ -137,16 +141,11 @@ class ShelfWriter:
         self._database.execute("COMMIT")
         self._database.executescript(INDEXES)
         self._database.close()
-        for path in (self._folder / INDEX).iterdir():
-            if path.name.endswith(".lock"):
-                path.unlink()
-            else:
-                make_private(path)
         content = hashlib.sha256(b"shelf-1\n")
         for line in sorted(self._content):
             content.update(line)
         build_id = content.hexdigest()[:32]
-        rename_segments(self._folder / INDEX, build_id)
+        move_index(self._unfinished, self._folder / INDEX, build_id)
         os.sync()
         return build_id
 
@@ -205,15 +204,19 @@ def _list_missing_fields(entry: Entry) -> Iterator[str]:
     return (name for name, value in zip(_WORTH_HAVING, has, strict=True) if not value)
 
 
-def rename_segments(folder: Path, build_id: str) -> None:
-    """Rename the segments of a finished, closed index by the build id, because tantivy uses random names."""
-    meta: dict[str, Any] = orjson.loads((folder / _META).read_bytes())
+def move_index(source: Path, target: Path, build_id: str) -> None:
+    """Move the files of a finished index and name its segments by the build id, because tantivy uses random names."""
+    make_folder(target)
+    meta: dict[str, Any] = orjson.loads((source / _META).read_bytes())
     for index, segment in enumerate(meta["segments"]):
         old = UUID(segment["segment_id"])
         new = UUID(hashlib.sha256(f"{build_id} {index}".encode()).hexdigest()[:32])
         segment["segment_id"] = str(new)
-        for path in folder.glob(f"{old.hex}.*"):
-            path.rename(folder / f"{new.hex}{path.suffix}")
-    (folder / _META).write_bytes(orjson.dumps(meta, option=orjson.OPT_INDENT_2))
-    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-    (folder / _MANAGED).write_bytes(orjson.dumps(names))
+        for path in source.glob(f"{old.hex}.*"):
+            path.rename(target / f"{new.hex}{path.suffix}")
+    (target / _META).write_bytes(orjson.dumps(meta, option=orjson.OPT_INDENT_2))
+    names = sorted(path.name for path in target.iterdir())
+    (target / _MANAGED).write_bytes(orjson.dumps(names))
+    for path in target.iterdir():
+        make_private(path)
+    shutil.rmtree(source, ignore_errors=True)

@@ -57,11 +57,15 @@ def test_the_default_method_ends_where_ias15_does_and_knows_its_error(case: str,
 
 
 def assert_error_within_ten_times(truth: Truth, end: End, done: Run) -> None:
-    """Compare the reported error of every body with the real one, where that is large enough to be known."""
+    """Compare the reported error of every body with the real one, where that is large enough to be known.
+
+    Where rounding decides, the real error is a matter of luck and differs between processors. A report that is too
+    large is therefore compared with the error of IAS15, too, if this is larger.
+    """
     real, _ = truth.errors(end.exact, done.positions)
     counted = real > MEASURABLE_AU
-    ratios = done.error_au[counted] / real[counted]
-    assert ((ratios >= 0.1) & (ratios <= 10)).all(), dict(zip(np.array(truth.start.ids)[counted], ratios, strict=True))
+    reported, real, usual = (values[counted] for values in (done.error_au, real, np.maximum(real, end.uncertainty)))
+    assert ((reported >= real / 10) & (reported <= 10 * usual)).all(), (truth.start.ids, counted, reported, real)
 
 
 @pytest.mark.parametrize(("case", "days"), CHAOTIC)

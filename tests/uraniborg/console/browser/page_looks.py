@@ -1,5 +1,6 @@
 """The looks of pages: axe, layout shifts and overflow, in both themes and at four widths, with one load."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,18 @@ GO_TO = """async (path) => {
   window.moved = [];
   show(path);
 }"""
+DELAY_REPLIES = """(step) => {
+  const request = window.fetch;
+  let count = 0;
+  window.fetch = async (...given) => {
+    const late = (count++ % 5) * step;
+    const reply = await request(...given);
+    await new Promise((done) => setTimeout(done, late));
+    return reply;
+  };
+}"""
+REPLY_DELAY_MS = int(os.environ.get("REPLY_DELAY_MS", "0"))
+"""Replies arrive up to four times this late, in another order: for finding layout shifts that a fast machine hides."""
 HAS_OVERLAP = """() => {
   const find = (selector) => document.querySelector(selector)?.getBoundingClientRect();
   const [text, context] = [find('.reader'), find('.context-pane')];
@@ -52,6 +65,8 @@ def go_to(page: Page, path: str) -> None:
 
 def check_pages(page: Page, visits: Sequence[Visit]) -> None:
     """Assert that the pages have no problem in any look, and that nothing moves while they open and are read."""
+    if REPLY_DELAY_MS:
+        page.evaluate(DELAY_REPLIES, REPLY_DELAY_MS)
     for _ in change_looks(page):
         for visit in visits:
             go_to(page, visit.path)
