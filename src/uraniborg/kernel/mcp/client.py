@@ -200,16 +200,18 @@ class RemoteServer:
         return ToolReply(list(map(_to_plain, result.content)), result.structuredContent, result.isError)
 
     async def close(self) -> None:
-        """Disconnect, and end the started process. Never raise; do nothing if closed."""
+        """Disconnect, and end the started process, also if cancelled. Do nothing if closed."""
         self._asked_to_close.set()
         if not self._ready.is_set():
             self._owner.cancel()
-        await asyncio.wait({self._owner}, timeout=_CLOSING_S)
-        if not self._owner.done():
-            self._owner.cancel()
+        try:
             await asyncio.wait({self._owner}, timeout=_CLOSING_S)
-        if self._owner.done() and not self._owner.cancelled():
-            self._owner.exception()  # retrieved, so that asyncio logs no warning
+        finally:
+            if not self._owner.done():
+                self._owner.cancel()
+                await asyncio.wait({self._owner}, timeout=_CLOSING_S)
+            if self._owner.done() and not self._owner.cancelled():
+                self._owner.exception()  # retrieved, so that asyncio logs no warning
 
     async def _hold_transport(self, server: StdioServer | HttpServer) -> None:
         """Open the session and hold it until `close`: one task must enter and exit its contexts."""

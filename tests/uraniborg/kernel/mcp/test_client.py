@@ -104,6 +104,16 @@ async def test_it_may_be_opened_used_and_closed_by_different_tasks() -> None:
         await connection.call_tool("say", {"text": "gone"})
 
 
+async def test_a_close_that_is_cancelled_leaves_nothing_behind() -> None:
+    connection = await RemoteServer.open(loaded_sample(), timeout_s=SOON)
+    closing = asyncio.create_task(connection.close())
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
 async def test_all_pages_of_tools_are_read_and_a_page_that_follows_itself_is_the_last() -> None:
     async with opened(odd("pages")) as connection:
         assert [tool["name"] for tool in await connection.list_tools()] == ["tool0", "tool1", "tool2"]
