@@ -38,6 +38,8 @@ HAS_OVERLAP = """() => {
   const [text, context] = [find('.reader'), find('.context-pane')];
   return Boolean(text && context && context.left < text.right && context.top < text.bottom);
 }"""
+DRAWN_AT_WIDTH = """(width) => innerWidth === width
+  && new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true))))"""
 READ_OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -67,7 +69,8 @@ def check_pages(page: Page, visits: Sequence[Visit]) -> None:
     """Assert that the pages have no problem in any look, and that nothing moves while they open and are read."""
     if REPLY_DELAY_MS:
         page.evaluate(DELAY_REPLIES, REPLY_DELAY_MS)
-    for _ in change_looks(page):
+    found: list[tuple[Visit, int, list[str]]] = []
+    for width in change_looks(page):
         for visit in visits:
             go_to(page, visit.path)
             expect(page.locator(visit.sign).filter(visible=True).first).to_be_visible()
@@ -78,8 +81,9 @@ def check_pages(page: Page, visits: Sequence[Visit]) -> None:
                 visit.act(page)
                 problems = find_problems_of_themes(page)
             problems += find_overflow(page) + (moved if shift >= MOST_SHIFT else [])
-            assert not problems, (visit, page.viewport_size, problems)
+            found += [(visit, width, problems)] if problems else []
             page.evaluate("() => sessionStorage.clear()")  # an edit that the visit began does not change the next visit
+    assert found == []
 
 
 def check_all_looks(page: Page) -> None:
@@ -89,14 +93,14 @@ def check_all_looks(page: Page) -> None:
         assert not problems, (page.url, page.viewport_size, problems)
 
 
-def change_looks(page: Page) -> Iterator[None]:
-    """Show a page wide and light, then narrow and dark, then as it was."""
+def change_looks(page: Page) -> Iterator[int]:
+    """Show a page wide and light, then narrow and dark, then as it was; yield the width."""
     before = page.viewport_size or {"width": 1440, "height": 900}
     was_dark = is_dark(page)
     for width, theme in ((1440, "light"), (390, "dark")):
-        page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+        resize(page, width)
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-        yield
+        yield width
     page.set_viewport_size(before)
     page.emulate_media(color_scheme="dark" if was_dark else "light")
 
@@ -122,9 +126,16 @@ def find_overflow(page: Page) -> list[str]:
     problems: list[str] = []
     for other in (width, 800, 1920) if width == 1440 else (width,):
         if other != width:
-            page.set_viewport_size({"width": other, "height": HEIGHTS[other]})
+            resize(page, other)
         overflow = page.evaluate(READ_OVERFLOW)
         problems += [f"{overflow} px too wide for {other} px"] if overflow > 0 else []
         problems += [f"the context covers the text at {other} px"] if page.evaluate(HAS_OVERLAP) else []
-    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    if width == 1440:
+        resize(page, width)
     return problems
+
+
+def resize(page: Page, width: int) -> None:
+    """Change the size of the window, and wait until the page has it: what moves by that is not a shift of the page."""
+    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    page.wait_for_function(DRAWN_AT_WIDTH, arg=width)
