@@ -60,6 +60,7 @@ LOADED: Final[dict[str, tuple[Any, str | re.Pattern[str]]]] = {
     "/searches/{plan}": ("button", "Approve"),
     "/searches/{plan}/strategy": ("heading", QUERY),
     "/searches/{review}/review": ("button", "Select"),
+    "/searches/{review}/review/{paper}": ("radio", "Include"),
     "/searches/{review}/progress": ("heading", "Flow of records"),
     "/library": ("link", "sample-shelf"),
     "/library/sample-shelf": ("link", re.compile("Jupiter-mass companion")),
@@ -77,21 +78,6 @@ LOADED: Final[dict[str, tuple[Any, str | re.Pattern[str]]]] = {
     "/settings": ("table", "Values"),
 }
 """A part of each page that is there once its data are."""
-SIMILAR: Final = (
-    "/inbox/{question}",
-    "/searches",
-    "/searches/{plan}",
-    "/library",
-    "/workflows",
-    "/universes",
-    "/searches/{review}/progress",
-    "/library/sample-shelf",
-    "/workflows/hello",
-    "/workflows/hello/edit",
-    "/workflows?view=runs",
-    "/runs/{run}/compare/{run}",
-)
-"""Pages that are left to `make soak`: others that `make test` opens read and show their data in the same way."""
 
 
 class Requests:
@@ -135,7 +121,7 @@ def visitor(browser: Browser, server: ServerProcess) -> Generator[Visitor]:
         context.add_init_script(NO_WEBGL)  # drawn in software, it would take longer than all pages together
         data = {"token": server.token, "name": NAME}
         assert context.request.post(f"{server.url}/api/sign-in", data=data, headers={"X-Uraniborg": "1"}).ok
-        visitor = Visitor(context, server.url, expected=("404", "422", "500", "net::ERR_", "WebGL"))
+        visitor = Visitor(context, server.url, expected=("404", "409", "422", "500", "net::ERR_", "WebGL"))
         yield visitor
         assert visitor.messages == []
 
@@ -163,6 +149,7 @@ def ids(server: ServerProcess) -> dict[str, str]:
     with server.make_client() as client:
         plan, review = (client.post("/api/searches", json={"query": QUERY}).json() for _ in range(2))
         client.post(f"/api/searches/{review['session_id']}/decide", json={"action": "approve"})
+        papers = client.get(f"/api/searches/{review['session_id']}/papers").json()["papers"]
         client.put("/api/drafts/hello", json={"document": HELLO})
         run = client.post("/api/runs", json={"name": "hello"}).json()
         client.post("/api/universes", json={"id": "t1", "name": "TRAPPIST-1", "from": "trappist-1"})
@@ -170,6 +157,7 @@ def ids(server: ServerProcess) -> dict[str, str]:
         "plan": plan["session_id"],
         "question": plan["checkpoint_id"],
         "review": review["session_id"],
+        "paper": papers[0]["id"],
         "run": run["run_id"],
     }
 
@@ -192,6 +180,12 @@ def test_an_empty_list_says_what_will_be_there_and_offers_one_action(page: Page,
     page.unroute_all()
 
 
+def test_the_review_of_a_search_that_has_not_begun_says_when_papers_appear(page: Page, ids: dict[str, str]) -> None:
+    page.evaluate(GO_TO, f"/searches/{ids['plan']}/review")
+    state = find_state(page).filter(has_text="No papers yet.")
+    expect(state).to_contain_text("They appear here as soon as the sources have answered.")
+
+
 def test_a_thing_that_does_not_exist_gets_one_error_that_says_so(page: Page) -> None:
     for path in MISSING:
         page.evaluate(GO_TO, path)
@@ -202,9 +196,7 @@ def test_a_thing_that_does_not_exist_gets_one_error_that_says_so(page: Page) -> 
     expect(find_state(page)).to_contain_text("This question is no longer here.")
 
 
-@pytest.mark.parametrize(
-    "path", [pytest.param(path, marks=[pytest.mark.soak] if path in SIMILAR else []) for path in LOADED]
-)
+@pytest.mark.parametrize("path", LOADED)
 def test_a_page_shows_that_it_loads_and_why_it_cannot_and_survives_a_lost_server(
     page: Page, visitor: Visitor, requests: Requests, ids: dict[str, str], path: str
 ) -> None:
@@ -327,6 +319,7 @@ def test_a_source_says_whether_it_has_a_key_and_is_tested(page: Page, visitor: V
 
 
 def test_a_call_of_an_agent_appears_with_its_time_size_and_error(page: Page, server: ServerProcess) -> None:
+    page.evaluate(GO_TO, "/connections")
     with Agent(server.env) as agent:
         agent.call("get_session", session_id="nothing")
     cells = find_row(page, "Last calls of tools", "get_session").first.get_by_role("cell")
