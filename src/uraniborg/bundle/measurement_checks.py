@@ -55,7 +55,7 @@ def _read_options(job: Plain) -> JobOptions:
 
 
 def _compare_runs(folder: str, stored: Plain, computed: Plain) -> Iterator[Check]:
-    """Compare two N-body runs: the starts exactly, the ends within their error, the errors and the verdicts."""
+    """Compare two N-body runs: the starts exactly, the ends within both errors, the errors and the verdicts."""
     path = f"{folder}/result.json"
     differences = [
         *_compare_bodies("start", stored, computed, exactly=True),
@@ -101,7 +101,9 @@ def _compare_bodies(moment: str, stored: Plain, computed: Plain, *, exactly: boo
         distance = _measure_distance(stored[moment], computed[moment], key)
         allowed = _ROUNDING * max(1e-6, math.hypot(*other["position"]))
         if not exactly:
-            allowed += min(stored["error"][key]["au"] or 0.0, _ERROR_RATIO * (computed["error"][key]["au"] or 0.0))
+            # Each run is away from the truth by its own error. On another processor, rounding errors are others.
+            repeated = computed["error"][key]["au"] or 0.0
+            allowed += repeated + min(stored["error"][key]["au"] or 0.0, _ERROR_RATIO * repeated)
         if not distance <= allowed:
             yield f"{moment}: the position of {key} differs by {distance:.3g} AU; the error is {allowed:.1g} AU"
 

@@ -109,6 +109,14 @@ def test_a_changed_mass_or_position_of_a_result_is_named_with_the_difference(bun
     )
 
 
+def test_an_end_within_the_errors_of_both_runs_is_not_a_difference(bundle: Path) -> None:
+    def change(run: Any) -> None:
+        run["end"]["trappist-1-b"]["position"][0] += 1.8 * run["error"]["trappist-1-b"]["au"]
+
+    change_json(bundle, "measurements/h-times-1/result.json", change)
+    assert list_differences(bundle) == []
+
+
 def test_an_error_that_the_repeated_run_does_not_have_hides_no_changed_position(bundle: Path) -> None:
     path = "measurements/h-times-1/result.json"
 
