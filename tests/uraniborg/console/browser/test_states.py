@@ -3,7 +3,9 @@
 All tests share one page of one server. Those of an empty server come first.
 """
 
+import os
 import re
+import shlex
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, Final
@@ -296,9 +298,11 @@ def test_a_line_is_copied_and_the_client_that_it_connects_appears_as_connected(
     visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
     cursor.get_by_role("button", name="Copy: Cursor").click()
     expect(cursor.get_by_role("button", name="Copied: Cursor")).to_be_visible()
-    command = page.evaluate("navigator.clipboard.readText()").split()
-    assert command[1:] == ["connect", "cursor"]
-    done = Program("uraniborg").run(*command[1:], "--yes", env=server.env, cwd=Path(server.env["HOME"]))
+    program, *arguments = shlex.split(page.evaluate("navigator.clipboard.readText()"))
+    assert Path(program).is_absolute()
+    assert os.access(program, os.X_OK), program
+    assert arguments == ["connect", "cursor"]
+    done = Program("uraniborg").run(*arguments, "--yes", env=server.env, cwd=Path(server.env["HOME"]))
     assert done.returncode == 0, done.stderr
     expect(cursor).to_contain_text("paper-search, pflow, paper-library, universe")
 
