@@ -56,6 +56,24 @@ export const strings = {
     notFound: "There is no such page.",
     notFoundHint: "The address may be mistyped, or the thing may have been deleted.",
     toInbox: "Go to the inbox",
+    /** Instead of the message of the server, which names the thing as agents do. */
+    messages: { session_not_found: "There is no such search." } as Record<string, string>,
+    /** Instead of the hint of the server, which names tools of agents and commands. */
+    hints: {
+      session_not_found: "It may have been deleted. Open the list of searches.",
+      shelf_not_found: "It may have been moved or deleted. Open the list of shelves.",
+      paper_not_found: "The list of papers may have changed. Open the list and choose a paper.",
+      workflow_not_found: "It may have been renamed or deleted. Open the list of workflows.",
+      run_not_found: "The address may be mistyped, or the run may have been deleted. Open the list of runs.",
+      universe_not_found: "It may have been deleted. Open the list of universes.",
+      job_not_found: "It may have been deleted. The list of jobs has those that are left.",
+      version_not_found: "Choose a version in the log.",
+      schedule_not_found: "It may have been removed. Open the list of schedules.",
+      checkpoint_not_found: "It may have been withdrawn. Open the inbox.",
+      decision_not_found: "It may have been withdrawn. Open the inbox.",
+    } as Record<string, string>,
+    /** Instead of hints that name the description of the API. */
+    argumentHint: "Correct the value. If you did not type it, open the page from the navigation.",
     broken: "This page cannot be shown.",
     brokenHint: "Try again, or reload the page. Nothing on the server has changed.",
   },
