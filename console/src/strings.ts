@@ -762,7 +762,7 @@ export const strings = {
       exclude: "Exclude",
       reason: (digit: number) => `Reason ${digit}`,
       save: "Save and go to the next paper",
-      undo: "Undo the last saved verdict",
+      undo: "Discard an unsaved verdict, or undo the last saved one",
       open: "Open the paper",
       find: "Find",
       select: "Select several",
