@@ -119,6 +119,13 @@ def test_no_built_file_is_committed() -> None:
     assert [name for name in names if re.match(r"console/(dist|node_modules|\.node|\.build)", name)] == []
 
 
+def test_no_style_sheet_of_the_console_has_a_transition_or_an_animation() -> None:
+    sheets = {file.name: file.read_text(encoding="utf-8") for file in find_built_console().rglob("*.css")}
+    assert any(name.startswith("index-") for name in sheets)
+    moving = re.compile(r"[{;\s](transition|animation|scroll-behavior)(-[a-z]+)?:|@keyframes")
+    assert {name: found[0] for name, text in sheets.items() if (found := moving.search(text))} == {}
+
+
 def put_program(folder: Path, name: str, prints: str) -> Path:
     program = folder / name
     program.write_text(f"#!/bin/sh\necho {prints}\n")
