@@ -3,7 +3,9 @@
 All tests share one page of one server. Those of an empty server come first.
 """
 
+import os
 import re
+import shlex
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, Final
@@ -40,19 +42,23 @@ EMPTY: Final = {
     "/connections": ("No tool was called yet.", None),
 }
 """The title of the empty state of each list, and its action. Agents, not people, call tools."""
-MISSING: Final = (
-    "/searches/nothing",
-    "/searches/nothing/strategy",
-    "/searches/nothing/review",
-    "/searches/nothing/progress",
-    "/library/nothing",
-    "/library/sample-shelf/nothing",
-    "/workflows/nothing",
-    "/workflows/nothing/edit",
-    "/runs/nothing",
-    "/runs/nothing/compare/other",
-    "/universes/nothing",
-)
+MISSING: Final = {
+    "/searches/nothing": "Searches",
+    "/searches/nothing/strategy": "Searches",
+    "/searches/nothing/review": "Searches",
+    "/searches/nothing/progress": "Searches",
+    "/library/nothing": "Library",
+    "/library/nothing/nothing": "Library",
+    "/library/sample-shelf/nothing": None,
+    "/workflows/nothing": "Workflows",
+    "/workflows/nothing/edit": "Workflows",
+    "/runs/nothing": "Runs",
+    "/runs/nothing/compare/other": "Runs",
+    "/universes/nothing": "Universes",
+}
+"""Addresses of things that do not exist, and the list that the error leads to."""
+FOR_PROGRAMS: Final = re.compile(r"`|/api|GET|MCP|_id|search_papers|pflow |paper-search|Session|\.json first")
+"""Parts of hints for agents, scripts and terminals."""
 LOADED: Final[dict[str, tuple[Any, str | re.Pattern[str]]]] = {
     "/inbox": ("link", re.compile("Search plan")),
     "/inbox/{question}": ("button", "Approve"),
@@ -187,11 +193,13 @@ def test_the_review_of_a_search_that_has_not_begun_says_when_papers_appear(page:
 
 
 def test_a_thing_that_does_not_exist_gets_one_error_that_says_so(page: Page) -> None:
-    for path in MISSING:
+    for path, link in MISSING.items():
         page.evaluate(GO_TO, path)
         alert = page.get_by_role("main").get_by_role("alert")
         expect(alert).to_contain_text("_not_found")
         expect(alert).to_have_count(1)
+        assert FOR_PROGRAMS.findall(alert.inner_text()) == [], path
+        assert alert.get_by_role("link").all_inner_texts() == ([link] if link else [])
     page.evaluate(GO_TO, "/inbox/nothing")
     expect(find_state(page)).to_contain_text("This question is no longer here.")
 
@@ -288,9 +296,11 @@ def test_a_line_is_copied_and_the_client_that_it_connects_appears_as_connected(
     visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
     cursor.get_by_role("button", name="Copy: Cursor").click()
     expect(cursor.get_by_role("button", name="Copied: Cursor")).to_be_visible()
-    command = page.evaluate("navigator.clipboard.readText()").split()
-    assert command[1:] == ["connect", "cursor"]
-    done = Program("uraniborg").run(*command[1:], "--yes", env=server.env, cwd=Path(server.env["HOME"]))
+    program, *arguments = shlex.split(page.evaluate("navigator.clipboard.readText()"))
+    assert Path(program).is_absolute()
+    assert os.access(program, os.X_OK), program
+    assert arguments == ["connect", "cursor"]
+    done = Program("uraniborg").run(*arguments, "--yes", env=server.env, cwd=Path(server.env["HOME"]))
     assert done.returncode == 0, done.stderr
     expect(cursor).to_contain_text("paper-search, pflow, paper-library, universe")
 
