@@ -14,7 +14,6 @@ import { useResource } from "../resource.ts";
 import { matchPath, navigate, type Params, path, query } from "../router.ts";
 import { readOwnName } from "../session.ts";
 import { strings } from "../strings.ts";
-import { DecisionBar, draftOf, type VerdictDraft } from "./searches/decision_bar.tsx";
 import { useOtherDecider } from "./searches/other_decider.ts";
 import { PaperPanel } from "./searches/paper_panel.tsx";
 import { ReviewContext } from "./searches/review_context.tsx";
@@ -25,6 +24,7 @@ import { ReviewStore } from "./searches/review_store.ts";
 import { SearchViews } from "./searches/search_views.tsx";
 import { toggle } from "./searches/start_dialog.tsx";
 import { rememberPlace, useVerdictDrafts } from "./searches/verdict_drafts.ts";
+import { draftOf, type VerdictDraft, VerdictForm } from "./searches/verdict_form.tsx";
 
 const texts = strings.review;
 const PAPER_PATH = "/searches/{id}/review/{paper}";
@@ -250,7 +250,7 @@ function Review({
   };
   const bar =
     isOpen && (row || selected) ? (
-      <DecisionBar
+      <VerdictForm
         store={store}
         draft={draft}
         reasons={reasons}

@@ -17,7 +17,7 @@ import { readOwnName } from "../../session.ts";
 import { strings } from "../../strings.ts";
 import { formatDuration } from "../../times.ts";
 import { describeRun, describeStarter, isRunChange, type RunStatus, shortenId } from "../run/run_words.ts";
-import { formatValue } from "./input_values.ts";
+import { formatFieldText } from "./input_values.ts";
 
 const texts = strings.workflows;
 const PAGE = 100;
@@ -143,6 +143,6 @@ function describeDetail(run: RunSummary): string {
 /** Return the inputs of a run in one line. */
 export function describeInputs(inputs: unknown): string {
   if (typeof inputs !== "object" || inputs === null || !Object.keys(inputs).length) return texts.noInputsShort;
-  const parts = Object.entries(inputs).map(([name, value]) => `${name}: ${formatValue(value).slice(0, 60)}`);
+  const parts = Object.entries(inputs).map(([name, value]) => `${name}: ${formatFieldText(value).slice(0, 60)}`);
   return parts.slice(0, 4).join(", ");
 }

@@ -18,7 +18,7 @@ export function draftOf(row: PaperRow | undefined): VerdictDraft {
 }
 
 /** The verdict about the paper, or about all selected papers. It never moves with the length of the text above. */
-export function DecisionBar(props: {
+export function VerdictForm(props: {
   store: ReviewStore;
   draft: VerdictDraft;
   reasons: readonly string[];
