@@ -89,13 +89,16 @@ export function SearchesPage() {
       </Loaded>
       {isStarting && <StartDialog onClose={() => navigate(formatQuery(phase, words, {}), { replace: true })} />}
       {toDelete && (
-        <DeleteDialog
-          search={toDelete}
-          onClose={() => setToDelete(undefined)}
-          onDeleted={() => {
-            setToDelete(undefined);
+        <ConfirmDialog
+          title={texts.removeTitle}
+          text={texts.removeText(toDelete.query || toDelete.session_id)}
+          action={texts.remove}
+          onConfirm={async () => {
+            await api.delete("/api/searches/{session_id}", { path: { session_id: toDelete.session_id } });
+            showToast(texts.removed);
             searches.reload();
           }}
+          onClose={() => setToDelete(undefined)}
         />
       )}
     </PlainPage>
@@ -165,29 +168,4 @@ async function resume(sessionId: string): Promise<void> {
   } catch (thrown) {
     showError(toApiError(thrown));
   }
-}
-
-function DeleteDialog(props: { search: SearchSummary; onClose: () => void; onDeleted: () => void }) {
-  const [isBusy, setBusy] = useState(false);
-  async function remove(): Promise<void> {
-    setBusy(true);
-    try {
-      await api.delete("/api/searches/{session_id}", { path: { session_id: props.search.session_id } });
-      showToast(texts.removed);
-      props.onDeleted();
-    } catch (thrown) {
-      showError(toApiError(thrown));
-      props.onClose();
-    }
-  }
-  return (
-    <ConfirmDialog
-      title={texts.removeTitle}
-      text={texts.removeText(props.search.query || props.search.session_id)}
-      action={texts.remove}
-      isBusy={isBusy}
-      onConfirm={() => void remove()}
-      onClose={props.onClose}
-    />
-  );
 }
