@@ -13,6 +13,7 @@ import { retryWhenLive } from "../live.ts";
 import { useResource } from "../resource.ts";
 import { matchPath, navigate, type Params, path, query } from "../router.ts";
 import { readOwnName } from "../session.ts";
+import { useSettled } from "../settled.ts";
 import { strings } from "../strings.ts";
 import { useOtherDecider } from "./searches/other_decider.ts";
 import { PaperPanel } from "./searches/paper_panel.tsx";
@@ -36,7 +37,7 @@ export function ReviewPage({ params }: { params: Params }) {
   const sessionId = params.id ?? "";
   const filters = readFilters(query.value);
   const filterText = formatFilters(filters);
-  const store = useReviewStore(sessionId, filterText);
+  const store = useReviewStore(sessionId, useSettled(filterText));
   const paperId = params.paper;
   useEffect(
     () => rememberPlace(sessionId, `/review${paperId ? `/${paperId}` : ""}${filterText}`),

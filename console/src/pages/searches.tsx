@@ -11,8 +11,9 @@ import { showError, showToast } from "../components/toasts.tsx";
 import { makeListKeys, useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { navigate, query } from "../router.ts";
+import { useSettled } from "../settled.ts";
 import { strings } from "../strings.ts";
-import { describePhase, type Phase, SourceLine } from "./searches/search_tags.tsx";
+import { describePhase, SourceLine } from "./searches/search_tags.tsx";
 import { StartDialog } from "./searches/start_dialog.tsx";
 
 const PAGE = 50;
@@ -24,16 +25,22 @@ const PHASES = (["all", "waiting", "working", "completed", "failed"] as const).m
 
 /** All searches: start, find, open, resume and delete them. The address holds the filter. */
 export function SearchesPage() {
-  const phase = (query.value.get("phase") ?? "all") as Phase | "all";
+  const phase = PHASES.find(({ value }) => value === query.value.get("phase"))?.value ?? "all";
   const words = query.value.get("q") ?? "";
+  const settledWords = useSettled(words);
   const [limit, setLimit] = useState(PAGE);
   const [toDelete, setToDelete] = useState<SearchSummary>();
   const isStarting = query.value.has("new");
   const find = useRef<HTMLInputElement>(null);
   const searches = useResource(
-    `searches ${phase} ${words} ${limit}`,
-    (signal) => api.get("/api/searches", { query: { phase: phase === "all" ? null : phase, q: words, limit }, signal }),
+    `searches ${phase} ${settledWords} ${limit}`,
+    async (signal) => {
+      const given = { phase: phase === "all" ? null : phase, q: settledWords, limit };
+      const page = await api.get("/api/searches", { query: given, signal });
+      return { ...page, isFiltered: given.phase !== null || settledWords !== "" };
+    },
     (change) => ["session", "inbox"].includes(change.kind),
+    "searches", // the list stays while another one is read
   );
   const setQuery = (changes: Record<string, string>) => navigate(formatQuery(phase, words, changes), { replace: true });
   useKeys(texts.keyTitle, [
@@ -76,14 +83,14 @@ export function SearchesPage() {
                 </Button>
               )}
             </>
-          ) : phase === "all" && !words ? (
+          ) : page.isFiltered ? (
+            <EmptyState title={texts.nothingFound} hint={texts.nothingFoundHint} />
+          ) : (
             <EmptyState title={texts.empty} hint={texts.emptyHint}>
               <Button kind="primary" onClick={() => setQuery({ new: "1" })}>
                 {texts.start}
               </Button>
             </EmptyState>
-          ) : (
-            <EmptyState title={texts.nothingFound} hint={texts.nothingFoundHint} />
           )
         }
       </Loaded>
