@@ -46,7 +46,6 @@ export function SearchesPage() {
   useKeys(texts.keyTitle, [
     { keys: texts.startKey, label: texts.start, run: () => setQuery({ new: "1" }) },
     { keys: "/", label: texts.find, run: () => find.current?.focus() },
-    { keys: "Escape", label: strings.actions.back, isHidden: true, run: () => find.current?.blur() },
     ...makeListKeys(".search-item-title a"),
   ]);
 
