@@ -1,13 +1,17 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { beforeEach, expect, test, vi } from "vitest";
+import { StartDialog } from "../src/pages/searches/start_dialog.tsx";
 import { SearchesPage } from "../src/pages/searches.tsx";
 import { navigate } from "../src/router.ts";
+import { strings } from "../src/strings.ts";
 
 const asked: string[] = [];
 
 beforeEach(() => {
   asked.length = 0;
   navigate("/searches");
+  HTMLDialogElement.prototype.showModal = vi.fn();
+  HTMLDialogElement.prototype.close = vi.fn();
   vi.stubGlobal(
     "fetch",
     vi.fn(async (address: string) => {
@@ -28,4 +32,24 @@ test("words typed to find a search are sent once, when the typing pauses", async
   await findByText("No search matches.");
   expect(asked).toEqual(["", "tide"]);
   expect(field.value).toBe("tide");
+});
+
+test("a search cannot be started while the sources of its kind are unknown, and the dialog says why", async () => {
+  const options = { offline: false, sources: [{ name: "arxiv", used: true, remark: "" }], domains: ["any"] };
+  const rest = { default_domain: "any", default_max_results: 50, example: "" };
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(async (address: string) =>
+      address.includes("offline=true")
+        ? new Response(JSON.stringify({ error: { code: "busy", message: "Try later.", hint: "" } }), { status: 500 })
+        : new Response(JSON.stringify({ ...options, ...rest })),
+    ),
+  );
+  const { findByLabelText, findByText, getByRole } = render(<StartDialog onClose={() => undefined} />);
+  fireEvent.input(await findByLabelText("What are you looking for?"), { target: { value: "tides" } });
+  const start = getByRole("button", { name: strings.searches.startButton, hidden: true }) as HTMLButtonElement;
+  await vi.waitFor(() => expect(start.disabled).toBe(false));
+  fireEvent.click(await findByLabelText(strings.searches.trial));
+  await findByText("Try later.");
+  expect(start.disabled).toBe(true);
 });
