@@ -214,12 +214,30 @@ test("a dialog has the focus on its first field, else on its main button, and ne
   const second = render(<Dialog title="Name" onClose={ignore} footer={footer} children={field} />);
   expect(focused()).toBe("INPUT");
   second.unmount();
-  const third = render(<ConfirmDialog title="Delete?" text="" action="Delete" onConfirm={ignore} onClose={ignore} />);
+  const work = async () => undefined;
+  const third = render(<ConfirmDialog title="Delete?" text="" action="Delete" onConfirm={work} onClose={ignore} />);
   expect(focused()).toBe("Cancel");
   third.unmount();
   const loading = render(<Dialog title="Load" onClose={ignore} children="Loading" />);
   loading.rerender(<Dialog title="Load" onClose={ignore} children={<form>{field}</form>} />);
   await waitFor(() => expect(focused()).toBe("INPUT"));
+});
+
+test("a confirmed command runs once, and if it fails the dialog closes and a message says why", async () => {
+  Object.assign(HTMLDialogElement.prototype, { showModal: () => undefined, close: () => undefined });
+  const run = vi.fn(() => Promise.reject(new ApiError("The search is locked.", "Try later.", "locked", 409)));
+  const close = vi.fn();
+  const { findByText, getByText } = render(
+    <>
+      <ConfirmDialog title="Delete?" text="" action="Delete" onConfirm={run} onClose={close} />
+      <Toasts />
+    </>,
+  );
+  fireEvent.click(getByText("Delete"));
+  fireEvent.click(getByText("Delete"));
+  await findByText("The search is locked. Try later.");
+  await waitFor(() => expect(close).toHaveBeenCalledTimes(1));
+  expect(run).toHaveBeenCalledTimes(1);
 });
 
 test("a click beside a dialog closes it, and a selection that ends there does not", () => {

@@ -164,10 +164,7 @@ export function ShelfPage({ params }: { params: Params }) {
     {
       keys: "Escape",
       label: texts.keys.back,
-      run: () => {
-        if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
-        else navigate("/library");
-      },
+      run: () => navigate("/library"),
     },
   ]);
   const count = Object.keys(query.filters).length;

@@ -11,7 +11,7 @@ import { useResource } from "../../resource.ts";
 import type { Change } from "../../server_events.ts";
 import { strings } from "../../strings.ts";
 import { formatDuration } from "../../times.ts";
-import { formatValue } from "../workflows/input_values.ts";
+import { formatFieldText } from "../workflows/input_values.ts";
 import { describeNode } from "./run_words.ts";
 import { readSize, ValueView } from "./value_view.tsx";
 
@@ -143,7 +143,7 @@ function ItemRow({ item, isCurrent, href }: { item: RunItem; isCurrent: boolean;
 export function describeItem(value: unknown): string {
   if (value === null || value === undefined) return "";
   const size = readSize(value);
-  return size === undefined ? formatValue(value).slice(0, SHOWN_CHARACTERS) : texts.large(size);
+  return size === undefined ? formatFieldText(value).slice(0, SHOWN_CHARACTERS) : texts.large(size);
 }
 
 /** One item with its value, its outputs and its error. */

@@ -308,7 +308,7 @@ def test_a_line_is_copied_and_the_client_that_it_connects_appears_as_connected(
 def test_a_source_says_whether_it_has_a_key_and_is_tested(page: Page, visitor: Visitor) -> None:
     expect(find_row(page, "Sources of papers", "openalex")).to_contain_text("not needed offline")
     page.get_by_role("button", name="Test openalex").click()
-    expect(find_row(page, "Sources of papers", "openalex")).to_contain_text("answers, 6 papers")
+    expect(find_row(page, "Sources of papers", "openalex")).to_contain_text("answered, 6 papers")
     page.get_by_role("button", name="Test dblp").click()
     refusal = find_row(page, "Sources of papers", "dblp").get_by_role("alert")
     expect(refusal).to_contain_text("The shipped recording has no papers of dblp. Offline, use one of: crossref")
