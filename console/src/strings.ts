@@ -1256,13 +1256,6 @@ export const strings = {
     answer: "Answer",
     test: "Test",
     testSource: (source: string) => `Test ${source}`,
-    answers: {
-      ok: "answers",
-      empty: "answers, found nothing",
-      failed: "does not answer",
-      rate_limited: "refuses: too many requests",
-      skipped: "not asked",
-    },
     papers: (count: number) => plural(count, "paper"),
     calls: "Last calls of tools",
     noCalls: "No tool was called yet.",

@@ -7,6 +7,7 @@ import { ConfirmDialog, Dialog } from "../src/components/dialog.tsx";
 import { ErrorBoundary } from "../src/components/error_boundary.tsx";
 import { checkLink, ForeignText, splitAtTerms } from "../src/components/foreign_text.tsx";
 import { filterEntries } from "../src/components/palette.tsx";
+import { ErrorNote } from "../src/components/states.tsx";
 import { type Problems, SubmitForm, useSubmission } from "../src/components/submit_form.tsx";
 import { showError, Toasts } from "../src/components/toasts.tsx";
 import { findVisible, VirtualList } from "../src/components/virtual_list.tsx";
@@ -338,4 +339,13 @@ test("that the server is away is said once, and no longer when it answers again"
     connection.value = "live";
   });
   expect(queryAllByText(/does not answer/)).toHaveLength(0);
+});
+
+test.each([
+  ["Set `ignore_errors` to `<b>true</b>`.", ["ignore_errors", "<b>true</b>"]],
+  ["A single ` is a sign like any other.", []],
+])("words in backticks of a hint are code: %s", (hint, codes) => {
+  const { container } = render(<ErrorNote error={new ApiError("It failed.", hint, "failed", 500)} />);
+  expect([...container.querySelectorAll("code")].map((one) => one.textContent)).toEqual(codes);
+  expect(container.textContent).toContain(codes.length ? hint.replaceAll("`", "") : hint);
 });

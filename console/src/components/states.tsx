@@ -58,7 +58,7 @@ export function ErrorState({
   return (
     <div class="state" role="alert">
       <p class="state-title">{error.message}</p>
-      {error.hint && <p class="quiet">{error.hint}</p>}
+      {error.hint && <p class="quiet">{markCode(error.hint)}</p>}
       <p class="quiet">
         {strings.errors.code} <code>{error.code}</code>
       </p>
@@ -67,6 +67,13 @@ export function ErrorState({
       {children}
     </div>
   );
+}
+
+/** Return a text of the server with its words in backticks as code. A text with a single backtick stays as it is. */
+export function markCode(text: string): ComponentChildren {
+  const parts = text.split("`");
+  if (parts.length % 2 === 0) return text;
+  return parts.map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
 }
 
 /** The text of an error: what happened, and below it further lines, such as a traceback, as they are. */
@@ -92,7 +99,7 @@ export function ErrorNote({ error, onRetry }: { error: ApiError; onRetry?: () =>
   return (
     <div class="note no" role="alert">
       <p>
-        <strong>{error.message}</strong> {error.hint}
+        <strong>{error.message}</strong> {markCode(error.hint)}
       </p>
       {onRetry && (
         <Button kind="quiet" onClick={onRetry}>

@@ -3,7 +3,7 @@ import { api } from "../api.ts";
 import type { ConnectionList, PaperSource, SourceReportReply } from "../api_types.ts";
 import { Button, CopyLine, Dot } from "../components/controls.tsx";
 import { Card, PlainPage, Table } from "../components/layout.tsx";
-import { EmptyState, Loaded } from "../components/states.tsx";
+import { EmptyState, Loaded, markCode } from "../components/states.tsx";
 import { useSubmission } from "../components/submit_form.tsx";
 import { When } from "../components/time.tsx";
 import { useReloadOnReturn, useResource } from "../resource.ts";
@@ -56,7 +56,7 @@ function Addresses({ value }: { value: ConnectionList }) {
             <Dot tone="yes">{texts.running}</Dot>
           ) : (
             <Dot tone="no">
-              {texts.stopped}: {part.problem} {part.hint}
+              {texts.stopped}: {part.problem} {markCode(part.hint ?? "")}
             </Dot>
           ),
         ])}
@@ -150,7 +150,7 @@ function SourceTest({ source }: { source: string }) {
         {error && (
           <span role="alert">
             <Dot tone="no">
-              {error.message} {error.hint}
+              {error.message} {markCode(error.hint)}
             </Dot>
           </span>
         )}

@@ -3,7 +3,7 @@ import { api } from "../api.ts";
 import type { RunSummary } from "../api_types.ts";
 import { Button, ButtonLink, Tag } from "../components/controls.tsx";
 import { Card, Detail, Panes } from "../components/layout.tsx";
-import { ErrorMessage, ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
+import { ErrorMessage, ErrorNote, ErrorState, LoadingState, markCode } from "../components/states.tsx";
 import { useSubmission } from "../components/submit_form.tsx";
 import { Age } from "../components/time.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
@@ -224,7 +224,7 @@ function RunFailure({ run, hrefOf }: { run: RunSummary; hrefOf: (node: string) =
   return (
     <section class="failure" role="alert" aria-label={texts.failure}>
       <ErrorMessage text={error.message} />
-      {error.hint && <p dir="auto">{error.hint}</p>}
+      {error.hint && <p dir="auto">{markCode(error.hint)}</p>}
       <p class="tags small">
         {run.failed_node && (
           <a href={hrefOf(run.failed_node)} dir="auto">

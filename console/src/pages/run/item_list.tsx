@@ -4,7 +4,7 @@ import { api } from "../../api.ts";
 import { toApiError } from "../../api_error.ts";
 import type { RunItem } from "../../api_types.ts";
 import { Choices } from "../../components/controls.tsx";
-import { ErrorMessage, Loaded } from "../../components/states.tsx";
+import { ErrorMessage, Loaded, markCode } from "../../components/states.tsx";
 import { showError } from "../../components/toasts.tsx";
 import { VirtualList } from "../../components/virtual_list.tsx";
 import { useResource } from "../../resource.ts";
@@ -171,7 +171,7 @@ function ItemDetails({ runId, node, index }: { runId: string; node: string; inde
             {item.error && (
               <div class="failure">
                 <ErrorMessage text={item.error.message} />
-                {item.error.hint && <p dir="auto">{item.error.hint}</p>}
+                {item.error.hint && <p dir="auto">{markCode(item.error.hint)}</p>}
               </div>
             )}
             <h5>{texts.itemValue}</h5>
