@@ -23,7 +23,7 @@ import {
   readLibraryQuery,
   SORTS,
 } from "./library/library_query.ts";
-import { CollectionLinks, NoteListView } from "./library/note_list.tsx";
+import { CollectionLinks, NoteListView, useNotes } from "./library/note_list.tsx";
 
 const texts = strings.library;
 const PAGE = 20;
@@ -131,6 +131,8 @@ export function ShelfPage({ params }: { params: Params }) {
   const shelf = params.shelf ?? "";
   const query = readLibraryQuery(addressQuery.value);
   const notes = addressQuery.value.get("notes");
+  const noteList = useNotes(shelf, "");
+  const ownNotes = noteList.value.value;
   const found = useSearch(shelf, query);
   const years = useYears(shelf, query, found.page);
   const [isOpen, setOpen] = useState(false);
@@ -215,8 +217,11 @@ export function ShelfPage({ params }: { params: Params }) {
           )}
         </div>
         <aside id="library-filters" class="shelf-filters" aria-label={texts.filterPane}>
-          <CollectionLinks shelf={shelf} current={notes} />
-          {found.page && <FilterPane query={query} page={found.page} years={years} onFilter={setFilter} />}
+          {ownNotes && <CollectionLinks shelf={shelf} notes={ownNotes} current={notes} />}
+          {/* Links that arrived later would move the filters */}
+          {found.page && (ownNotes || noteList.error.value) && (
+            <FilterPane query={query} page={found.page} years={years} onFilter={setFilter} />
+          )}
         </aside>
       </div>
     </div>

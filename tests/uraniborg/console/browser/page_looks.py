@@ -88,7 +88,7 @@ def check_pages(page: Page, visits: Sequence[Visit]) -> None:
             problems += find_overflow(page) + moved
             found += [(visit, width, problems)] if problems else []
             page.evaluate("() => sessionStorage.clear()")  # an edit that the visit began does not change the next visit
-    assert found == []
+    assert not found, found
 
 
 def find_shifts(page: Page) -> list[str]:
