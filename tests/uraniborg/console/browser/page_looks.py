@@ -21,11 +21,11 @@ GO_TO = """async (path) => {
   window.moved = [];
   show(path);
 }"""
-DELAY_REPLIES = """(step) => {
+DELAY_REPLIES = """(step, order) => {
   const request = window.fetch;
   let count = 0;
   window.fetch = async (...given) => {
-    const late = (count++ % 5) * step;
+    const late = ((count++ * order) % 5) * step;
     const reply = await request(...given);
     await new Promise((done) => setTimeout(done, late));
     return reply;
@@ -33,6 +33,8 @@ DELAY_REPLIES = """(step) => {
 }"""
 REPLY_DELAY_MS = int(os.environ.get("REPLY_DELAY_MS", "0"))
 """Replies arrive up to four times this late, in another order: for finding layout shifts that a fast machine hides."""
+REPLY_ORDER = int(os.environ.get("REPLY_ORDER", "1"))
+"""Another number, from 1 to 4, lets other replies be late."""
 HAS_OVERLAP = """() => {
   const find = (selector) => document.querySelector(selector)?.getBoundingClientRect();
   const [text, context] = [find('.reader'), find('.context-pane')];
@@ -69,7 +71,7 @@ def check_pages(page: Page, visits: Sequence[Visit]) -> None:
     """Assert that the pages have no problem in any look, and that nothing moves while they open and are read."""
     origin = page.url[: page.url.index("/", len("https://"))]
     if REPLY_DELAY_MS:
-        page.add_init_script(f"({DELAY_REPLIES})({REPLY_DELAY_MS})")
+        page.add_init_script(f"({DELAY_REPLIES})({REPLY_DELAY_MS}, {REPLY_ORDER})")
     found: list[tuple[Visit, int, list[str]]] = []
     for width in change_looks(page):
         for path, sign in {visit.path: visit.sign for visit in visits}.items():
