@@ -12,7 +12,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.store.layout import MANIFEST
 from tests.uraniborg.console.browser.attack_watch import check_nothing_happened, record_fetches
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
-from tests.uraniborg.console.browser.page_looks import Visit, check_pages, go_to
+from tests.uraniborg.console.browser.page_looks import Visit, check_pages, find_shifts, go_to
 from tests.uraniborg.console.browser.payloads import PAYLOADS
 from tests.uraniborg.console.processes import ServerProcess, run_server
 from uraniborg.recordings import QUERY
@@ -138,6 +138,14 @@ def test_a_person_finds_a_passage_reads_it_and_cites_it(visitor: Visitor) -> Non
     expect(page.locator(".found")).to_be_in_viewport()
     page.keyboard.press("Escape")
     expect(page.get_by_label("Find in this shelf")).to_have_value("masses of a near-resonant chain")
+    late: list[Route] = []
+    page.route(re.compile("/notes"), lambda route: late.append(route))  # noqa: PLW0108 - a method of a list has no attributes
+    page.reload()
+    expect(page.locator(".hit").first).to_be_visible()
+    expect(page.locator(".facet")).to_have_count(0)  # collections above them would move them
+    late[0].continue_()
+    expect(page.locator(".facet").first).to_be_visible()
+    assert find_shifts(page) == []
 
 
 def test_an_address_restores_a_search_and_older_requests_are_aborted(visitor: Visitor) -> None:
