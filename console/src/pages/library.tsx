@@ -23,7 +23,7 @@ import {
   readLibraryQuery,
   SORTS,
 } from "./library/library_query.ts";
-import { CollectionLinks, NoteListView } from "./library/note_list.tsx";
+import { CollectionLinks, NoteListView, useNotes } from "./library/note_list.tsx";
 
 const texts = strings.library;
 const PAGE = 20;
@@ -133,6 +133,9 @@ export function ShelfPage({ params }: { params: Params }) {
   const notes = addressQuery.value.get("notes");
   const found = useSearch(shelf, query);
   const years = useYears(shelf, query, found.page);
+  const allNotes = useNotes(shelf, "");
+  const collections = allNotes.value.value;
+  const areCollectionsRead = collections || allNotes.error.value; // the filters are below, and would move
   const [isOpen, setOpen] = useState(false);
   const [current, setCurrent] = useState<number>();
   const address = formatLibraryQuery(query);
@@ -218,8 +221,10 @@ export function ShelfPage({ params }: { params: Params }) {
           )}
         </div>
         <aside id="library-filters" class="shelf-filters" aria-label={texts.filterPane}>
-          <CollectionLinks shelf={shelf} current={notes} />
-          {found.page && <FilterPane query={query} page={found.page} years={years} onFilter={setFilter} />}
+          {collections && <CollectionLinks shelf={shelf} notes={collections} current={notes} />}
+          {areCollectionsRead && found.page && (
+            <FilterPane query={query} page={found.page} years={years} onFilter={setFilter} />
+          )}
         </aside>
       </div>
     </div>

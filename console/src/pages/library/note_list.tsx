@@ -65,9 +65,9 @@ export function NoteListView({ shelf, collection }: { shelf: string; collection:
 }
 
 /** The collections of a shelf with their numbers of papers; nothing if there are no notes. */
-export function CollectionLinks({ shelf, current }: { shelf: string; current: string | null }) {
-  const notes = useNotes(shelf, "").value.value;
-  if (!notes?.total) return null;
+export function CollectionLinks(props: { shelf: string; notes: NoteList; current: string | null }) {
+  const { shelf, notes, current } = props;
+  if (!notes.total) return null;
   return (
     <nav aria-labelledby="shelf-collections">
       <h2 id="shelf-collections" class="section-title">

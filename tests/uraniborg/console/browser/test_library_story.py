@@ -157,9 +157,18 @@ def test_an_address_restores_a_search_and_older_requests_are_aborted(visitor: Vi
     def ignore_request(_: Route) -> None:
         """Leave the request without a reply."""
 
+    held: list[Route] = []
+
+    def hold_request(route: Route) -> None:
+        held.append(route)
+
     page.route(re.compile(r"/search\?q=neural&"), ignore_request)
+    page.route(re.compile(r"/notes(\?|$)"), hold_request)
     page.goto(f"{visitor.url}/library/sample-shelf")
     expect(page.locator(".hit").first).to_be_visible()
+    expect(page.locator(".facet")).to_have_count(0)  # it would move when the collections above it arrive
+    held.pop().continue_()
+    expect(page.locator(".facet").first).to_be_visible()
     page.get_by_label("Find in this shelf").fill("neural")
     with page.expect_event("requestfailed", lambda request: "q=neural" in request.url):
         page.get_by_label("Find in this shelf").fill("solar cell")
