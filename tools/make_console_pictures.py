@@ -202,9 +202,12 @@ def wait_for_end(station: Station, inputs: dict[str, Any]) -> str:
 
 PAGES: Final = {
     "inbox": "/inbox/{checkpoint}",
+    "inbox-list": "/inbox",
     "searches": "/searches",
+    "new-search": "/searches?new=1",
     "strategy": "/searches/{planned}/strategy",
     "review": "/searches/{session}/review/{paper}",
+    "review-list": "/searches/{session}/review",
     "progress": "/searches/{session}/progress",
     "library": "/library",
     "shelf": "/library/sample-shelf?q=habitable+planets+transit",

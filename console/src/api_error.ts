@@ -34,12 +34,23 @@ export function toApiError(thrown: unknown): ApiError {
   return new ApiError(strings.errors.unexpected, text, "unexpected", -1);
 }
 
-/** Return the error of a response that is not OK. */
+/** Return the hint of an error for a page: hints of the server may name tools of agents, commands and files. */
+function fitHint(code: string, hint: string): string {
+  return strings.errors.hints[code] ?? (hint.includes("openapi.json") ? strings.errors.argumentHint : hint);
+}
+
+/** Return the error of a response that is not OK, with texts that fit a page. */
 export async function readErrorResponse(response: Response): Promise<ApiError> {
   try {
     const { error } = (await response.json()) as { error: Record<string, unknown> };
     const { code, message, hint, ...facts } = error;
-    return new ApiError(String(message), String(hint ?? ""), String(code), response.status, facts);
+    return new ApiError(
+      strings.errors.messages[String(code)] ?? String(message),
+      fitHint(String(code), String(hint ?? "")),
+      String(code),
+      response.status,
+      facts,
+    );
   } catch {
     return new ApiError(
       strings.errors.unexpected,

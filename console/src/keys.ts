@@ -77,6 +77,12 @@ function belongsToControl(event: KeyboardEvent): boolean {
   return event.target.closest("a, button, input, select, summary, textarea") !== null;
 }
 
+/** Escape in a field leaves the field and keeps its text. The command of the page needs another Escape. */
+function leaveField(event: KeyboardEvent): void {
+  event.preventDefault(); // a field that searches would empty itself
+  (event.target as HTMLElement).blur();
+}
+
 function findCommand(keys: string): KeyCommand | undefined {
   for (const scope of keyScopes.value.toReversed()) {
     const found = scope.commands.find((one) => one.keys === keys);
@@ -99,7 +105,10 @@ export function handleKey(event: KeyboardEvent): void {
     const isLetter = event.key.length === 1;
     if (isLetter && (isTyping(event.target) || !hasLetterKeys.value)) return;
     if (document.querySelector("dialog[open]") || belongsToControl(event)) return;
-    if (isTyping(event.target) && event.key !== "Escape") return;
+    if (isTyping(event.target)) {
+      if (event.key === "Escape") leaveField(event);
+      return;
+    }
   }
   // A key after a prefix never runs its own command: `g a` must not approve.
   const keys = pendingKey && !isControl ? `${pendingKey} ${name}` : name;

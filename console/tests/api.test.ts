@@ -41,6 +41,15 @@ test("an error has message, hint, code and facts of the server", async () => {
   expect(error.isTemporary).toBe(false);
 });
 
+test.each([
+  ["session_not_found", "The resource paper-search://sessions lists all.", "Open the list of searches."],
+  ["invalid_argument", "See /api/openapi.json.", "Correct the value."],
+  ["constructor", "Wait.", "Wait."],
+])("the hint of %s fits a page: %s becomes %s", async (code, hint, shown) => {
+  answer(404, { error: { code, message: "No.", hint } });
+  expect((await catchError(api.get("/api/me"))).hint).toContain(shown);
+});
+
 test("a server that is away and one that answers nonsense give errors, too", async () => {
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("refused")));
   expect((await catchError(api.get("/api/me"))).code).toBe("offline");

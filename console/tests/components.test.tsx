@@ -7,6 +7,7 @@ import { ConfirmDialog, Dialog } from "../src/components/dialog.tsx";
 import { ErrorBoundary } from "../src/components/error_boundary.tsx";
 import { checkLink, ForeignText, splitAtTerms } from "../src/components/foreign_text.tsx";
 import { filterEntries } from "../src/components/palette.tsx";
+import { ErrorNote } from "../src/components/states.tsx";
 import { type Problems, SubmitForm, useSubmission } from "../src/components/submit_form.tsx";
 import { showError, Toasts } from "../src/components/toasts.tsx";
 import { findVisible, VirtualList } from "../src/components/virtual_list.tsx";
@@ -214,12 +215,30 @@ test("a dialog has the focus on its first field, else on its main button, and ne
   const second = render(<Dialog title="Name" onClose={ignore} footer={footer} children={field} />);
   expect(focused()).toBe("INPUT");
   second.unmount();
-  const third = render(<ConfirmDialog title="Delete?" text="" action="Delete" onConfirm={ignore} onClose={ignore} />);
+  const work = async () => undefined;
+  const third = render(<ConfirmDialog title="Delete?" text="" action="Delete" onConfirm={work} onClose={ignore} />);
   expect(focused()).toBe("Cancel");
   third.unmount();
   const loading = render(<Dialog title="Load" onClose={ignore} children="Loading" />);
   loading.rerender(<Dialog title="Load" onClose={ignore} children={<form>{field}</form>} />);
   await waitFor(() => expect(focused()).toBe("INPUT"));
+});
+
+test("a confirmed command runs once, and if it fails the dialog closes and a message says why", async () => {
+  Object.assign(HTMLDialogElement.prototype, { showModal: () => undefined, close: () => undefined });
+  const run = vi.fn(() => Promise.reject(new ApiError("The search is locked.", "Try later.", "locked", 409)));
+  const close = vi.fn();
+  const { findByText, getByText } = render(
+    <>
+      <ConfirmDialog title="Delete?" text="" action="Delete" onConfirm={run} onClose={close} />
+      <Toasts />
+    </>,
+  );
+  fireEvent.click(getByText("Delete"));
+  fireEvent.click(getByText("Delete"));
+  await findByText("The search is locked. Try later.");
+  await waitFor(() => expect(close).toHaveBeenCalledTimes(1));
+  expect(run).toHaveBeenCalledTimes(1);
 });
 
 test("a click beside a dialog closes it, and a selection that ends there does not", () => {
@@ -320,4 +339,13 @@ test("that the server is away is said once, and no longer when it answers again"
     connection.value = "live";
   });
   expect(queryAllByText(/does not answer/)).toHaveLength(0);
+});
+
+test.each([
+  ["Set `ignore_errors` to `<b>true</b>`.", ["ignore_errors", "<b>true</b>"]],
+  ["A single ` is a sign like any other.", []],
+])("words in backticks of a hint are code: %s", (hint, codes) => {
+  const { container } = render(<ErrorNote error={new ApiError("It failed.", hint, "failed", 500)} />);
+  expect([...container.querySelectorAll("code")].map((one) => one.textContent)).toEqual(codes);
+  expect(container.textContent).toContain(codes.length ? hint.replaceAll("`", "") : hint);
 });

@@ -37,6 +37,6 @@ test("checks that cannot be run say why, and can be tried again", async () => {
   );
   const { findByRole, getByRole } = render(<InstallationCheck />);
   fireEvent.click(getByRole("button", { name: "Check the installation" }));
-  expect((await findByRole("alert")).textContent).toContain("The checks did not end. Run `uraniborg doctor`.");
+  expect((await findByRole("alert")).textContent).toContain("The checks did not end. Run uraniborg doctor.");
   getByRole("button", { name: "Check the installation" });
 });

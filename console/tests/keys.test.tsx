@@ -14,6 +14,7 @@ function Page() {
     { keys: "Enter", label: "Open", run: () => run("Enter") },
     { keys: "ArrowLeft", label: "Turn", run: () => run("ArrowLeft") },
     { keys: "Control+k", label: "Find", run: () => run("Control+k") },
+    { keys: "Escape", label: "Back", run: () => run("Escape") },
   ]);
   return (
     <div>
@@ -51,6 +52,17 @@ test("an unknown key after a prefix runs nothing, and the next key is free again
   press("g");
   press("k", document.body, { ctrlKey: true });
   expect(run.mock.calls.flat()).toEqual(["j", "Control+k"]);
+});
+
+test("Escape leaves a field first, and goes back from outside of it", () => {
+  const { getByLabelText } = render(<Page />);
+  const field = getByLabelText("field");
+  field.focus();
+  press("Escape", field);
+  expect(document.activeElement).toBe(document.body);
+  expect(run).not.toHaveBeenCalled();
+  press("Escape");
+  expect(run.mock.calls.flat()).toEqual(["Escape"]);
 });
 
 test("letters typed into a field are text, and Ctrl K works there", () => {

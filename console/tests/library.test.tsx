@@ -7,8 +7,8 @@ import {
   formatLibraryQuery,
   formatYears,
   type LibraryQuery,
-  makeBars,
   makePaperAddress,
+  makeYearBars,
   NO_QUERY,
   readLibraryQuery,
   readYears,
@@ -54,19 +54,19 @@ test("years are a range with open ends, in either order", () => {
 });
 
 test("a histogram has a bar for years without papers, and few bars for many years", () => {
-  const short = makeBars([
+  const short = makeYearBars([
     { year: 2001, paper_count: 2 },
     { year: 2004, paper_count: 1 },
   ]);
   expect(short.map((bar) => bar.count)).toEqual([2, 0, 0, 1]);
-  const long = makeBars([
+  const long = makeYearBars([
     { year: 1543, paper_count: 1 },
     { year: 2026, paper_count: 7 },
   ]);
   expect(long.length).toBeLessThanOrEqual(49);
   expect(long.reduce((sum, bar) => sum + bar.count, 0)).toBe(8);
   expect([long[0]?.first, long.at(-1)?.last]).toEqual([1543, 2026]);
-  expect(makeBars([])).toEqual([]);
+  expect(makeYearBars([])).toEqual([]);
 });
 
 test("a search without results says what can help, and the word meant is below", () => {

@@ -1,6 +1,7 @@
-/** Every text of ours is in src/strings.ts: no other source holds words that a person reads. */
+/** Every text of ours is in src/strings.ts: no other source holds words that a person reads, and no text is unused. */
 import { type ESTree, parseSync, Visitor } from "vite";
 import { expect, test } from "vitest";
+import { strings } from "../src/strings.ts";
 
 const SOURCES = import.meta.glob<string>(
   ["../src/**/*.{ts,tsx}", "!../src/{strings,api_types}.ts", "!../src/styleguide/**"],
@@ -97,4 +98,106 @@ test.each([
   "<i>·</i>",
 ])("nothing is found in %s", (source) => {
   expect(findWords("example.tsx", source)).toEqual([]);
+});
+
+type Path = readonly string[];
+type Aliases = Map<string, Path[]>;
+
+/** Return the name of a variable, the names of properties after it, and all nodes of this chain; undefined if it is none. */
+function readChain(node: ESTree.Node | null): { root: string; path: string[]; nodes: ESTree.Node[] } | undefined {
+  switch (node?.type) {
+    case "Identifier":
+      return { root: node.name, path: [], nodes: [node] };
+    case "ChainExpression":
+    case "TSAsExpression":
+    case "TSNonNullExpression":
+    case "ParenthesizedExpression": {
+      const inner = readChain(node.expression);
+      return inner && { ...inner, nodes: [...inner.nodes, node] };
+    }
+    case "MemberExpression": {
+      const inner = node.computed ? undefined : readChain(node.object);
+      if (!inner || node.property.type !== "Identifier") return undefined;
+      return { ...inner, path: [...inner.path, node.property.name], nodes: [...inner.nodes, node, node.property] };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Return the paths of the texts that a source uses. Of a table that it uses whole or by a computed name: its path. */
+function listUses(file: string, source: string): Path[] {
+  const { program } = parseSync(file, source);
+  const aliases: Aliases = new Map([["strings", [[]]]]);
+  const passed = new Set<ESTree.Node>();
+  const resolve = (node: ESTree.Node | null) => {
+    const chain = readChain(node);
+    for (const one of chain?.nodes ?? []) passed.add(one);
+    return (aliases.get(chain?.root ?? "") ?? []).map((start) => [...start, ...(chain?.path ?? [])]);
+  };
+  const addAlias = (name: ESTree.Node, path: Path) => {
+    passed.add(name);
+    if (name.type === "Identifier") aliases.set(name.name, [...(aliases.get(name.name) ?? []), path]);
+  };
+  new Visitor({
+    VariableDeclarator: ({ id, init }) => {
+      if (!aliases.has(readChain(init)?.root ?? "")) return;
+      for (const path of resolve(init)) {
+        if (id.type !== "ObjectPattern") addAlias(id, path);
+        else
+          for (const one of id.properties)
+            if (one.type === "Property" && one.key.type === "Identifier") {
+              passed.add(one.key);
+              addAlias(one.value, [...path, one.key.name]);
+            }
+      }
+    },
+  }).visit(program);
+  const uses: Path[] = [];
+  const addUse = (node: ESTree.Node) => {
+    if (!passed.has(node)) uses.push(...resolve(node));
+  };
+  new Visitor({
+    ImportSpecifier: ({ imported, local }) => void passed.add(imported).add(local),
+    Property: ({ key, computed, shorthand }) => void (computed || shorthand || passed.add(key)),
+    ChainExpression: addUse,
+    MemberExpression: (node) => {
+      addUse(node);
+      if (!node.computed) passed.add(node.property);
+    },
+    Identifier: addUse,
+  }).visit(program);
+  return uses;
+}
+
+const startsWith = (path: Path, start: Path) => start.every((name, index) => name === path[index]);
+
+/** Return the paths of the texts in a table that are not in `uses`, neither themselves nor with a table around them. */
+function listUnused(table: object, uses: readonly Path[], above: Path = []): string[] {
+  return Object.entries(table).flatMap(([name, text]) => {
+    const path = [...above, name];
+    if (uses.some((use) => startsWith(path, use))) return [];
+    if (typeof text === "object" && !Array.isArray(text)) return listUnused(text, uses, path);
+    return uses.some((use) => startsWith(use, path)) ? [] : [path.join(".")]; // a method of it may follow
+  });
+}
+
+test("every text is used by a source", () => {
+  const uses = Object.entries(SOURCES).flatMap(([file, source]) => listUses(file, source));
+  expect(listUnused(strings, uses)).toEqual([]);
+});
+
+test.each([
+  ["const texts = strings.a; show(texts.b);", ["a.c", "d.e.f", "d.e.g"]],
+  ["const texts = strings.d; show(texts.e[name]);", ["a.b", "a.c"]],
+  ["show(strings.d.e.g.join());", ["a.b", "a.c", "d.e.f"]],
+  ["const { e } = strings.d; show(e.f);", ["a.b", "a.c", "d.e.g"]],
+  ["const { e: words } = strings.d; show(<Table texts={words} />);", ["a.b", "a.c"]],
+  ["show(strings.a?.b ?? other.strings, { strings: 1 });", ["a.c", "d.e.f", "d.e.g"]],
+  ["const texts = strings.a; show(other.texts.c, other.texts);", ["a.b", "a.c", "d.e.f", "d.e.g"]],
+])("of the texts, %s leaves unused: %j", (source, unused) => {
+  const texts = { a: { b: "B", c: () => "C" }, d: { e: { f: "F", g: ["G"] } } };
+  expect(listUnused(texts, listUses("example.tsx", `import { strings } from "./strings.ts"; ${source}`))).toEqual(
+    unused,
+  );
 });

@@ -4,7 +4,7 @@ import { layOut } from "../src/graph/graph_layout.ts";
 import { formatCurve } from "../src/graph/graph_types.ts";
 import { addAnswer, keepStart, readNodeChange, toState } from "../src/pages/run/run_store.ts";
 import { describeNext, describeNode, describeRun } from "../src/pages/run/run_words.ts";
-import { makeBars } from "../src/pages/run/timeline.tsx";
+import { makeNodeBars } from "../src/pages/run/timeline.tsx";
 import { applyCorrection, findCorrection } from "../src/pages/workflows/corrections.ts";
 import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
 import { findLine, findSyntaxProblem, JsonPositions } from "../src/pages/workflows/json_positions.ts";
@@ -251,7 +251,7 @@ describe("a run", () => {
   it("has bars in parts of its time, and never beyond it", () => {
     const start = Date.parse("2026-01-01T00:00:00Z");
     const skipped = { node: "b", status: "skipped", seq: 2 } as const;
-    const bars = makeBars([toState(result), skipped], [], start, start + 2_000);
+    const bars = makeNodeBars([toState(result), skipped], [], start, start + 2_000);
     expect(bars.map((bar) => [bar.left, bar.width])).toEqual([
       [0.5, 0.25],
       [1, 0],

@@ -2,6 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { Button, IconButton } from "./controls.tsx";
+import { useSubmission } from "./submit_form.tsx";
+import { showError } from "./toasts.tsx";
 
 const FIRST_FIELD = "[autofocus], input:checked, input:not([type=radio]), select, textarea";
 
@@ -76,22 +78,26 @@ export function Dialog(props: {
   );
 }
 
-/** Ask before something that cannot be undone. */
+/** Ask before something that cannot be undone, do it with `onConfirm`, and close. An error is shown as a message. */
 export function ConfirmDialog(props: {
   title: string;
   text: string;
   action: string;
-  isBusy?: boolean;
-  onConfirm: () => void;
+  onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }) {
+  const { busy, send } = useSubmission({}, showError);
   return (
     <Dialog
       title={props.title}
       onClose={props.onClose}
       footer={
         <>
-          <Button kind="danger" onClick={props.onConfirm} isBusy={props.isBusy}>
+          <Button
+            kind="danger"
+            onClick={() => void send("submit", () => props.onConfirm().finally(props.onClose))}
+            isBusy={busy !== undefined}
+          >
             {props.action}
           </Button>
           <Button onClick={props.onClose}>{strings.actions.cancel}</Button>

@@ -1,5 +1,6 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { nameKeys } from "../keys.ts";
+import { useSettled } from "../settled.ts";
 import { strings } from "../strings.ts";
 import { Key } from "./controls.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -28,7 +29,6 @@ export type FindEntries = (
   show: (entries: PaletteEntry[]) => void,
 ) => Promise<void>;
 
-const PAUSE_MS = 120;
 const SHORTEST = 2;
 
 /** Return the entries whose label has all words of the query, those that begin with it first. */
@@ -180,26 +180,22 @@ function useRemoteEntries(query: string, find: FindEntries | undefined) {
   const [found, setFound] = useState<{ words: string; entries: readonly PaletteEntry[] }>({ words: "", entries: [] });
   const [isLoading, setLoading] = useState(false);
   const words = query.trim();
+  const settled = useSettled(words);
   useEffect(() => {
-    if (!find || words.length < SHORTEST) {
-      setFound({ words, entries: [] });
+    if (!find || settled.length < SHORTEST) {
       setLoading(false);
       return;
     }
     const abort = new AbortController();
-    setLoading(true);
-    const timer = setTimeout(() => {
-      find(words, abort.signal, (entries) => setFound({ words, entries })).then(
-        () => abort.signal.aborted || setLoading(false),
-        () => abort.signal.aborted || setLoading(false),
-      );
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
+    const end = () => {
+      if (!abort.signal.aborted) setLoading(false);
     };
-  }, [words, find]);
-  return { entries: found.words === words ? found.entries : NOTHING, isLoading };
+    setLoading(true);
+    find(settled, abort.signal, (entries) => setFound({ words: settled, entries })).then(end, end);
+    return () => abort.abort();
+  }, [settled, find]);
+  const isPending = find !== undefined && words !== settled && words.length >= SHORTEST;
+  return { entries: found.words === words ? found.entries : NOTHING, isLoading: isLoading || isPending };
 }
 
 const NOTHING: readonly PaletteEntry[] = [];

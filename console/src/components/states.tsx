@@ -3,7 +3,16 @@ import type { ApiError } from "../api_error.ts";
 import { connection } from "../live.ts";
 import type { Resource } from "../resource.ts";
 import { strings } from "../strings.ts";
-import { Button } from "./controls.tsx";
+import { Button, ButtonLink } from "./controls.tsx";
+
+/** The list of the things that an error says one is missing of. */
+const LISTS: Record<string, { href: string; label: string }> = {
+  session_not_found: { href: "/searches", label: strings.navigation.searches },
+  shelf_not_found: { href: "/library", label: strings.navigation.library },
+  workflow_not_found: { href: "/workflows", label: strings.navigation.workflows },
+  run_not_found: { href: "/workflows?view=runs", label: strings.workflows.viewNames.runs },
+  universe_not_found: { href: "/universes", label: strings.navigation.universes },
+};
 
 /** Nothing is here: what will be, why not yet, and one thing to do. With `isPage` it is all that a page has. */
 export function EmptyState(props: { title: string; hint: string; isPage?: boolean; children?: ComponentChildren }) {
@@ -45,17 +54,26 @@ export function ErrorState({
   children?: ComponentChildren;
 }) {
   if (isInBar(error)) return <LoadingState />;
+  const list = Object.hasOwn(LISTS, error.code) ? LISTS[error.code] : undefined;
   return (
     <div class="state" role="alert">
       <p class="state-title">{error.message}</p>
-      {error.hint && <p class="quiet">{error.hint}</p>}
+      {error.hint && <p class="quiet">{markCode(error.hint)}</p>}
       <p class="quiet">
         {strings.errors.code} <code>{error.code}</code>
       </p>
+      {list && <ButtonLink href={list.href}>{list.label}</ButtonLink>}
       {onRetry && <Button onClick={onRetry}>{strings.errors.retry}</Button>}
       {children}
     </div>
   );
+}
+
+/** Return a text of the server with its words in backticks as code. A text with a single backtick stays as it is. */
+export function markCode(text: string): ComponentChildren {
+  const parts = text.split("`");
+  if (parts.length % 2 === 0) return text;
+  return parts.map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part));
 }
 
 /** The text of an error: what happened, and below it further lines, such as a traceback, as they are. */
@@ -81,7 +99,7 @@ export function ErrorNote({ error, onRetry }: { error: ApiError; onRetry?: () =>
   return (
     <div class="note no" role="alert">
       <p>
-        <strong>{error.message}</strong> {error.hint}
+        <strong>{error.message}</strong> {markCode(error.hint)}
       </p>
       {onRetry && (
         <Button kind="quiet" onClick={onRetry}>

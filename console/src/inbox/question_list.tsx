@@ -21,14 +21,14 @@ const heightOf = (item: Item) => (item.type === "question" ? ROW_HEIGHT : HEADIN
 const keyOf = (item: Item) => (item.type === "question" ? item.question.id : `:${item.text}`);
 
 function loadMore(): void {
-  waiting.loadMore();
-  decided.loadMore();
+  void waiting.loadMore();
+  void decided.loadMore();
 }
 
 /** What waits, then what was decided; each with who, where and when. */
 export function QuestionList({ current, me }: { current: string | undefined; me: string }) {
-  const pending = waiting.entries.value;
-  const history = decided.entries.value;
+  const pending = waiting.rows.value;
+  const history = decided.rows.value;
   const items = useMemo<Item[]>(() => {
     if (!pending) return [];
     const found: Item[] = pending.map((question) => ({ type: "question", question }));

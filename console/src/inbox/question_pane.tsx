@@ -30,7 +30,7 @@ export function QuestionPane({ id, me, onDecided }: { id: string; me: string; on
   );
   const question = resource.value.value;
   const error = resource.error.value;
-  const deciding = useDeciding(id, { onDecided, set: resource.set, reload: resource.reload });
+  const decision = useDecision(id, { onDecided, set: resource.set, reload: resource.reload });
   if (!question) {
     if (error?.status === 404) return <EmptyState title={texts.gone} hint={strings.errors.notFoundHint} isPage />;
     return error ? <ErrorState error={error} onRetry={resource.reload} /> : <LoadingState />;
@@ -43,11 +43,13 @@ export function QuestionPane({ id, me, onDecided }: { id: string; me: string; on
     return <StrategyForm sessionId={question.subject} onDecided={leave} />;
   }
   return (
-    <Detail bar={question.state === "pending" ? <DecisionBar question={question} deciding={deciding} /> : undefined}>
+    <Detail
+      bar={question.state === "pending" ? <DecisionButtons question={question} decision={decision} /> : undefined}
+    >
       {error && <ErrorNote error={error} onRetry={resource.reload} />}
       <Heading question={question} me={me} />
       <QuestionContents question={question} />
-      <RejectDialog question={question} deciding={deciding} me={me} />
+      <RejectDialog question={question} decision={decision} me={me} />
     </Detail>
   );
 }
@@ -58,8 +60,8 @@ export function describeDecision(question: Question, me: string): string {
 }
 
 function Heading({ question, me }: { question: Question; me: string }) {
-  const deciding = { ...question, action: question.decision?.action };
-  const { tag, tone } = describeState(question.kind, deciding);
+  const answered = { ...question, action: question.decision?.action };
+  const { tag, tone } = describeState(question.kind, answered);
   const title = question.kind === "approval" ? question.payload.question : question.payload.query;
   return (
     <>
@@ -93,7 +95,8 @@ function Heading({ question, me }: { question: Question; me: string }) {
   );
 }
 
-export interface Deciding {
+/** What a person does with a question that waits: the request on its way, and the reason of a rejection. */
+export interface DecisionState {
   busy: "approve" | "reject" | undefined;
   decide: (action: "approve" | "reject", note?: string) => Promise<boolean>;
   isRejecting: boolean;
@@ -102,10 +105,10 @@ export interface Deciding {
 }
 
 /** Decide the question of this id. The dialog of a rejection stays open if somebody else decides meanwhile. */
-export function useDeciding(
+export function useDecision(
   id: string,
   props: { onDecided: () => void; set: (question: Question) => void; reload: () => void },
-): Deciding {
+): DecisionState {
   const { busy, send } = useSubmission<"approve" | "reject">({}, (error) => {
     showError(error);
     props.reload();
@@ -126,8 +129,8 @@ export function useDeciding(
 }
 
 /** The buttons that decide a question; the form of a strategy has its own. */
-export function DecisionBar({ question, deciding }: { question: Question; deciding: Deciding }) {
-  const { busy, decide, setRejecting } = deciding;
+export function DecisionButtons({ question, decision }: { question: Question; decision: DecisionState }) {
+  const { busy, decide, setRejecting } = decision;
   const isSearch = question.kind !== "approval";
   const reviewPath = formatPath("/searches/{id}/review", { id: question.subject });
   const canReview = question.kind === "result_review" && hasPage(reviewPath);
@@ -162,8 +165,8 @@ export function DecisionBar({ question, deciding }: { question: Question; decidi
 }
 
 /** The reason of a rejection. If the question is decided elsewhere meanwhile, by whom, and the reason to copy. */
-export function RejectDialog({ question, deciding, me }: { question: Question; deciding: Deciding; me: string }) {
-  const { busy, decide, isRejecting, setRejecting, reason } = deciding;
+export function RejectDialog({ question, decision, me }: { question: Question; decision: DecisionState; me: string }) {
+  const { busy, decide, isRejecting, setRejecting, reason } = decision;
   if (!isRejecting) return null;
   const isSearch = question.kind !== "approval";
   const isPending = question.state === "pending";

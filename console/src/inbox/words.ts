@@ -11,12 +11,12 @@ export interface Answer {
   decided_by?: string | null | undefined;
 }
 
-export interface Deciding extends Answer {
+export interface QuestionState extends Answer {
   state: string;
 }
 
 /** Return the word and the colour for the state of a question. */
-export function describeState(kind: string, question: Deciding): { tag: string; tone: Tone } {
+export function describeState(kind: string, question: QuestionState): { tag: string; tone: Tone } {
   if (question.state === "pending") return { tag: texts.kinds[kind] ?? texts.otherKind, tone: "waiting" };
   if (question.state === "withdrawn") return { tag: texts.withdrawn, tone: "neutral" };
   const action = question.action ?? "";

@@ -3,11 +3,12 @@ import { api } from "../api.ts";
 import type { ConnectionList, PaperSource, SourceReportReply } from "../api_types.ts";
 import { Button, CopyLine, Dot } from "../components/controls.tsx";
 import { Card, PlainPage, Table } from "../components/layout.tsx";
-import { EmptyState, Loaded } from "../components/states.tsx";
+import { EmptyState, Loaded, markCode } from "../components/states.tsx";
 import { useSubmission } from "../components/submit_form.tsx";
 import { When } from "../components/time.tsx";
 import { useReloadOnReturn, useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
+import { SourceAnswer } from "./searches/search_tags.tsx";
 
 const texts = strings.connections;
 
@@ -55,7 +56,7 @@ function Addresses({ value }: { value: ConnectionList }) {
             <Dot tone="yes">{texts.running}</Dot>
           ) : (
             <Dot tone="no">
-              {texts.stopped}: {part.problem} {part.hint}
+              {texts.stopped}: {part.problem} {markCode(part.hint ?? "")}
             </Dot>
           ),
         ])}
@@ -105,7 +106,7 @@ function describeKey(source: PaperSource, isOffline: boolean): string {
 }
 
 /** Whether a source answers searches now. */
-function SourceState({ source, isOffline }: { source: PaperSource; isOffline: boolean }) {
+function Readiness({ source, isOffline }: { source: PaperSource; isOffline: boolean }) {
   if (!source.enabled) return <Dot tone="hollow">{texts.disabled}</Dot>;
   const isLocked = source.needs_key && !source.has_key && !isOffline;
   return <Dot tone={isLocked ? "hollow" : "yes"}>{isLocked ? texts.locked : texts.enabled}</Dot>;
@@ -124,7 +125,7 @@ function Sources({ value }: { value: ConnectionList }) {
         columns={[{ title: texts.source }, { title: texts.state }, { title: texts.key }, { title: texts.answer }]}
         rows={value.sources.map((source) => [
           <span class="whole-words">{source.name}</span>,
-          <SourceState source={source} isOffline={value.offline} />,
+          <Readiness source={source} isOffline={value.offline} />,
           <span class="quiet">{describeKey(source, value.offline)}</span>,
           <SourceTest key={source.name} source={source.name} />,
         ])}
@@ -145,11 +146,11 @@ function SourceTest({ source }: { source: string }) {
   return (
     <div class="source-test">
       <div class="source-answer">
-        <span role="status">{report && <SourceAnswer report={report} />}</span>
+        <div role="status">{report && <SourceAnswer source={report} facts={listFacts(report)} />}</div>
         {error && (
           <span role="alert">
             <Dot tone="no">
-              {error.message} {error.hint}
+              {error.message} {markCode(error.hint)}
             </Dot>
           </span>
         )}
@@ -161,18 +162,8 @@ function SourceTest({ source }: { source: string }) {
   );
 }
 
-function SourceAnswer({ report }: { report: SourceReportReply }) {
-  const { status, returned = 0, seconds = 0, reason } = report;
-  const words = [
-    texts.answers[status],
-    ...(returned ? [texts.papers(returned)] : []),
-    ...(seconds ? [texts.milliseconds(seconds * 1_000)] : []),
-  ];
-  return (
-    <Dot tone={status === "ok" || status === "empty" ? "yes" : "no"}>
-      {words.join(", ")} {reason && <span class="quiet small">{reason}</span>}
-    </Dot>
-  );
+function listFacts({ returned = 0, seconds = 0 }: SourceReportReply): string[] {
+  return [...(returned ? [texts.papers(returned)] : []), ...(seconds ? [texts.milliseconds(seconds * 1_000)] : [])];
 }
 
 function Calls() {

@@ -24,7 +24,7 @@ export function InboxPage({ params }: { params: Params }) {
   const me = readOwnName();
   useEffect(() => decided.first.start(), []);
 
-  const pending = waiting.entries.value;
+  const pending = waiting.rows.value;
   const first = pending?.[0]?.id;
   useEffect(() => {
     // A wide screen shows the first question at once. Later changes of the list do not move the reader.
@@ -32,14 +32,14 @@ export function InboxPage({ params }: { params: Params }) {
   }, [id, first]);
 
   function move(step: number): void {
-    const all = [...(waiting.entries.peek() ?? []), ...(decided.entries.peek() ?? [])];
+    const all = [...(waiting.rows.peek() ?? []), ...(decided.rows.peek() ?? [])];
     const index = all.findIndex((one) => one.id === id);
     const next = all[index < 0 ? 0 : index + step];
     if (next) openQuestion(next.id, true);
   }
   /** Go to the question that waits next; stay at the decided one if it was the last. */
   function moveOn(): void {
-    const all = waiting.entries.peek() ?? [];
+    const all = waiting.rows.peek() ?? [];
     const index = all.findIndex((one) => one.id === id);
     const next = all[index + 1] ?? all.find((one) => one.id !== id);
     if (next && next.id !== id) openQuestion(next.id, true);

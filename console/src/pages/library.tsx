@@ -131,11 +131,10 @@ export function ShelfPage({ params }: { params: Params }) {
   const shelf = params.shelf ?? "";
   const query = readLibraryQuery(addressQuery.value);
   const notes = addressQuery.value.get("notes");
+  const noteList = useNotes(shelf, "");
+  const ownNotes = noteList.value.value;
   const found = useSearch(shelf, query);
   const years = useYears(shelf, query, found.page);
-  const allNotes = useNotes(shelf, "");
-  const collections = allNotes.value.value;
-  const areCollectionsRead = collections || allNotes.error.value; // the filters are below, and would move
   const [isOpen, setOpen] = useState(false);
   const [current, setCurrent] = useState<number>();
   const address = formatLibraryQuery(query);
@@ -167,10 +166,7 @@ export function ShelfPage({ params }: { params: Params }) {
     {
       keys: "Escape",
       label: texts.keys.back,
-      run: () => {
-        if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
-        else navigate("/library");
-      },
+      run: () => navigate("/library"),
     },
   ]);
   const count = Object.keys(query.filters).length;
@@ -221,8 +217,9 @@ export function ShelfPage({ params }: { params: Params }) {
           )}
         </div>
         <aside id="library-filters" class="shelf-filters" aria-label={texts.filterPane}>
-          {collections && <CollectionLinks shelf={shelf} notes={collections} current={notes} />}
-          {areCollectionsRead && found.page && (
+          {ownNotes && <CollectionLinks shelf={shelf} notes={ownNotes} current={notes} />}
+          {/* Links that arrived later would move the filters */}
+          {found.page && (ownNotes || noteList.error.value) && (
             <FilterPane query={query} page={found.page} years={years} onFilter={setFilter} />
           )}
         </aside>

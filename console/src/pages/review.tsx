@@ -13,8 +13,8 @@ import { retryWhenLive } from "../live.ts";
 import { useResource } from "../resource.ts";
 import { matchPath, navigate, type Params, path, query } from "../router.ts";
 import { readOwnName } from "../session.ts";
+import { useSettled } from "../settled.ts";
 import { strings } from "../strings.ts";
-import { DecisionBar, draftOf, type VerdictDraft } from "./searches/decision_bar.tsx";
 import { useOtherDecider } from "./searches/other_decider.ts";
 import { PaperPanel } from "./searches/paper_panel.tsx";
 import { ReviewContext } from "./searches/review_context.tsx";
@@ -25,6 +25,7 @@ import { ReviewStore } from "./searches/review_store.ts";
 import { SearchViews } from "./searches/search_views.tsx";
 import { toggle } from "./searches/start_dialog.tsx";
 import { rememberPlace, useVerdictDrafts } from "./searches/verdict_drafts.ts";
+import { draftOf, type VerdictDraft, VerdictForm } from "./searches/verdict_form.tsx";
 
 const texts = strings.review;
 const PAPER_PATH = "/searches/{id}/review/{paper}";
@@ -36,7 +37,7 @@ export function ReviewPage({ params }: { params: Params }) {
   const sessionId = params.id ?? "";
   const filters = readFilters(query.value);
   const filterText = formatFilters(filters);
-  const store = useReviewStore(sessionId, filterText);
+  const store = useReviewStore(sessionId, useSettled(filterText));
   const paperId = params.paper;
   useEffect(
     () => rememberPlace(sessionId, `/review${paperId ? `/${paperId}` : ""}${filterText}`),
@@ -250,7 +251,7 @@ function Review({
   };
   const bar =
     isOpen && (row || selected) ? (
-      <DecisionBar
+      <VerdictForm
         store={store}
         draft={draft}
         reasons={reasons}

@@ -3,11 +3,11 @@ import { api } from "../api.ts";
 import type { RunSummary } from "../api_types.ts";
 import { Button, ButtonLink, Tag } from "../components/controls.tsx";
 import { Card, Detail, Panes } from "../components/layout.tsx";
-import { ErrorMessage, ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
+import { ErrorMessage, ErrorNote, ErrorState, LoadingState, markCode } from "../components/states.tsx";
 import { useSubmission } from "../components/submit_form.tsx";
 import { Age } from "../components/time.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
-import { DecisionBar, describeDecision, RejectDialog, useDeciding } from "../inbox/question_pane.tsx";
+import { DecisionButtons, describeDecision, RejectDialog, useDecision } from "../inbox/question_pane.tsx";
 import { QuestionContents } from "../inbox/question_view.tsx";
 import { useKeys } from "../keys.ts";
 import { usePaletteEntries } from "../palette_entries.ts";
@@ -56,7 +56,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
   const question = useQuestion(run);
   const resumedAs = store.resumedAs.value;
   const follow = useFollowing(resumedAs);
-  const deciding = useDeciding(question.id, { onDecided: follow, set: question.set, reload: question.reload });
+  const decision = useDecision(question.id, { onDecided: follow, set: question.set, reload: question.reload });
   const isDecided = question.value?.state === "decided";
   const isResumedSoon = isDecided && store.resumesWhenDecided.value;
   const [dialog, setDialog] = useState<"again" | "compare" | undefined>(
@@ -105,7 +105,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
           <Detail
             bar={
               pending ? (
-                <DecisionBar question={pending} deciding={deciding} />
+                <DecisionButtons question={pending} decision={decision} />
               ) : (
                 <Actions
                   run={run}
@@ -176,7 +176,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
           )
         }
       />
-      {question.value && <RejectDialog question={question.value} deciding={deciding} me={readOwnName()} />}
+      {question.value && <RejectDialog question={question.value} decision={decision} me={readOwnName()} />}
       {dialog === "again" && <RunAgainDialog run={run} onClose={() => setDialog(undefined)} />}
       {dialog === "compare" && <CompareDialog run={run} onClose={() => setDialog(undefined)} />}
     </div>
@@ -224,7 +224,7 @@ function RunFailure({ run, hrefOf }: { run: RunSummary; hrefOf: (node: string) =
   return (
     <section class="failure" role="alert" aria-label={texts.failure}>
       <ErrorMessage text={error.message} />
-      {error.hint && <p dir="auto">{error.hint}</p>}
+      {error.hint && <p dir="auto">{markCode(error.hint)}</p>}
       <p class="tags small">
         {run.failed_node && (
           <a href={hrefOf(run.failed_node)} dir="auto">

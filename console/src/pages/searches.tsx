@@ -11,8 +11,9 @@ import { showError, showToast } from "../components/toasts.tsx";
 import { makeListKeys, useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { navigate, query } from "../router.ts";
+import { useSettled } from "../settled.ts";
 import { strings } from "../strings.ts";
-import { describePhase, type Phase, SourceLine } from "./searches/search_tags.tsx";
+import { describePhase, SourceLine } from "./searches/search_tags.tsx";
 import { StartDialog } from "./searches/start_dialog.tsx";
 
 const PAGE = 50;
@@ -24,22 +25,27 @@ const PHASES = (["all", "waiting", "working", "completed", "failed"] as const).m
 
 /** All searches: start, find, open, resume and delete them. The address holds the filter. */
 export function SearchesPage() {
-  const phase = (query.value.get("phase") ?? "all") as Phase | "all";
+  const phase = PHASES.find(({ value }) => value === query.value.get("phase"))?.value ?? "all";
   const words = query.value.get("q") ?? "";
+  const settledWords = useSettled(words);
   const [limit, setLimit] = useState(PAGE);
   const [toDelete, setToDelete] = useState<SearchSummary>();
   const isStarting = query.value.has("new");
   const find = useRef<HTMLInputElement>(null);
   const searches = useResource(
-    `searches ${phase} ${words} ${limit}`,
-    (signal) => api.get("/api/searches", { query: { phase: phase === "all" ? null : phase, q: words, limit }, signal }),
+    `searches ${phase} ${settledWords} ${limit}`,
+    async (signal) => {
+      const given = { phase: phase === "all" ? null : phase, q: settledWords, limit };
+      const page = await api.get("/api/searches", { query: given, signal });
+      return { ...page, isFiltered: given.phase !== null || settledWords !== "" };
+    },
     (change) => ["session", "inbox"].includes(change.kind),
+    "searches", // the list stays while another one is read
   );
   const setQuery = (changes: Record<string, string>) => navigate(formatQuery(phase, words, changes), { replace: true });
   useKeys(texts.keyTitle, [
     { keys: texts.startKey, label: texts.start, run: () => setQuery({ new: "1" }) },
     { keys: "/", label: texts.find, run: () => find.current?.focus() },
-    { keys: "Escape", label: strings.actions.back, isHidden: true, run: () => find.current?.blur() },
     ...makeListKeys(".search-item-title a"),
   ]);
 
@@ -76,26 +82,29 @@ export function SearchesPage() {
                 </Button>
               )}
             </>
-          ) : phase === "all" && !words ? (
+          ) : page.isFiltered ? (
+            <EmptyState title={texts.nothingFound} hint={texts.nothingFoundHint} />
+          ) : (
             <EmptyState title={texts.empty} hint={texts.emptyHint}>
               <Button kind="primary" onClick={() => setQuery({ new: "1" })}>
                 {texts.start}
               </Button>
             </EmptyState>
-          ) : (
-            <EmptyState title={texts.nothingFound} hint={texts.nothingFoundHint} />
           )
         }
       </Loaded>
       {isStarting && <StartDialog onClose={() => navigate(formatQuery(phase, words, {}), { replace: true })} />}
       {toDelete && (
-        <DeleteDialog
-          search={toDelete}
-          onClose={() => setToDelete(undefined)}
-          onDeleted={() => {
-            setToDelete(undefined);
+        <ConfirmDialog
+          title={texts.removeTitle}
+          text={texts.removeText(toDelete.query || toDelete.session_id)}
+          action={texts.remove}
+          onConfirm={async () => {
+            await api.delete("/api/searches/{session_id}", { path: { session_id: toDelete.session_id } });
+            showToast(texts.removed);
             searches.reload();
           }}
+          onClose={() => setToDelete(undefined)}
         />
       )}
     </PlainPage>
@@ -165,29 +174,4 @@ async function resume(sessionId: string): Promise<void> {
   } catch (thrown) {
     showError(toApiError(thrown));
   }
-}
-
-function DeleteDialog(props: { search: SearchSummary; onClose: () => void; onDeleted: () => void }) {
-  const [isBusy, setBusy] = useState(false);
-  async function remove(): Promise<void> {
-    setBusy(true);
-    try {
-      await api.delete("/api/searches/{session_id}", { path: { session_id: props.search.session_id } });
-      showToast(texts.removed);
-      props.onDeleted();
-    } catch (thrown) {
-      showError(toApiError(thrown));
-      props.onClose();
-    }
-  }
-  return (
-    <ConfirmDialog
-      title={texts.removeTitle}
-      text={texts.removeText(props.search.query || props.search.session_id)}
-      action={texts.remove}
-      isBusy={isBusy}
-      onConfirm={() => void remove()}
-      onClose={props.onClose}
-    />
-  );
 }

@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
 import type { StoryState, StoryStep } from "../api_types.ts";
 import { Button, Tag, type Tone } from "../components/controls.tsx";
 import { ConfirmDialog } from "../components/dialog.tsx";
 import { Panes } from "../components/layout.tsx";
 import { Loaded } from "../components/states.tsx";
-import { showError, showToast } from "../components/toasts.tsx";
+import { showToast } from "../components/toasts.tsx";
 import { useKeys } from "../keys.ts";
 import { type Resource, useResource } from "../resource.ts";
 import { formatPath, navigate, type Params } from "../router.ts";
@@ -162,19 +161,10 @@ function isOpen(step: StoryStep): boolean {
 
 function Restart({ story, isDisabled }: { story: Resource<StoryState>; isDisabled: boolean }) {
   const [isAsking, setAsking] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   async function restart(): Promise<void> {
-    setBusy(true);
-    try {
-      story.set(await api.post("/api/story/restart"));
-      navigate("/story");
-      showToast(texts.restarted);
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    } finally {
-      setBusy(false);
-      setAsking(false);
-    }
+    story.set(await api.post("/api/story/restart"));
+    navigate("/story");
+    showToast(texts.restarted);
   }
   return (
     <footer class="pane-footer">
@@ -186,8 +176,7 @@ function Restart({ story, isDisabled }: { story: Resource<StoryState>; isDisable
           title={texts.restartTitle}
           text={texts.restartText}
           action={texts.restart}
-          isBusy={isBusy}
-          onConfirm={() => void restart()}
+          onConfirm={restart}
           onClose={() => setAsking(false)}
         />
       )}

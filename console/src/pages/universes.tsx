@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
 import type { UniverseFacts } from "../api_types.ts";
 import { Button, TextField } from "../components/controls.tsx";
 import { ConfirmDialog, Dialog } from "../components/dialog.tsx";
@@ -8,7 +7,7 @@ import { PlainPage } from "../components/layout.tsx";
 import { EmptyState, Loaded } from "../components/states.tsx";
 import { SubmitForm, useSubmission } from "../components/submit_form.tsx";
 import { Age } from "../components/time.tsx";
-import { showError, showToast } from "../components/toasts.tsx";
+import { showToast } from "../components/toasts.tsx";
 import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, query } from "../router.ts";
@@ -68,8 +67,14 @@ export function UniversesPage() {
       {isCreating && <CreateDialog onClose={() => navigate("/universes", { replace: true })} />}
       {toRename && <RenameDialog universe={toRename} onClose={() => setToRename(undefined)} />}
       {toDelete && (
-        <DeleteDialog
-          universe={toDelete}
+        <ConfirmDialog
+          title={texts.removeTitle}
+          text={texts.removeText(toDelete.name, toDelete.version)}
+          action={texts.remove}
+          onConfirm={async () => {
+            await api.delete("/api/universes/{universe_id}", { path: { universe_id: toDelete.id } });
+            showToast(texts.removed);
+          }}
           onClose={() => {
             setToDelete(undefined);
             universes.reload();
@@ -120,29 +125,5 @@ function RenameDialog({ universe, onClose }: { universe: UniverseFacts; onClose:
         <TextField label={texts.name} value={name} onInput={setName} maxLength={200} autoFocus />
       </SubmitForm>
     </Dialog>
-  );
-}
-
-function DeleteDialog({ universe, onClose }: { universe: UniverseFacts; onClose: () => void }) {
-  const [isBusy, setBusy] = useState(false);
-  async function remove(): Promise<void> {
-    setBusy(true);
-    try {
-      await api.delete("/api/universes/{universe_id}", { path: { universe_id: universe.id } });
-      showToast(texts.removed);
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
-    onClose();
-  }
-  return (
-    <ConfirmDialog
-      title={texts.removeTitle}
-      text={texts.removeText(universe.name, universe.version)}
-      action={texts.remove}
-      isBusy={isBusy}
-      onConfirm={() => void remove()}
-      onClose={onClose}
-    />
   );
 }

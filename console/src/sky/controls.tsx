@@ -1,6 +1,7 @@
 import { useComputed } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { Button } from "../components/controls.tsx";
+import { saveFile } from "../components/save_file.ts";
 import { showToast } from "../components/toasts.tsx";
 import { useKeys } from "../keys.ts";
 import { strings } from "../strings.ts";
@@ -47,11 +48,7 @@ export function Controls({ runner, state, cast, zone }: ControlsProps) {
       showToast(failed, "no");
       return;
     }
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(file);
-    link.download = `${cast.name.replace(/[^\p{L}\p{N}-]+/gu, "-") || "universe"}.${ending}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    saveFile(file, `${cast.name.replace(/[^\p{L}\p{N}-]+/gu, "-") || "universe"}.${ending}`);
     showToast(done);
   }
   useKeys(texts.keyTitle, [

@@ -126,6 +126,7 @@ function DateField(props: { state: SkyState; cast: Cast; time: number; anchor: (
         onBlur={jump}
         onKeyDown={(event) => {
           if (event.key === "Enter") event.currentTarget.blur();
+          else if (event.key === "Escape") draft.value = undefined; // leaves the field, and jumps nowhere
         }}
       />
       {epoch === undefined && cast.isAstronomical && <span class="quiet">{texts.days}</span>}

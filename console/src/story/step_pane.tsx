@@ -4,7 +4,7 @@ import { type ApiError, toApiError } from "../api_error.ts";
 import type { StoryState, StoryStep } from "../api_types.ts";
 import { Button, ButtonLink, Tag } from "../components/controls.tsx";
 import { Detail } from "../components/layout.tsx";
-import { ErrorNote } from "../components/states.tsx";
+import { ErrorNote, markCode } from "../components/states.tsx";
 import { When } from "../components/time.tsx";
 import { useKeys } from "../keys.ts";
 import { hasPage } from "../page_paths.ts";
@@ -86,7 +86,7 @@ export function StepPane(props: StepProps) {
       {error && <ErrorNote error={error} />}
       {stored && (
         <p class="note no" role="alert">
-          <strong>{stored.message}</strong> {stored.hint}
+          <strong>{stored.message}</strong> {markCode(stored.hint)}
         </p>
       )}
       {step.can_run && !isRunning && (

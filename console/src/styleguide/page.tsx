@@ -103,7 +103,7 @@ function Overlays({ name, onClose }: { name: Overlay | undefined; onClose: () =>
           title="Delete this search?"
           text="Its papers and decisions are deleted, too. This cannot be undone."
           action="Delete"
-          onConfirm={onClose}
+          onConfirm={async () => undefined}
           onClose={onClose}
         />
       );

@@ -9,7 +9,7 @@ import type { Source } from "./shelf_papers.ts";
 import { SourceList } from "./source_list.tsx";
 import {
   describePlanetMass,
-  formatValue,
+  formatQuantity,
   nameField,
   numberSources,
   SOLAR_MASSES,
@@ -98,7 +98,7 @@ function ValueRow(props: { name: string; value: Value; numbers: Map<string, numb
     <li class={value.status === "unverified claim" ? "unverified" : ""}>
       <span>{label}</span>
       <span class="mono small value">
-        {formatValue(value.value, value.unit)}
+        {formatQuantity(value.value, value.unit)}
         {planet && <span class="same-value">{planet}</span>}
       </span>
       <button type="button" class="source-number" aria-label={texts.originOf(number, label)} onClick={onOpen}>

@@ -18,7 +18,7 @@ import {
 } from "./command_fields.tsx";
 import { MassNote } from "./mass_note.tsx";
 import type { CommandDraft } from "./panel_state.ts";
-import { formatValue, type Value } from "./values.ts";
+import { formatQuantity, type Value } from "./values.ts";
 
 const texts = strings.universe;
 
@@ -168,7 +168,7 @@ async function loadPresentValues(universe: string, body: string, signal: AbortSi
     fields: Record<string, Value>;
   };
   return Object.fromEntries(
-    Object.entries(reply.fields).map(([field, { value, unit }]) => [field, formatValue(value, unit)]),
+    Object.entries(reply.fields).map(([field, { value, unit }]) => [field, formatQuantity(value, unit)]),
   );
 }
 

@@ -5,7 +5,7 @@ import { Loaded } from "../components/states.tsx";
 import { useResource } from "../resource.ts";
 import { navigate, path as page, query } from "../router.ts";
 import { strings } from "../strings.ts";
-import { formatValue } from "./values.ts";
+import { formatQuantity } from "./values.ts";
 
 const texts = strings.universe;
 const MOST = 40;
@@ -106,6 +106,6 @@ function describePair(pair: unknown): string {
 }
 
 function describeValue(value: unknown): string {
-  if (typeof value === "number" || typeof value === "string") return formatValue(value, "");
+  if (typeof value === "number" || typeof value === "string") return formatQuantity(value, "");
   return value === undefined || value === null ? texts.unknown : JSON.stringify(value).slice(0, 80);
 }

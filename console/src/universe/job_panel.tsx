@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
 import type { UniverseJobFacts } from "../api_types.ts";
 import { Button, Checkbox, Select, Tag, TextField, type Tone } from "../components/controls.tsx";
 import { ConfirmDialog } from "../components/dialog.tsx";
@@ -92,22 +91,10 @@ function StartForm(props: { universe: string; version: number | undefined; onSta
 function JobItem(props: PlayProps & { job: UniverseJobFacts; isOpen: boolean }) {
   const { job, isOpen, played, onPlay, onStop } = props;
   const [isAsking, setAsking] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   const isActive = job.state === "queued" || job.state === "running";
   const path = { universe_id: job.universeId, job_id: job.id };
-  async function send(run: () => Promise<unknown>): Promise<void> {
-    try {
-      await run();
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
-  }
-  async function remove(): Promise<void> {
-    setBusy(true);
-    await send(() => api.delete("/api/universes/{universe_id}/jobs/{job_id}", { path }));
-    setBusy(false);
-    setAsking(false);
-  }
+  const cancelling = useSubmission({}, showError);
+  const cancel = () => api.post("/api/universes/{universe_id}/jobs/{job_id}/cancel", { path });
   const open = () => {
     const next = new URLSearchParams(query.peek());
     if (isOpen) next.delete("job");
@@ -148,7 +135,8 @@ function JobItem(props: PlayProps & { job: UniverseJobFacts; isOpen: boolean }) 
         {isActive ? (
           <Button
             kind="danger"
-            onClick={() => void send(() => api.post("/api/universes/{universe_id}/jobs/{job_id}/cancel", { path }))}
+            isBusy={cancelling.busy !== undefined}
+            onClick={() => void cancelling.send("submit", cancel)}
           >
             {texts.cancel}
           </Button>
@@ -163,8 +151,7 @@ function JobItem(props: PlayProps & { job: UniverseJobFacts; isOpen: boolean }) 
           title={texts.removeTitle}
           text={texts.removeText(texts.kinds[job.kind], texts.span(Number(job.options.days ?? 0)))}
           action={texts.remove}
-          isBusy={isBusy}
-          onConfirm={() => void remove()}
+          onConfirm={() => api.delete("/api/universes/{universe_id}/jobs/{job_id}", { path })}
           onClose={() => setAsking(false)}
         />
       )}

@@ -2,7 +2,7 @@ import { api } from "../api.ts";
 import { useResource } from "../resource.ts";
 import type { Change } from "../server_events.ts";
 import { strings } from "../strings.ts";
-import { describePlanetMass, formatValue, SOLAR_MASSES } from "./values.ts";
+import { describePlanetMass, formatQuantity, SOLAR_MASSES } from "./values.ts";
 
 const texts = strings.universe;
 
@@ -43,7 +43,7 @@ export function MassNote({ universe, text, body, parent }: MassNoteProps) {
       {words && <p class="hint">{texts.sameMass(words)}</p>}
       {above?.mass !== undefined && mass > above.mass && (
         <p class="problem" dir="auto">
-          {texts.heavierThanParent(above.name, formatValue(above.mass, above.isSolar ? SOLAR_MASSES : ""))}
+          {texts.heavierThanParent(above.name, formatQuantity(above.mass, above.isSolar ? SOLAR_MASSES : ""))}
         </p>
       )}
     </div>

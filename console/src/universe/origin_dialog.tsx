@@ -7,7 +7,7 @@ import { When } from "../components/time.tsx";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
 import { findOnShelf, makePaperAddress } from "./shelf_papers.ts";
-import { formatValue, nameField, type Origin, tagStatus } from "./values.ts";
+import { formatQuantity, nameField, type Origin, tagStatus } from "./values.ts";
 
 const texts = strings.universe;
 
@@ -42,7 +42,7 @@ function OriginFacts({ origin }: { origin: Origin }) {
   return (
     <div class="origin">
       <p class="origin-value">
-        <span class="mono">{formatValue(origin.value, origin.unit)}</span>{" "}
+        <span class="mono">{formatQuantity(origin.value, origin.unit)}</span>{" "}
         <Tag tone={tag?.tone ?? "yes"}>{tag?.word ?? origin.status}</Tag>
       </p>
       {origin.mark && <p dir="auto">{origin.mark}</p>}
@@ -53,7 +53,7 @@ function OriginFacts({ origin }: { origin: Origin }) {
       {computed && (
         <div>
           <h3>{texts.computed(computed.how)}</h3>
-          <Facts facts={computed.from.map((one) => [nameField(one.field), formatValue(one.value, one.unit)])} />
+          <Facts facts={computed.from.map((one) => [nameField(one.field), formatQuantity(one.value, one.unit)])} />
         </div>
       )}
       {command && (

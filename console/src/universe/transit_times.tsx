@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Button } from "../components/controls.tsx";
 import { Table } from "../components/layout.tsx";
+import { saveFile } from "../components/save_file.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.universe.jobs;
@@ -60,7 +61,7 @@ export function TransitTimes({ planets, timeScale }: { planets: Planets; timeSca
       ))}
       {listed.length > 0 && (
         <p>
-          <Button onClick={() => saveText(renderTransitsCsv(planets), texts.transitFile)}>{texts.saveTransits}</Button>
+          <Button onClick={() => saveCsv(renderTransitsCsv(planets))}>{texts.saveTransits}</Button>
         </p>
       )}
     </>
@@ -103,10 +104,6 @@ export function renderTransitsCsv(planets: Planets): string {
     .join("");
 }
 
-function saveText(text: string, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+function saveCsv(text: string): void {
+  saveFile(new Blob([text], { type: "text/csv" }), texts.transitFile);
 }

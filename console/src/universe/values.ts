@@ -77,7 +77,7 @@ export function numberSources(fields: Record<string, Value>): Map<string, number
 }
 
 /** Return a number, or the numbers of a vector, with at most six digits and a unit. */
-export function formatValue(value: unknown, unit: string): string {
+export function formatQuantity(value: unknown, unit: string): string {
   if (value === null || value === undefined) return strings.universe.unknown;
   if (typeof value === "string") return value;
   const numbers: unknown[] = Array.isArray(value) ? value : [value];

@@ -172,7 +172,8 @@ async def _connect_to_scheduler(address: str) -> _Cluster:
     client = None
     try:
         client = distributed.Client(address, asynchronous=True, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
-        await client
+        async with asyncio.timeout(2 * _CONNECT_TIMEOUT_S):  # Dask's own timeout does not cover all of its attempts
+            await client
         for topic in ("print", "warn"):  # whose messages would be printed here
             client.unsubscribe_topic(topic)
     except BaseException as exc:
@@ -188,7 +189,8 @@ async def _connect_to_scheduler(address: str) -> _Cluster:
 
 async def _close_client(client: Any) -> None:
     with suppress(Exception):
-        await client.close(timeout=_CLOSE_TIMEOUT_S)
+        async with asyncio.timeout(2 * _CLOSE_TIMEOUT_S):
+            await client.close(timeout=_CLOSE_TIMEOUT_S)
 
 
 def _import_and_silence_distributed() -> Any:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import stat
 import zipfile
@@ -94,6 +95,10 @@ def test_a_bundle_matches_and_one_changed_byte_is_named(bundle: Path, tmp_path: 
     assert found["masses.json"] == "is missing"
 
 
+ACCURACY = re.compile(r"(?<=accurate to )\S+(?= degrees)")
+MEGNO = re.compile(r"(?<=MEGNO )\d[\d.]*")
+
+
 def test_a_changed_mass_or_position_of_a_result_is_named_with_the_difference(bundle: Path) -> None:
     path = "measurements/h-times-1/result.json"
 
@@ -107,6 +112,25 @@ def test_a_changed_mass_or_position_of_a_result_is_named_with_the_difference(bun
     assert heavier == (
         f"{path}: end: the mass of trappist-1-h differs by +5 % (1.02809e-06 instead of 9.79138e-07 solar masses)"
     )
+
+
+def test_rounding_errors_of_another_processor_are_not_a_difference(bundle: Path) -> None:
+    def change(run: Any) -> None:
+        run["end"]["trappist-1-b"]["position"][0] += 1.8 * run["error"]["trappist-1-b"]["au"]
+        run["verdict"] = ACCURACY.sub(lambda found: f"{float(found[0]) * 3:.1g}", run["verdict"])
+        run["verdict"] = MEGNO.sub(lambda found: f"{float(found[0]) + 0.1:.2g}", run["verdict"])
+
+    path = "measurements/h-times-1/result.json"
+    change_json(bundle, path, change)
+    assert list_differences(bundle) == []
+
+
+@pytest.mark.parametrize(("number", "value"), [(ACCURACY, "1e-20"), (MEGNO, "9")])
+def test_a_changed_number_of_a_verdict_is_a_difference(bundle: Path, number: re.Pattern[str], value: str) -> None:
+    path = "measurements/h-times-1/result.json"
+    change_json(bundle, path, lambda run: run.update(verdict=number.sub(value, run["verdict"])))
+    (different,) = list_differences(bundle)
+    assert different.startswith(f"{path}: the verdict is")
 
 
 def test_an_error_that_the_repeated_run_does_not_have_hides_no_changed_position(bundle: Path) -> None:

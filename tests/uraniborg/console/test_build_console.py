@@ -45,6 +45,8 @@ def test_without_npm_the_build_says_so_and_leaves_nothing_half_done(checkout: Pa
     done = run_build(checkout)
     assert done.returncode == NOT_REACHED, done.stderr
     assert "cannot fetch the packages" in done.stderr or "no Node.js" in done.stderr
+    assert done.stderr.startswith("Installing the packages of the console ...\n")
+    assert "Building" not in done.stderr
     assert not (checkout / "console" / "dist").exists()
 
 
@@ -56,10 +58,25 @@ def test_a_build_of_the_same_sources_is_used_as_it_is(checkout: Path) -> None:
         [sys.executable, "-c", code], cwd=checkout / "tools", capture_output=True, text=True, check=True
     ).stdout
     (built / "build.json").write_text(digest)
-    assert run_build(checkout).returncode == 0  # nothing to do, so nothing to fetch
+    done = run_build(checkout)
+    assert (done.returncode, done.stderr) == (0, "")  # nothing to do, so nothing to fetch and nothing to wait for
     (checkout / "console" / "src" / "main.tsx").write_text("changed")
     assert run_build(checkout).returncode == NOT_REACHED
     assert json.loads((built / "build.json").read_text()) == json.loads(digest)
+
+
+def test_a_build_names_each_step_before_the_step_takes_its_time(checkout: Path, tmp_path: Path) -> None:
+    programs, log = tmp_path / "programs", tmp_path / "log"
+    programs.mkdir()
+    put_program(programs, "node", "v24.19.0")
+    put_program(programs, "npm", f'npm "$1" >> "{log}"; mkdir -p node_modules .build-$PPID')
+    env = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    command = [sys.executable, str(checkout / "tools" / "build_console.py"), "build"]
+    with log.open("a") as progress:
+        subprocess.run(command, env=env, stderr=progress, timeout=50, check=True)
+    *steps, last = log.read_text().splitlines()
+    assert steps == ["Installing the packages of the console ...", "npm ci", "Building the console ...", "npm run"]
+    assert re.fullmatch(r"The console is built \(\d+ s\)\.", last)
 
 
 @pytest.mark.soak
@@ -100,6 +117,13 @@ def test_no_built_file_is_committed() -> None:
     names = listed.stdout.splitlines()
     assert "console/index.html" in names
     assert [name for name in names if re.match(r"console/(dist|node_modules|\.node|\.build)", name)] == []
+
+
+def test_no_style_sheet_of_the_console_has_a_transition_or_an_animation() -> None:
+    sheets = {file.name: file.read_text(encoding="utf-8") for file in find_built_console().rglob("*.css")}
+    assert any(name.startswith("index-") for name in sheets)
+    moving = re.compile(r"[{;\s](transition|animation|scroll-behavior)(-[a-z]+)?:|@keyframes")
+    assert {name: found[0] for name, text in sheets.items() if (found := moving.search(text))} == {}
 
 
 def put_program(folder: Path, name: str, prints: str) -> Path:

@@ -76,7 +76,7 @@ export function formatYears(first: number | undefined, last: number | undefined)
   return `${first ?? ""}..${last ?? ""}`;
 }
 
-export interface Bar {
+export interface YearBar {
   first: number;
   last: number;
   count: number;
@@ -89,14 +89,14 @@ const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
  * Return the bars of a histogram: years without papers too, and several years in one bar if there are many.
  * The first bar begins, and the last one ends, with a year that has papers.
  */
-export function makeBars(counts: readonly { year: number; paper_count: number }[]): Bar[] {
+export function makeYearBars(counts: readonly { year: number; paper_count: number }[]): YearBar[] {
   if (!counts.length) return [];
   const years = counts.map((one) => one.year);
   const lowest = Math.min(...years);
   const highest = Math.max(...years);
   const step = STEPS.find((one) => (highest - lowest + 1) / one <= MOST_BARS) ?? 1_000;
   const start = Math.floor(lowest / step) * step;
-  const bars: Bar[] = [];
+  const bars: YearBar[] = [];
   for (let first = start; first <= highest; first += step) {
     bars.push({ first: Math.max(first, lowest), last: Math.min(first + step - 1, highest), count: 0 });
   }

@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { strings } from "../../strings.ts";
-import { type Bar, formatYears, makeBars, readYears } from "./library_query.ts";
+import { formatYears, makeYearBars, readYears, type YearBar } from "./library_query.ts";
 
 const texts = strings.library;
 const HEIGHT = 56;
@@ -14,7 +14,7 @@ interface Props {
 
 /** The papers of each year. A click chooses a bar, dragging chooses several; the fields do the same by keyboard. */
 export function YearChart({ counts, years, onYears }: Props) {
-  const bars = makeBars(counts);
+  const bars = makeYearBars(counts);
   const [from, to] = readYears(years);
   return (
     <section class="year-chart">
@@ -29,13 +29,13 @@ export function YearChart({ counts, years, onYears }: Props) {
   );
 }
 
-function Bars({ bars, years, onYears }: { bars: readonly Bar[] } & Omit<Props, "counts">) {
+function Bars({ bars, years, onYears }: { bars: readonly YearBar[] } & Omit<Props, "counts">) {
   const chart = useRef<SVGSVGElement>(null);
   const [drag, setDrag] = useState<{ start: number; end: number }>();
   const highest = Math.max(...bars.map((bar) => bar.count), 1);
   const [from, to] = readYears(years);
   const lowest = drag && Math.min(drag.start, drag.end);
-  const chosen = (bar: Bar, index: number) =>
+  const chosen = (bar: YearBar, index: number) =>
     drag
       ? index >= (lowest ?? 0) && index <= Math.max(drag.start, drag.end)
       : years !== undefined && bar.last >= (from ?? -1) && bar.first <= (to ?? 10_000);

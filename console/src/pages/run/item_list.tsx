@@ -4,14 +4,14 @@ import { api } from "../../api.ts";
 import { toApiError } from "../../api_error.ts";
 import type { RunItem } from "../../api_types.ts";
 import { Choices } from "../../components/controls.tsx";
-import { ErrorMessage, Loaded } from "../../components/states.tsx";
+import { ErrorMessage, Loaded, markCode } from "../../components/states.tsx";
 import { showError } from "../../components/toasts.tsx";
 import { VirtualList } from "../../components/virtual_list.tsx";
 import { useResource } from "../../resource.ts";
 import type { Change } from "../../server_events.ts";
 import { strings } from "../../strings.ts";
 import { formatDuration } from "../../times.ts";
-import { formatValue } from "../workflows/input_values.ts";
+import { formatFieldText } from "../workflows/input_values.ts";
 import { describeNode } from "./run_words.ts";
 import { readSize, ValueView } from "./value_view.tsx";
 
@@ -143,7 +143,7 @@ function ItemRow({ item, isCurrent, href }: { item: RunItem; isCurrent: boolean;
 export function describeItem(value: unknown): string {
   if (value === null || value === undefined) return "";
   const size = readSize(value);
-  return size === undefined ? formatValue(value).slice(0, SHOWN_CHARACTERS) : texts.large(size);
+  return size === undefined ? formatFieldText(value).slice(0, SHOWN_CHARACTERS) : texts.large(size);
 }
 
 /** One item with its value, its outputs and its error. */
@@ -171,7 +171,7 @@ function ItemDetails({ runId, node, index }: { runId: string; node: string; inde
             {item.error && (
               <div class="failure">
                 <ErrorMessage text={item.error.message} />
-                {item.error.hint && <p dir="auto">{item.error.hint}</p>}
+                {item.error.hint && <p dir="auto">{markCode(item.error.hint)}</p>}
               </div>
             )}
             <h5>{texts.itemValue}</h5>

@@ -2,7 +2,7 @@ import { api } from "../../api.ts";
 import type { RunNode, RunSummary } from "../../api_types.ts";
 import { Tag } from "../../components/controls.tsx";
 import { Facts } from "../../components/layout.tsx";
-import { ErrorMessage, Loaded } from "../../components/states.tsx";
+import { ErrorMessage, Loaded, markCode } from "../../components/states.tsx";
 import { When } from "../../components/time.tsx";
 import { describeAnswer } from "../../inbox/words.ts";
 import { useResource } from "../../resource.ts";
@@ -196,7 +196,7 @@ function NodeDetails({ node, isAnswered }: { node: RunNode; isAnswered: boolean 
       {node.error && !isAnswered && (
         <section class="failure" aria-label={texts.failure}>
           <ErrorMessage text={node.error.message} />
-          {node.error.hint && <p dir="auto">{node.error.hint}</p>}
+          {node.error.hint && <p dir="auto">{markCode(node.error.hint)}</p>}
           <p class="small">
             {strings.errors.code} <code>{node.error.code}</code>
           </p>

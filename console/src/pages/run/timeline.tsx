@@ -11,7 +11,7 @@ const texts = strings.run;
 const HEIGHT = 40;
 const heightOf = () => HEIGHT;
 
-export interface Bar {
+export interface NodeBar {
   key: string;
   state: NodeState;
   /** Where the bar begins and how long it is, in parts of the whole time. */
@@ -20,12 +20,12 @@ export interface Bar {
 }
 
 /** Return the bars of all nodes, those that run now last, in parts of the time from the start to the end of the run. */
-export function makeBars(
+export function makeNodeBars(
   ended: readonly NodeState[],
   running: readonly NodeState[],
   startedAt: number,
   endedAt: number,
-): readonly Bar[] {
+): readonly NodeBar[] {
   const whole = Math.max(1, endedAt - startedAt);
   return [...ended, ...running].map((state) => {
     const began = Date.parse(state.startedAt ?? "");
@@ -52,7 +52,7 @@ export function Timeline(props: {
   const ended = store.ended.value;
   const running = [...store.states.value.values()].filter((state) => state.status === "running");
   const end = run.ended_at ? Date.parse(run.ended_at) : readNow();
-  const bars = makeBars(ended, running, Date.parse(run.started_at), end);
+  const bars = makeNodeBars(ended, running, Date.parse(run.started_at), end);
   if (!bars.length) return <EmptyState title={texts.noNodes} hint={texts.noNodesHint} />;
   return (
     <Card title={texts.viewNames.timeline} aside={texts.nodeCount(bars.length)}>
@@ -72,7 +72,7 @@ export function Timeline(props: {
   );
 }
 
-function TimelineRow({ bar, isCurrent, href }: { bar: Bar; isCurrent: boolean; href: string }) {
+function TimelineRow({ bar, isCurrent, href }: { bar: NodeBar; isCurrent: boolean; href: string }) {
   const { state } = bar;
   const { word, tone } = describeNode(state.status, state);
   return (

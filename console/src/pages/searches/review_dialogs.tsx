@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { type ApiError, toApiError } from "../../api_error.ts";
 import type { ReviewStatus, ShelfBuildReply } from "../../api_types.ts";
 import { Button, Choices, Select, TextField } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -141,20 +140,14 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
     (signal) => api.get("/api/searches/{session_id}/shelf", { path: { session_id: store.sessionId }, signal }),
     (change) => change.kind === "shelf_build" && change.subject === store.sessionId,
   );
-  const [error, setError] = useState<ApiError>();
+  const submission = useSubmission();
   const last = build.value.value;
   const target = shelf || name.trim();
-  async function start(event: Event): Promise<void> {
-    event.preventDefault();
-    setError(undefined);
-    try {
-      await store.unsent.sendAll();
-      const path = { session_id: store.sessionId };
-      const body = { name: target, statuses: STATUSES[which] };
-      build.set(await api.post("/api/searches/{session_id}/shelf", { path, body }));
-    } catch (thrown) {
-      setError(toApiError(thrown));
-    }
+  async function start(): Promise<void> {
+    await store.unsent.sendAll();
+    const path = { session_id: store.sessionId };
+    const body = { name: target, statuses: STATUSES[which] };
+    build.set(await api.post("/api/searches/{session_id}/shelf", { path, body }));
   }
   const sizes: Record<Which, number> = {
     include: counts.include,
@@ -163,7 +156,13 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
   };
   return (
     <Dialog title={texts.shelfTitle} onClose={onClose}>
-      <form class="form" onSubmit={(event) => void start(event)}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submission.send("submit", start);
+        }}
+      >
         <Choices
           label={texts.shelfWhich}
           value={which}
@@ -196,10 +195,16 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
             autoFocus
           />
         )}
-        {error && <ErrorNote error={error} />}
+        {submission.error && <ErrorNote error={submission.error} />}
+        {shelves.error.value && <ErrorNote error={shelves.error.value} onRetry={shelves.reload} />}
         <p role="status">{last && describeBuild(last)}</p>
         <footer class="form-footer">
-          <Button kind="primary" type="submit" isBusy={last?.state === "running"} isDisabled={!target || !sizes[which]}>
+          <Button
+            kind="primary"
+            type="submit"
+            isBusy={submission.busy !== undefined || last?.state === "running"}
+            isDisabled={!target || !sizes[which]}
+          >
             {texts.shelfStart}
           </Button>
           <Button onClick={onClose}>{strings.actions.close}</Button>

@@ -11,7 +11,7 @@ const PHASE_TONES: Record<Phase, Tone> = {
   failed: "no",
   unreadable: "no",
 };
-const HEALTH_TONES: Record<SourceHealth["status"], Tone | "hollow"> = {
+const ANSWER_TONES: Record<SourceHealth["status"], Tone | "hollow"> = {
   ok: "yes",
   empty: "hollow",
   failed: "no",
@@ -26,30 +26,45 @@ export function describePhase(search: SearchSummary): { word: string; tone: Tone
   return { word: word ?? strings.searches.phases[search.phase], tone: PHASE_TONES[search.phase] };
 }
 
-/** How a source answered: a dot and words. */
-export function SourceState({ source }: { source: Pick<SourceHealth, "status" | "partial" | "reason"> }) {
-  const words = source.partial ? strings.searches.partial : strings.searches.health[source.status];
-  return <Dot tone={source.partial ? "maybe" : HEALTH_TONES[source.status]}>{words}</Dot>;
+function describeAnswer(source: Pick<SourceHealth, "status" | "partial">): { word: string; tone: Tone | "hollow" } {
+  if (source.partial) return { word: strings.searches.partial, tone: "maybe" };
+  return { word: strings.searches.health[source.status], tone: ANSWER_TONES[source.status] };
 }
 
-/** The sources of a search, each with its state. */
+/** How a source answered: a dot and a word, further facts, and the reason if something went wrong. */
+export function SourceAnswer(props: {
+  source: Pick<SourceHealth, "status" | "partial" | "reason">;
+  facts?: readonly string[];
+}) {
+  const { source, facts = [] } = props;
+  const { word, tone } = describeAnswer(source);
+  return (
+    <>
+      <Dot tone={tone}>{[word, ...facts].join(", ")}</Dot>
+      {source.reason && (
+        <p class="hint" dir="auto">
+          {source.reason}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The sources of a search, each with its answer. Words that all is well are only read aloud. */
 export function SourceLine({ sources }: { sources: readonly SourceHealth[] }) {
   if (!sources.length) return null;
   return (
     <ul class="source-line" aria-label={strings.searches.sources}>
-      {sources.map((source) => (
-        <li key={source.name} title={source.reason ?? undefined}>
-          <span class={`dot ${source.partial ? "maybe" : HEALTH_TONES[source.status]}`} aria-hidden="true" />
-          <span>{source.name}</span>
-          <span class={isFine(source) ? "visually-hidden" : "quiet"}>
-            {source.partial ? strings.searches.partial : strings.searches.health[source.status]}
-          </span>
-        </li>
-      ))}
+      {sources.map((source) => {
+        const { word, tone } = describeAnswer(source);
+        return (
+          <li key={source.name} title={source.reason ?? undefined}>
+            <span class={`dot ${tone}`} aria-hidden="true" />
+            <span>{source.name}</span>
+            <span class={tone === "yes" ? "visually-hidden" : "quiet"}>{word}</span>
+          </li>
+        );
+      })}
     </ul>
   );
-}
-
-function isFine(source: SourceHealth): boolean {
-  return source.status === "ok" && !source.partial;
 }

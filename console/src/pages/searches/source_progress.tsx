@@ -3,7 +3,7 @@ import { Card, Table } from "../../components/layout.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
-import { SourceState } from "./search_tags.tsx";
+import { SourceAnswer } from "./search_tags.tsx";
 
 const texts = strings.search;
 
@@ -27,14 +27,7 @@ export function SourceProgressCard({ sessionId }: { sessionId: string }) {
               columns={[{ title: texts.source }, { title: texts.state }, { title: texts.records, isNumber: true }]}
               rows={value.sources.map((source) => [
                 source.name,
-                <div key="state">
-                  <SourceState source={{ partial: false, reason: null, ...source }} />
-                  {source.reason && (
-                    <p class="hint" dir="auto">
-                      {source.reason}
-                    </p>
-                  )}
-                </div>,
+                <SourceAnswer key="state" source={source} />,
                 String(source.returned ?? 0),
               ])}
             />

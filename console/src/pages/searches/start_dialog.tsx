@@ -3,7 +3,7 @@ import { api } from "../../api.ts";
 import type { SearchOptions } from "../../api_types.ts";
 import { Checkbox, Select, TextField } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { Loaded } from "../../components/states.tsx";
+import { ErrorNote, Loaded } from "../../components/states.tsx";
 import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { useDraft } from "../../draft.ts";
 import { useResource } from "../../resource.ts";
@@ -21,7 +21,15 @@ export function StartDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={strings.searches.start} onClose={onClose} kind="wide">
       {last.current ? (
-        <StartForm options={last.current} onTrial={setTrial} onClose={onClose} />
+        <>
+          {options.error.value && <ErrorNote error={options.error.value} onRetry={options.reload} />}
+          <StartForm
+            options={last.current}
+            isTrial={isTrial ?? last.current.offline}
+            onTrial={setTrial}
+            onClose={onClose}
+          />
+        </>
       ) : (
         <Loaded resource={options}>{() => null}</Loaded>
       )}
@@ -30,16 +38,17 @@ export function StartDialog({ onClose }: { onClose: () => void }) {
 }
 
 interface FormProps {
+  /** The options of searches, or of trials; those of the other kind until they are read after `isTrial` has changed. */
   options: SearchOptions;
+  isTrial: boolean;
   onTrial: (isTrial: boolean) => void;
   onClose: () => void;
 }
 
-function StartForm({ options, onTrial, onClose }: FormProps) {
+function StartForm({ options, isTrial, onTrial, onClose }: FormProps) {
   const question = useDraft("new-search");
   const [maxResults, setMaxResults] = useState(String(options.default_max_results));
   const [domain, setDomain] = useState(options.default_domain);
-  const isTrial = options.offline;
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const submission = useSubmission();
   const usable = options.sources.filter((source) => source.used);
@@ -64,7 +73,7 @@ function StartForm({ options, onTrial, onClose }: FormProps) {
       submission={submission}
       action={strings.searches.startButton}
       onSubmit={start}
-      isDisabled={!question.text.value.trim() || !chosen.length}
+      isDisabled={!question.text.value.trim() || !chosen.length || options.offline !== isTrial}
       buttons={<span class="quiet small">{strings.searches.startHint}</span>}
     >
       <TextField

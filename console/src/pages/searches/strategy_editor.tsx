@@ -4,7 +4,7 @@ import { Button, IconButton, TextField } from "../../components/controls.tsx";
 import { Card } from "../../components/layout.tsx";
 import { strings } from "../../strings.ts";
 import type { StrategyEdit } from "./strategy_edit.ts";
-import { ChangesCard, describeSource, QueryProblems, Translations } from "./strategy_view.tsx";
+import { ChangesCard, QueryProblems, SourceUse, Translations } from "./strategy_view.tsx";
 
 const texts = strings.strategy;
 
@@ -141,7 +141,9 @@ function SourceChoices(props: { reply: StrategyReply; edit: StrategyEdit; onChan
             }}
           />
           <label for={`${id}${source.name}`}>{source.name}</label>
-          <span class="quiet small">{describeSource(source, reply.offline)}</span>
+          <span class="quiet small">
+            <SourceUse source={source} isOffline={reply.offline} />
+          </span>
         </div>
       ))}
     </fieldset>

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import { type ApiError, toApiError } from "../../api_error.ts";
 import type { StrategyCheck, StrategyReply } from "../../api_types.ts";
@@ -230,7 +230,7 @@ function describeCheck(edit: StrategyEdit, check: StrategyCheck | undefined, isC
 function useLiveCheck(sessionId: string, edit: StrategyEdit | undefined) {
   const [check, setCheck] = useState<StrategyCheck>();
   const [isChecking, setChecking] = useState(false);
-  const text = useMemo(() => (edit ? JSON.stringify(toEditData(edit)) : ""), [edit]);
+  const text = edit ? JSON.stringify(toEditData(edit)) : "";
   const abort = useRef<AbortController>(undefined);
   useEffect(() => {
     abort.current?.abort();

@@ -2,6 +2,7 @@ import type {
   PartOriginReply,
   QueryView,
   SearchStrategy,
+  SourceReportReply,
   StrategyChange,
   StrategyReply,
   StrategySource,
@@ -9,7 +10,7 @@ import type {
 import { Dot, Tag } from "../../components/controls.tsx";
 import { Card, Table } from "../../components/layout.tsx";
 import { plural, strings } from "../../strings.ts";
-import { SourceState } from "./search_tags.tsx";
+import { SourceAnswer } from "./search_tags.tsx";
 
 const texts = strings.strategy;
 
@@ -159,8 +160,8 @@ export function QueryProblems({ query }: { query: QueryView }) {
   );
 }
 
-/** Whether a source can be used, and if not, why. */
-export function describeSource(source: StrategySource, isOffline: boolean) {
+/** Whether a source can be used by this search, and if not, why. */
+export function SourceUse({ source, isOffline }: { source: StrategySource; isOffline: boolean }) {
   if (!source.is_available) {
     const isLocked = source.needs_key && !source.has_key && !isOffline;
     return <Dot tone="hollow">{isLocked ? texts.noKey(source.key_variable) : source.remark}</Dot>;
@@ -194,26 +195,15 @@ function SourceRows({ sources, isOffline }: { sources: readonly StrategySource[]
       columns={columns}
       rows={sources.map((source) => [
         source.name,
-        describeSource(source, isOffline),
-        ...(hasLast ? [source.last ? <LastAnswer key="last" source={source} /> : ""] : []),
+        <SourceUse key="use" source={source} isOffline={isOffline} />,
+        ...(hasLast ? [source.last ? <LastAnswer key="last" report={source.last} /> : ""] : []),
       ])}
     />
   );
 }
 
-function LastAnswer({ source }: { source: StrategySource }) {
-  if (!source.last) return null;
-  return (
-    <>
-      <SourceState source={{ partial: false, reason: null, ...source.last }} />
-      <span class="quiet"> {plural(source.last.returned ?? 0, "paper")}</span>
-      {source.last.reason && (
-        <p class="hint" dir="auto">
-          {source.last.reason}
-        </p>
-      )}
-    </>
-  );
+function LastAnswer({ report }: { report: SourceReportReply }) {
+  return <SourceAnswer source={report} facts={[plural(report.returned ?? 0, "paper")]} />;
 }
 
 function describeLimits({ filters }: SearchStrategy): string {

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { VerdictDraft } from "./decision_bar.tsx";
+import type { VerdictDraft } from "./verdict_form.tsx";
 
 const PREFIX = "uraniborg.verdicts.";
 const PLACE = "uraniborg.place.";

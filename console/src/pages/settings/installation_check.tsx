@@ -3,7 +3,7 @@ import { api } from "../../api.ts";
 import type { CheckFacts } from "../../api_types.ts";
 import { Button, Dot, type Tone } from "../../components/controls.tsx";
 import { Card, Table } from "../../components/layout.tsx";
-import { ErrorNote } from "../../components/states.tsx";
+import { ErrorNote, markCode } from "../../components/states.tsx";
 import { useSubmission } from "../../components/submit_form.tsx";
 import { strings } from "../../strings.ts";
 
@@ -72,7 +72,7 @@ function CheckTable({ checks }: { checks: readonly CheckFacts[] }) {
         </>,
         <div dir="auto">
           <p>{one.detail}</p>
-          {one.hint && <p class="quiet small">{one.hint}</p>}
+          {one.hint && <p class="quiet small">{markCode(one.hint)}</p>}
         </div>,
       ])}
     />

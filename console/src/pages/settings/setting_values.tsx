@@ -41,18 +41,18 @@ export function SettingValues({ settings, onChanged }: { settings: readonly Sett
   );
 }
 
-function formatValue(value: unknown): string {
+function formatSetting(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function SettingValue({ facts, onChanged }: { facts: SettingFacts; onChanged: () => void }) {
   const [isEditing, setEditing] = useState(false);
   const isOverridden = facts.origin_kind === "environment" || facts.origin_kind === "dotenv";
-  if (!facts.changeable) return <code>{formatValue(facts.value)}</code>;
+  if (!facts.changeable) return <code>{formatSetting(facts.value)}</code>;
   if (isOverridden) {
     return (
       <>
-        <code>{formatValue(facts.value)}</code> <span class="quiet small">{texts.hasPriority}</span>
+        <code>{formatSetting(facts.value)}</code> <span class="quiet small">{texts.hasPriority}</span>
       </>
     );
   }
@@ -70,7 +70,7 @@ function SettingValue({ facts, onChanged }: { facts: SettingFacts; onChanged: ()
   }
   return (
     <div class="setting-value">
-      <code>{formatValue(facts.value)}</code>
+      <code>{formatSetting(facts.value)}</code>
       <Button label={texts.changeSetting(facts.setting)} onClick={() => setEditing(true)}>
         {texts.change}
       </Button>

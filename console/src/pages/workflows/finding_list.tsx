@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../../api_types.ts";
 import { Button, Tag } from "../../components/controls.tsx";
+import { markCode } from "../../components/states.tsx";
 import { strings } from "../../strings.ts";
 
 const texts = strings.workflows;
@@ -41,10 +42,10 @@ export function FindingList({ findings, findLine, onShow, describeCorrection, on
                 <code dir="auto">{position}</code>
               )}
             </p>
-            <p dir="auto">{finding.message}</p>
+            <p dir="auto">{markCode(finding.message)}</p>
             {hint && (
               <p class="quiet small" dir="auto">
-                {hint}
+                {markCode(hint)}
               </p>
             )}
             {correction === undefined && (finding.available?.length ?? 0) > 0 && !hint && (

@@ -27,7 +27,7 @@ export function listFields(
     isSecret: input.secret ?? false,
     description: input.description ?? "",
     hasDefault: "default" in input && input.default !== null,
-    defaultText: input.secret ? "" : formatValue(input.default),
+    defaultText: input.secret ? "" : formatFieldText(input.default),
   }));
   const others = variables
     .filter((variable) => !variable.declared)
@@ -44,7 +44,7 @@ export function listFields(
 }
 
 /** Return a value as the text of a field. */
-export function formatValue(value: unknown): string {
+export function formatFieldText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value, null, typeof value === "object" ? 2 : undefined);
 }
@@ -53,8 +53,8 @@ export function formatValue(value: unknown): string {
 export function toTexts(inputs: unknown): Record<string, string> {
   if (typeof inputs !== "object" || inputs === null) return {};
   if ("beginning" in inputs && "characters" in inputs) return {};
-  const entries = Object.entries(inputs).filter(([, value]) => !formatValue(value).includes(MASK));
-  return Object.fromEntries(entries.map(([name, value]) => [name, formatValue(value)]));
+  const entries = Object.entries(inputs).filter(([, value]) => !formatFieldText(value).includes(MASK));
+  return Object.fromEntries(entries.map(([name, value]) => [name, formatFieldText(value)]));
 }
 
 /** Return the texts of fields that were stored as JSON; none if the JSON is damaged. */

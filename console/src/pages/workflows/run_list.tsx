@@ -1,23 +1,20 @@
-import { signal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { api } from "../../api.ts";
-import { toApiError } from "../../api_error.ts";
 import type { RunSummary } from "../../api_types.ts";
 import { ButtonLink, Select } from "../../components/controls.tsx";
 import { ROW_HEIGHT, Row } from "../../components/row.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { Age } from "../../components/time.tsx";
-import { showError } from "../../components/toasts.tsx";
 import { VirtualList } from "../../components/virtual_list.tsx";
 import { describeDecided } from "../../inbox/words.ts";
 import { makeListKeys, useKeys } from "../../keys.ts";
-import { useResource } from "../../resource.ts";
+import { makePagedList } from "../../paged_list.ts";
 import { formatPath, navigate } from "../../router.ts";
 import { readOwnName } from "../../session.ts";
 import { strings } from "../../strings.ts";
 import { formatDuration } from "../../times.ts";
 import { describeRun, describeStarter, isRunChange, type RunStatus, shortenId } from "../run/run_words.ts";
-import { formatValue } from "./input_values.ts";
+import { formatFieldText } from "./input_values.ts";
 
 const texts = strings.workflows;
 const PAGE = 100;
@@ -26,47 +23,18 @@ const CHOICES = STATUSES.map((value) => ({ value, label: value ? strings.run.sta
 const heightOf = () => ROW_HEIGHT;
 const keyOf = (run: RunSummary) => run.id;
 
-/** Put a new first page before the runs that were loaded after it. */
-export function mergeRuns(
-  page: readonly RunSummary[],
-  loaded: readonly RunSummary[],
-): readonly RunSummary[] | undefined {
-  const last = page.at(-1);
-  const index = last ? loaded.findIndex((run) => run.id === last.id) : -1;
-  return index < 0 ? undefined : [...page, ...loaded.slice(index + 1)];
-}
-
 /** All runs of all processes, the latest first, loaded page by page while you scroll. */
 export function RunList({ workflow, status }: { workflow: string; status: string }) {
   const key = `runs ${workflow} ${status}`;
-  const state = useMemo(
-    () => ({ runs: signal<readonly RunSummary[]>([]), next: null as string | null, isBusy: false }),
-    [key],
-  );
-  const wanted = { workflow: workflow || null, status: (status || null) as RunStatus | null };
-  const first = useResource(
-    key,
-    async (abort) => {
-      const page = await api.get("/api/runs", { query: { ...wanted, limit: PAGE }, signal: abort });
-      const merged = page.next === null ? undefined : mergeRuns(page.runs, state.runs.peek());
-      state.runs.value = merged ?? page.runs;
-      if (!merged) state.next = page.next;
-      return true;
-    },
-    (change) => isRunChange(change),
-  );
-  async function loadMore(): Promise<void> {
-    if (!state.next || state.isBusy) return;
-    state.isBusy = true;
-    try {
-      const page = await api.get("/api/runs", { query: { ...wanted, limit: PAGE, before: state.next } });
-      state.runs.value = [...state.runs.peek(), ...page.runs];
-      state.next = page.next;
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
-    state.isBusy = false;
-  }
+  const runs = useMemo(() => {
+    const wanted = { workflow: workflow || null, status: (status || null) as RunStatus | null };
+    return makePagedList<RunSummary>(async (before, abort) => {
+      const page = await api.get("/api/runs", { query: { ...wanted, limit: PAGE, before }, signal: abort });
+      return { rows: page.runs, next: page.next };
+    }, isRunChange);
+  }, [key]);
+  useEffect(() => runs.first.start(), [runs]);
+  const rows = runs.rows.value ?? [];
   useKeys(texts.viewNames.runs, makeListKeys(".run-list-page .row"));
   const setStatus = (value: string) => navigate(formatRunsAddress(workflow, value), { replace: true });
   return (
@@ -81,15 +49,15 @@ export function RunList({ workflow, status }: { workflow: string; status: string
         />
         {workflow && <a href={formatRunsAddress("", status)}>{texts.showAllRuns}</a>}
       </div>
-      <Loaded resource={first}>
+      <Loaded resource={runs.first}>
         {() =>
-          state.runs.value.length ? (
+          rows.length ? (
             <VirtualList
-              items={state.runs.value}
+              items={rows}
               heightOf={heightOf}
               keyOf={keyOf}
               label={texts.viewNames.runs}
-              onNearEnd={() => void loadMore()}
+              onNearEnd={runs.loadMore}
               placeKey={key}
               render={(run) => <RunRow run={run} />}
             />
@@ -143,6 +111,6 @@ function describeDetail(run: RunSummary): string {
 /** Return the inputs of a run in one line. */
 export function describeInputs(inputs: unknown): string {
   if (typeof inputs !== "object" || inputs === null || !Object.keys(inputs).length) return texts.noInputsShort;
-  const parts = Object.entries(inputs).map(([name, value]) => `${name}: ${formatValue(value).slice(0, 60)}`);
+  const parts = Object.entries(inputs).map(([name, value]) => `${name}: ${formatFieldText(value).slice(0, 60)}`);
   return parts.slice(0, 4).join(", ");
 }

@@ -7,7 +7,7 @@ import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { PlainPage, Table } from "../../components/layout.tsx";
 import { EmptyState, Loaded } from "../../components/states.tsx";
 import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
-import { showError, showToast } from "../../components/toasts.tsx";
+import { showToast } from "../../components/toasts.tsx";
 import { useResource } from "../../resource.ts";
 import { formatPath } from "../../router.ts";
 import { strings } from "../../strings.ts";
@@ -19,15 +19,10 @@ const texts = strings.workflows;
 /** The workflows that the system runs at fixed times. */
 export function ScheduleList() {
   const [toRemove, setToRemove] = useState<string>();
-  const { busy, send } = useSubmission({}, showError);
   const schedules = useResource("schedules", (signal) => api.get("/api/schedules", { signal }));
   async function remove(name: string): Promise<void> {
-    await send("submit", async () => {
-      await api.delete("/api/schedules/{name}", { path: { name } });
-      showToast(texts.scheduleRemoved(name));
-    });
-    setToRemove(undefined);
-    schedules.reload();
+    await api.delete("/api/schedules/{name}", { path: { name } });
+    showToast(texts.scheduleRemoved(name));
   }
   return (
     <PlainPage title={texts.viewNames.schedules}>
@@ -74,9 +69,11 @@ export function ScheduleList() {
           title={texts.removeScheduleTitle}
           text={texts.removeScheduleText(toRemove)}
           action={texts.removeSchedule}
-          isBusy={busy !== undefined}
-          onConfirm={() => void remove(toRemove)}
-          onClose={() => setToRemove(undefined)}
+          onConfirm={() => remove(toRemove)}
+          onClose={() => {
+            setToRemove(undefined);
+            schedules.reload();
+          }}
         />
       )}
     </PlainPage>

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.uraniborg.console.browser.conftest import Visitor
-from tests.uraniborg.console.browser.page_looks import check_all_looks
+from tests.uraniborg.console.browser.page_looks import check_all_looks, find_shifts
 from tests.uraniborg.console.processes import ServerProcess, run_server
 from uraniborg.recordings import QUERY
 
@@ -77,6 +77,7 @@ def test_the_printed_address_signs_in_with_the_name_of_the_account(
     page = visitor.open_page(server.console.removeprefix(server.url))
     expect(page.get_by_label("Your name")).to_have_value("Tycho")
     assert "token" not in page.url
+    assert find_shifts(page) == []
     check_all_looks(page)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_text("Live")).to_be_visible()
@@ -93,6 +94,7 @@ def test_a_wrong_token_gets_a_page_that_says_what_to_do(
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="The token in this address is not the one of this server.")).to_be_visible()
     expect(page.get_by_text("uraniborg serve --open")).to_be_visible()
+    assert find_shifts(page) == []
     check_all_looks(page)
     page.get_by_label("Or paste the token").fill(server.token)
     page.get_by_role("button", name="Sign in").click()

@@ -3,7 +3,9 @@
 All tests share one page of one server. Those of an empty server come first.
 """
 
+import os
 import re
+import shlex
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any, Final
@@ -40,19 +42,23 @@ EMPTY: Final = {
     "/connections": ("No tool was called yet.", None),
 }
 """The title of the empty state of each list, and its action. Agents, not people, call tools."""
-MISSING: Final = (
-    "/searches/nothing",
-    "/searches/nothing/strategy",
-    "/searches/nothing/review",
-    "/searches/nothing/progress",
-    "/library/nothing",
-    "/library/sample-shelf/nothing",
-    "/workflows/nothing",
-    "/workflows/nothing/edit",
-    "/runs/nothing",
-    "/runs/nothing/compare/other",
-    "/universes/nothing",
-)
+MISSING: Final = {
+    "/searches/nothing": "Searches",
+    "/searches/nothing/strategy": "Searches",
+    "/searches/nothing/review": "Searches",
+    "/searches/nothing/progress": "Searches",
+    "/library/nothing": "Library",
+    "/library/nothing/nothing": "Library",
+    "/library/sample-shelf/nothing": None,
+    "/workflows/nothing": "Workflows",
+    "/workflows/nothing/edit": "Workflows",
+    "/runs/nothing": "Runs",
+    "/runs/nothing/compare/other": "Runs",
+    "/universes/nothing": "Universes",
+}
+"""Addresses of things that do not exist, and the list that the error leads to."""
+FOR_PROGRAMS: Final = re.compile(r"`|/api|GET|MCP|_id|search_papers|pflow |paper-search|Session|\.json first")
+"""Parts of hints for agents, scripts and terminals."""
 LOADED: Final[dict[str, tuple[Any, str | re.Pattern[str]]]] = {
     "/inbox": ("link", re.compile("Search plan")),
     "/inbox/{question}": ("button", "Approve"),
@@ -60,6 +66,7 @@ LOADED: Final[dict[str, tuple[Any, str | re.Pattern[str]]]] = {
     "/searches/{plan}": ("button", "Approve"),
     "/searches/{plan}/strategy": ("heading", QUERY),
     "/searches/{review}/review": ("button", "Select"),
+    "/searches/{review}/review/{paper}": ("radio", "Include"),
     "/searches/{review}/progress": ("heading", "Flow of records"),
     "/library": ("link", "sample-shelf"),
     "/library/sample-shelf": ("link", re.compile("Jupiter-mass companion")),
@@ -77,21 +84,6 @@ LOADED: Final[dict[str, tuple[Any, str | re.Pattern[str]]]] = {
     "/settings": ("table", "Values"),
 }
 """A part of each page that is there once its data are."""
-SIMILAR: Final = (
-    "/inbox/{question}",
-    "/searches",
-    "/searches/{plan}",
-    "/library",
-    "/workflows",
-    "/universes",
-    "/searches/{review}/progress",
-    "/library/sample-shelf",
-    "/workflows/hello",
-    "/workflows/hello/edit",
-    "/workflows?view=runs",
-    "/runs/{run}/compare/{run}",
-)
-"""Pages that are left to `make soak`: others that `make test` opens read and show their data in the same way."""
 
 
 class Requests:
@@ -135,7 +127,7 @@ def visitor(browser: Browser, server: ServerProcess) -> Generator[Visitor]:
         context.add_init_script(NO_WEBGL)  # drawn in software, it would take longer than all pages together
         data = {"token": server.token, "name": NAME}
         assert context.request.post(f"{server.url}/api/sign-in", data=data, headers={"X-Uraniborg": "1"}).ok
-        visitor = Visitor(context, server.url, expected=("404", "422", "500", "net::ERR_", "WebGL"))
+        visitor = Visitor(context, server.url, expected=("404", "409", "422", "500", "net::ERR_", "WebGL"))
         yield visitor
         assert visitor.messages == []
 
@@ -163,6 +155,7 @@ def ids(server: ServerProcess) -> dict[str, str]:
     with server.make_client() as client:
         plan, review = (client.post("/api/searches", json={"query": QUERY}).json() for _ in range(2))
         client.post(f"/api/searches/{review['session_id']}/decide", json={"action": "approve"})
+        papers = client.get(f"/api/searches/{review['session_id']}/papers").json()["papers"]
         client.put("/api/drafts/hello", json={"document": HELLO})
         run = client.post("/api/runs", json={"name": "hello"}).json()
         client.post("/api/universes", json={"id": "t1", "name": "TRAPPIST-1", "from": "trappist-1"})
@@ -170,6 +163,7 @@ def ids(server: ServerProcess) -> dict[str, str]:
         "plan": plan["session_id"],
         "question": plan["checkpoint_id"],
         "review": review["session_id"],
+        "paper": papers[0]["id"],
         "run": run["run_id"],
     }
 
@@ -192,19 +186,25 @@ def test_an_empty_list_says_what_will_be_there_and_offers_one_action(page: Page,
     page.unroute_all()
 
 
+def test_the_review_of_a_search_that_has_not_begun_says_when_papers_appear(page: Page, ids: dict[str, str]) -> None:
+    page.evaluate(GO_TO, f"/searches/{ids['plan']}/review")
+    state = find_state(page).filter(has_text="No papers yet.")
+    expect(state).to_contain_text("They appear here as soon as the sources have answered.")
+
+
 def test_a_thing_that_does_not_exist_gets_one_error_that_says_so(page: Page) -> None:
-    for path in MISSING:
+    for path, link in MISSING.items():
         page.evaluate(GO_TO, path)
         alert = page.get_by_role("main").get_by_role("alert")
         expect(alert).to_contain_text("_not_found")
         expect(alert).to_have_count(1)
+        assert FOR_PROGRAMS.findall(alert.inner_text()) == [], path
+        assert alert.get_by_role("link").all_inner_texts() == ([link] if link else [])
     page.evaluate(GO_TO, "/inbox/nothing")
     expect(find_state(page)).to_contain_text("This question is no longer here.")
 
 
-@pytest.mark.parametrize(
-    "path", [pytest.param(path, marks=[pytest.mark.soak] if path in SIMILAR else []) for path in LOADED]
-)
+@pytest.mark.parametrize("path", LOADED)
 def test_a_page_shows_that_it_loads_and_why_it_cannot_and_survives_a_lost_server(
     page: Page, visitor: Visitor, requests: Requests, ids: dict[str, str], path: str
 ) -> None:
@@ -296,9 +296,11 @@ def test_a_line_is_copied_and_the_client_that_it_connects_appears_as_connected(
     visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
     cursor.get_by_role("button", name="Copy: Cursor").click()
     expect(cursor.get_by_role("button", name="Copied: Cursor")).to_be_visible()
-    command = page.evaluate("navigator.clipboard.readText()").split()
-    assert command[1:] == ["connect", "cursor"]
-    done = Program("uraniborg").run(*command[1:], "--yes", env=server.env, cwd=Path(server.env["HOME"]))
+    program, *arguments = shlex.split(page.evaluate("navigator.clipboard.readText()"))
+    assert Path(program).is_absolute()
+    assert os.access(program, os.X_OK), program
+    assert arguments == ["connect", "cursor"]
+    done = Program("uraniborg").run(*arguments, "--yes", env=server.env, cwd=Path(server.env["HOME"]))
     assert done.returncode == 0, done.stderr
     expect(cursor).to_contain_text("paper-search, pflow, paper-library, universe")
 
@@ -306,7 +308,7 @@ def test_a_line_is_copied_and_the_client_that_it_connects_appears_as_connected(
 def test_a_source_says_whether_it_has_a_key_and_is_tested(page: Page, visitor: Visitor) -> None:
     expect(find_row(page, "Sources of papers", "openalex")).to_contain_text("not needed offline")
     page.get_by_role("button", name="Test openalex").click()
-    expect(find_row(page, "Sources of papers", "openalex")).to_contain_text("answers, 6 papers")
+    expect(find_row(page, "Sources of papers", "openalex")).to_contain_text("answered, 6 papers")
     page.get_by_role("button", name="Test dblp").click()
     refusal = find_row(page, "Sources of papers", "dblp").get_by_role("alert")
     expect(refusal).to_contain_text("The shipped recording has no papers of dblp. Offline, use one of: crossref")
@@ -327,6 +329,7 @@ def test_a_source_says_whether_it_has_a_key_and_is_tested(page: Page, visitor: V
 
 
 def test_a_call_of_an_agent_appears_with_its_time_size_and_error(page: Page, server: ServerProcess) -> None:
+    page.evaluate(GO_TO, "/connections")
     with Agent(server.env) as agent:
         agent.call("get_session", session_id="nothing")
     cells = find_row(page, "Last calls of tools", "get_session").first.get_by_role("cell")

@@ -1,5 +1,6 @@
+import { useState } from "preact/hooks";
 import type { PaperRow } from "../../api_types.ts";
-import { Button } from "../../components/controls.tsx";
+import { Button, Key } from "../../components/controls.tsx";
 import { ReasonChips, type Verdict, VerdictRadios } from "../../components/verdict.tsx";
 import { strings } from "../../strings.ts";
 import type { ReviewStore } from "./review_store.ts";
@@ -18,7 +19,7 @@ export function draftOf(row: PaperRow | undefined): VerdictDraft {
 }
 
 /** The verdict about the paper, or about all selected papers. It never moves with the length of the text above. */
-export function DecisionBar(props: {
+export function VerdictForm(props: {
   store: ReviewStore;
   draft: VerdictDraft;
   reasons: readonly string[];
@@ -33,6 +34,8 @@ export function DecisionBar(props: {
   const decided = counts.include + counts.maybe + counts.exclude;
   const unsent = store.unsent.count.value;
   const isKnown = reasons.includes(draft.reason);
+  // Words that begin as a known reason does stay in the field while they are typed
+  const [typedReason, setTypedReason] = useState<string>();
   return (
     <form
       class="verdict-form"
@@ -55,8 +58,12 @@ export function DecisionBar(props: {
             aria-label={texts.otherReason}
             placeholder={texts.otherReason}
             maxLength={500}
-            value={isKnown ? "" : draft.reason}
-            onInput={(event) => props.onDraft({ ...draft, reason: event.currentTarget.value })}
+            value={isKnown && draft.reason !== typedReason ? "" : draft.reason}
+            onInput={(event) => {
+              setTypedReason(event.currentTarget.value);
+              props.onDraft({ ...draft, reason: event.currentTarget.value });
+            }}
+            onBlur={() => setTypedReason(undefined)}
           />
         </div>
       )}
@@ -83,7 +90,7 @@ export function DecisionBar(props: {
         >
           <span>{texts.openPaper}</span>
           <span class="key-hint" aria-hidden="true">
-            <kbd class="key">O</kbd>
+            <Key>O</Key>
           </span>
         </a>
         <span class={unsent ? "verdict-count problem small" : "verdict-count quiet small"} role="status">

@@ -1,0 +1,55 @@
+import { fireEvent, render } from "@testing-library/preact";
+import { beforeEach, expect, test, vi } from "vitest";
+import { StartDialog } from "../src/pages/searches/start_dialog.tsx";
+import { SearchesPage } from "../src/pages/searches.tsx";
+import { navigate } from "../src/router.ts";
+import { strings } from "../src/strings.ts";
+
+const asked: string[] = [];
+
+beforeEach(() => {
+  asked.length = 0;
+  navigate("/searches");
+  HTMLDialogElement.prototype.showModal = vi.fn();
+  HTMLDialogElement.prototype.close = vi.fn();
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(async (address: string) => {
+      asked.push(new URL(address, location.href).searchParams.get("q") ?? "");
+      return new Response(JSON.stringify({ sessions: [], total: 0, next_offset: null }));
+    }),
+  );
+});
+
+test("words typed to find a search are sent once, when the typing pauses", async () => {
+  const { findByText, getByRole } = render(<SearchesPage />);
+  await findByText("No searches yet.");
+  const field = getByRole("searchbox") as HTMLInputElement;
+  for (const text of ["t", "ti", "tid", "tide"]) {
+    fireEvent.input(field, { target: { value: text } });
+    expect(new URLSearchParams(location.search).get("q")).toBe(text);
+  }
+  await findByText("No search matches.");
+  expect(asked).toEqual(["", "tide"]);
+  expect(field.value).toBe("tide");
+});
+
+test("a search cannot be started while the sources of its kind are unknown, and the dialog says why", async () => {
+  const options = { offline: false, sources: [{ name: "arxiv", used: true, remark: "" }], domains: ["any"] };
+  const rest = { default_domain: "any", default_max_results: 50, example: "" };
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(async (address: string) =>
+      address.includes("offline=true")
+        ? new Response(JSON.stringify({ error: { code: "busy", message: "Try later.", hint: "" } }), { status: 500 })
+        : new Response(JSON.stringify({ ...options, ...rest })),
+    ),
+  );
+  const { findByLabelText, findByText, getByRole } = render(<StartDialog onClose={() => undefined} />);
+  fireEvent.input(await findByLabelText("What are you looking for?"), { target: { value: "tides" } });
+  const start = getByRole("button", { name: strings.searches.startButton, hidden: true }) as HTMLButtonElement;
+  await vi.waitFor(() => expect(start.disabled).toBe(false));
+  fireEvent.click(await findByLabelText(strings.searches.trial));
+  await findByText("Try later.");
+  expect(start.disabled).toBe(true);
+});
