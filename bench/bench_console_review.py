@@ -30,7 +30,10 @@ SETTLED: Final = (
 
 
 def make_review(client: httpx.Client, papers: int) -> str:
-    """Search in as many rounds as the papers need, at most 1,000 in each, and return the id of the session."""
+    """Search in as many rounds as the papers need, at most 1,000 in each, and return the id of the session.
+
+    End the program if the review does not have exactly these papers.
+    """
     body = {"query": QUERY, "max_results": min(papers, 1_000)}
     state = client.post("/api/searches", json=body).raise_for_status().json()
     path = f"/api/searches/{state['session_id']}/decide"
@@ -41,6 +44,9 @@ def make_review(client: httpx.Client, papers: int) -> str:
         while state.get("checkpoint_kind") != "result_review":
             time.sleep(0.5)
             state = client.get(f"/api/searches/{state['session_id']}").raise_for_status().json()
+    found = client.get(f"/api/searches/{state['session_id']}/papers").raise_for_status().json()["total"]
+    if found != papers:
+        raise SystemExit(f"The review must have {papers:,} papers, got {found:,}.")
     return state["session_id"]
 
 
@@ -55,14 +61,14 @@ def time_lists(client: httpx.Client, session_id: str, repeats: int) -> list[floa
     return times
 
 
-def time_keys(browser: Browser, server: ConsoleServer, session_id: str, rounds: int) -> list[float]:
-    """Return the time of script of each key press in milliseconds, until the page is idle again."""
+def time_keys(browser: Browser, server: ConsoleServer, session_id: str, papers: int, rounds: int) -> list[float]:
+    """Return the time of script of each key press in a list of all papers in milliseconds, until the page is idle."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     signing = {"token": server.token, "name": "Tycho"}
     context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"})
     page = context.new_page()
     page.goto(f"{server.url}/searches/{session_id}/review")
-    page.wait_for_selector(".virtual-list a")
+    page.wait_for_selector(f".virtual-list [aria-setsize='{papers}'] a")  # the list is loaded in parts
     session: Any = context.new_cdp_session(page)
     session.send("Performance.enable")
 
@@ -102,11 +108,11 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         with run_console_server(env) as server, server.make_client() as client:
             large, small = make_review(client, papers), make_review(client, FEW)
-            total = client.get(f"/api/searches/{large}/papers").json()["total"]
             lists = time_lists(client, large, rounds * 4)
-            many, few = time_keys(browser, server, large, rounds), time_keys(browser, server, small, rounds)
+            many = time_keys(browser, server, large, papers, rounds)
+            few = time_keys(browser, server, small, FEW, rounds)
         browser.close()
-    print(f"review of {total:,} papers")
+    print(f"review of {papers:,} papers")
     problems = [
         print_times("list of 50 papers", lists, LIST_MS),
         print_times("script per key press", many, FRAME_MS),

@@ -23,6 +23,7 @@ from paper_search.models import (
 )
 from paper_search.review_models import Exclusion, ExclusionReason, ReviewDecision, ReviewStatus
 from tests.paper_search.export.samples import collection, hostile_text, paper, untimed
+from tests.uraniborg.console.browser.payloads import PAYLOADS
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -263,6 +264,29 @@ def test_hostile_text_breaks_neither_the_table_nor_the_diagram(query: str, detai
     ]
     assert all(len(row) in (3, 5, 6) for row in read_rows(export_prisma(made)))
     ET.fromstring(export_prisma_svg(made))
+
+
+def test_hostile_text_adds_no_element_and_no_attribute_to_the_diagram() -> None:
+    def draw(text: str) -> ET.Element:
+        made = make_reviewed_collection()
+        made.metadata.query = text
+        made.metadata.round_logs = [make_first_round()]
+        made.metadata.round_logs[0].sources = [SourceReport(name=text, status=SourceStatus.OK, returned=3)]
+        made.metadata.exclusions = [
+            Exclusion(paper_id="p", title=text, reason=ExclusionReason.BY_PERSON, detail=text, reviewer=text)
+        ]
+        return ET.fromstring(export_prisma_svg(made))
+
+    def list_structure(drawing: ET.Element) -> list[tuple[str, dict[str, str]]]:
+        return [(element.tag, element.attrib) for element in drawing.iter()]
+
+    expected = list_structure(draw("text"))
+    for payload in PAYLOADS:
+        drawing = draw(payload)
+        assert list_structure(drawing) == expected, payload
+        start = " ".join(payload.split())[:10]
+        lines = [element.text or "" for element in drawing.iter(f"{SVG}text")]
+        assert sum(line.startswith((start, f"Excluded by a person: {start}")) for line in lines) == 3, payload
 
 
 @pytest.mark.parametrize("query", ["x\n# Heading\n<script>\ud800", "a\x00b\x1b[31m"])

@@ -6,7 +6,7 @@ The table names every kind. A kind without a row fails the test.
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from tests.forked_processes import ROOT
 from tests.installed_programs import Program, find_program
-from tests.uraniborg.console.processes import ServerProcess, run_server
+from tests.uraniborg.console.processes import ServerProcess
 from tests.uraniborg.console.streams import open_stream
 from uraniborg.console.event_replies import AnyChange
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
@@ -164,12 +164,6 @@ TABLE: Final[dict[str, Callable[[Station], Awaitable[None]]]] = {
     "story": change_story,
     "installation": change_installation,
 }
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
-    with run_server(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ import os
 import resource
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,6 @@ from tests.uraniborg.console.streams import open_stream, wait_for_event
 from uraniborg.recordings import QUERY
 
 pytestmark = pytest.mark.timeout(120)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
-    with run_server(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 def find_children(process_id: int) -> list[int]:

@@ -28,12 +28,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]
         yield running
 
 
-@pytest.fixture
-def client(server: ServerProcess) -> Generator[httpx.Client]:
-    with server.make_client() as opened:
-        yield opened
-
-
 def test_connections_list_addresses_clients_and_sources_without_keys(
     server: ServerProcess, client: httpx.Client
 ) -> None:

@@ -1,6 +1,5 @@
 """The OpenAPI document of the API is accurate: every reply to valid and invalid requests is one that it declares."""
 
-from collections.abc import Generator
 from typing import Any, Final
 
 import httpx
@@ -12,7 +11,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error  # pyright: ignore[reportUnknownVariableType]
 from schemathesis.specs.openapi import checks
 
-from tests.uraniborg.console.processes import ServerProcess, run_server
+from tests.uraniborg.console.processes import ServerProcess
 from uraniborg.recordings import QUERY
 
 _CHECKS: Final[list[Any]] = [
@@ -37,12 +36,6 @@ _STARTING: Final = {
 _SIGNING: Final = {("/api/sign-in", "post"), ("/api/sign-out", "post")}
 """Wrong tokens are counted, and signing out would end the test."""
 _WORKFLOW: Final = {"nodes": [{"id": "say", "type": "shell", "params": {"command": "echo hello"}}]}
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
-    with run_server(tmp_path_factory.mktemp("home")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -2,41 +2,15 @@
 
 import asyncio
 import subprocess
-from collections.abc import AsyncIterator, Generator
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.installed_programs import find_program
-from tests.uraniborg.console.processes import ServerProcess, run_server
+from tests.uraniborg.console.processes import ServerProcess
 
-GREETING = {
-    "inputs": {
-        "name": {"type": "string", "required": True, "description": "Who is greeted."},
-        "key": {"type": "string", "required": False, "secret": True, "default": ""},
-    },
-    "nodes": [
-        {"id": "say", "type": "echo", "purpose": "Greet.", "params": {"message": "Hello ${name}"}},
-        {"id": "ask", "type": "approval", "params": {"question": "Send it to ${name}?"}},
-        {"id": "end", "type": "echo", "params": {"message": "${ask.decision} ${say.echo}"}},
-    ],
-    "edges": [{"from": "say", "to": "ask"}, {"from": "ask", "to": "end"}],
-    "outputs": {"said": {"source": "${end.echo}"}},
-}
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
-    with run_server(tmp_path_factory.mktemp("home")) as running:
-        yield running
-
-
-@pytest.fixture
-async def api(server: ServerProcess) -> AsyncIterator[httpx.AsyncClient]:
-    async with server.make_async_client() as opened:
-        await opened.put("/api/drafts/greeting", json={"document": GREETING})
-        yield opened
+pytestmark = pytest.mark.usefixtures("greeting_draft")
 
 
 async def wait_for_end(api: httpx.AsyncClient, run_id: str) -> dict[str, Any]:

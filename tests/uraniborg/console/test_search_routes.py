@@ -32,12 +32,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, gated_source: GatedSource) 
         yield running
 
 
-@pytest.fixture
-async def api(server: ServerProcess) -> AsyncIterator[httpx.AsyncClient]:
-    async with server.make_async_client() as opened:
-        yield opened
-
-
 @asynccontextmanager
 async def sign_in(server: ServerProcess, name: str) -> AsyncGenerator[httpx.AsyncClient]:
     """Yield a client that is signed in under this name."""
@@ -118,11 +112,15 @@ async def test_a_search_whose_agent_was_killed_is_resumed_and_any_other_stays_as
 
     left = await find_entry()
     assert (left["phase"], left["round"], left["paper_count"], left["sources"]) == ("working", 1, None, [])
-    gated_source.open()
     async with open_stream(server) as events:
-        resumed = await api.post(f"/api/searches/{session_id}/resume")
+        resuming = asyncio.create_task(api.post(f"/api/searches/{session_id}/resume"))
+        await asyncio.to_thread(gated_source.wait_for_search, 2)
+        assert (await get(api, "/api/running"))["searches"] == 1
+        gated_source.open()
+        resumed = await resuming
         assert (resumed.status_code, resumed.json()["error"]) == (200, None), resumed.text
         await wait_for_event(events, "session", subject=session_id, checkpoint_kind="result_review")
+    assert (await get(api, "/api/running"))["searches"] == 0
     found = await find_entry()
     assert (found["checkpoint_kind"], found["paper_count"]) == ("result_review", 3)
     assert [(source["name"], source["status"]) for source in found["sources"]] == [("shelf", "ok")]

@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Generator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -29,24 +28,6 @@ TWO_NODES = {
     "edges": [{"from": "ask", "to": "say"}],
     "outputs": {"said": {"source": "${say.echo}"}},
 }
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
-    with run_server(tmp_path_factory.mktemp("home")) as running:
-        yield running
-
-
-@pytest.fixture
-def client(server: ServerProcess) -> Generator[httpx.Client]:
-    with server.make_client() as opened:
-        yield opened
-
-
-@pytest.fixture
-async def api(server: ServerProcess) -> AsyncIterator[httpx.AsyncClient]:
-    async with server.make_async_client() as opened:
-        yield opened
 
 
 def test_all_parts_run_each_on_its_own_port(server: ServerProcess) -> None:

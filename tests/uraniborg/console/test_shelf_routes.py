@@ -40,12 +40,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]
 
 
 @pytest.fixture
-def client(server: ServerProcess) -> Generator[httpx.Client]:
-    with server.make_client() as opened:
-        yield opened
-
-
-@pytest.fixture
 def library(server: ServerProcess) -> Generator[Library]:
     opened = Library.open(Path(server.env["URANIBORG_HOME"]) / "data" / "library" / "sample-shelf")
     yield opened

@@ -1,25 +1,11 @@
 """The routes of universes behind the sign-in of the console."""
 
 import socket
-from collections.abc import Generator
 from pathlib import Path
 
 import httpx
-import pytest
 
 from tests.uraniborg.console.processes import ServerProcess, run_server
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
-    with run_server(tmp_path_factory.mktemp("home")) as running:
-        yield running
-
-
-@pytest.fixture
-def client(server: ServerProcess) -> Generator[httpx.Client]:
-    with server.make_client() as opened:
-        yield opened
 
 
 def test_the_console_and_the_universe_server_show_the_same_universe(

@@ -1,9 +1,10 @@
 """The inbox: questions of every part arrive, are decided here or elsewhere, and stay in the history."""
 
 import subprocess
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -18,12 +19,6 @@ from uraniborg.recordings import QUERY
 pytestmark = pytest.mark.timeout(300)
 QUESTION = {"question": "Publish 14 notes?", "details": "to the wiki"}
 ASK = {"nodes": [{"id": "ask", "type": "approval", "params": QUESTION}]}
-
-
-@pytest.fixture
-def client(server: ServerProcess) -> Generator[httpx.Client]:
-    with server.make_client() as opened:
-        yield opened
 
 
 def start_search(client: httpx.Client) -> dict[str, Any]:
@@ -173,19 +168,20 @@ def test_typed_words_survive_a_reload(page: Page, client: httpx.Client, server: 
 
 
 def test_two_tabs_share_one_stream_and_the_second_takes_over(visitor: Visitor, client: httpx.Client) -> None:
+    requests: list[str] = []
+    visitor.context.on("request", lambda request: requests.append(urlsplit(request.url).path))
     first = visitor.open_page()
     expect(first.get_by_text("Live")).to_be_visible()
     second = visitor.open_page()
-    streams: list[str] = []
-    second.on("request", lambda request: streams.append(request.url))
     expect(second.get_by_text("Live")).to_be_visible()
-    assert not [url for url in streams if url.endswith("/api/events")]
     entry_id = start_search(client)["checkpoint_id"]
     link = f"main a[href*='{entry_id.replace(':', '%3A')}']"
     expect(second.locator(link)).to_be_visible()
+    assert requests.count("/api/events") == 1
     first.close()
     other = start_search(client)["checkpoint_id"]
     expect(second.locator(f"main a[href*='{other.replace(':', '%3A')}']")).to_be_visible()
+    assert requests.count("/api/events") == 2
 
 
 def test_at_phone_width_the_list_leads_to_the_question_and_back(

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -43,6 +44,8 @@ URLS = (
     "ftp://attacker.invalid/x",
     "//attacker.invalid/x",
 )
+PAPERS = 20
+"""The number of hostile papers, which share the attacks: one page of a list shows them all."""
 ADDRESS = "/library/sample-shelf?q=planet&sort=year_asc&author=Michel+Mayor&year=1990..2005"
 
 
@@ -52,19 +55,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]
     home = tmp_path_factory.mktemp("home")
     inputs = home / "inputs"
     inputs.mkdir()
-    papers = [
-        {
-            "title": f"Hostile {number} {payload}",
-            "authors": [payload, "Tycho Brahe"],
-            "abstract": f"A moon. {payload}",
-            "venue": payload,
-            "keywords": [payload],
-            "year": 1990 + number % 30,
-            "url": URLS[number % len(URLS)],
-            "retraction": {"status": payload, "label": payload, "source": payload, "notice_doi": payload},
-        }
-        for number, payload in enumerate(PAYLOADS)
-    ]
+    papers = [make_hostile_paper(number, PAYLOADS[number::PAPERS]) for number in range(PAPERS)]
     retracted = {"title": "A retracted paper", "retraction": {"status": "retracted", "notice_doi": "10.1000/notice"}}
     (inputs / "papers.json").write_text(json.dumps([*papers, retracted]), encoding="utf-8")
     text = "\n\n".join([*PAYLOADS, *(f"## {payload}\n\n| {payload} |\n|---|\n| x |" for payload in PAYLOADS[:20])])
@@ -79,6 +70,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]
         with running.make_client() as client:
             client.post("/api/universes", json={"name": PAYLOADS[0], "from": "trappist-1"}).raise_for_status()
         yield running
+
+
+def make_hostile_paper(number: int, payloads: Sequence[str]) -> dict[str, Any]:
+    """Return a paper with all of these attacks in each of its texts."""
+    text = " ".join(payloads)
+    return {
+        "title": f"Hostile {number} {text}",
+        "authors": [*payloads, "Tycho Brahe"],
+        "abstract": f"A moon. {text}",
+        "venue": text,
+        "keywords": [*payloads],
+        "year": 1990 + number,
+        "url": URLS[number % len(URLS)],
+        "retraction": dict.fromkeys(("status", "label", "source", "notice_doi"), text),
+    }
 
 
 def get_hits(page: Page) -> list[str]:
@@ -165,9 +171,18 @@ def test_an_address_restores_a_search_and_older_requests_are_aborted(visitor: Vi
     def ignore_request(_: Route) -> None:
         """Leave the request without a reply."""
 
+    held: list[Route] = []
+
+    def hold_request(route: Route) -> None:
+        held.append(route)
+
     page.route(re.compile(r"/search\?q=neural&"), ignore_request)
+    page.route(re.compile(r"/notes(\?|$)"), hold_request)
     page.goto(f"{visitor.url}/library/sample-shelf")
     expect(page.locator(".hit").first).to_be_visible()
+    expect(page.locator(".facet")).to_have_count(0)  # it would move when the collections above it arrive
+    held.pop().continue_()
+    expect(page.locator(".facet").first).to_be_visible()
     page.get_by_label("Find in this shelf").fill("neural")
     with page.expect_event("requestfailed", lambda request: "q=neural" in request.url):
         page.get_by_label("Find in this shelf").fill("solar cell")
@@ -255,14 +270,24 @@ def test_no_text_of_a_paper_or_name_of_a_shelf_is_executed_or_fetches_anything(
     go_to(page, "/library/hostile?notes=")
     expect(page.locator(".noted-papers .note-text")).to_be_visible()
     check_nothing_happened(page, visitor, fetched)
-    go_to(page, "/library/hostile?q=moon")
-    expect(page.locator(".hit")).to_have_count(20)
+    go_to(page, "/library/hostile?q=hostile")
+    expect(page.locator(".hit")).to_have_count(PAPERS)
     check_nothing_happened(page, visitor, fetched)
-    for address in page.locator(".hit-title a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))"):
+    links: list[str] = page.locator(".hit-title a").evaluate_all("(all) => all.map((one) => one.pathname)")
+    keywords: list[str] = []
+    for address in links:
+        paper_id = address.rpartition("/")[2]
+        paper = visitor.context.request.get(f"{visitor.url}/api/shelves/hostile/papers/{paper_id}").json()
         go_to(page, address)
+        expect(page.locator("#paper-title")).to_have_text(paper["title"])
+        expect(page.locator(".authors a")).to_have_text(paper["authors"])
+        expect(page.locator(".paper-head > .quiet")).to_have_text(f"{paper['venue']} · {paper['year']}")
+        expect(page.locator(".value-links a")).to_have_text(paper["keywords"])
         expect(page.locator(".similar a").first).to_be_visible()
         expect(page.locator(".identifiers a")).to_have_count(0)
         check_nothing_happened(page, visitor, fetched)
+        keywords += paper["keywords"]
+    assert len(keywords) == len(PAYLOADS)
     go_to(page, "/library/sample-shelf/agol2021")
     expect(page.get_by_role("complementary").get_by_text(PAYLOADS[0])).to_be_visible()
     check_nothing_happened(page, visitor, fetched)

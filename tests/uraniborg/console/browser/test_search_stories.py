@@ -56,7 +56,8 @@ READ_PAPER = """(paper) => {
   paper.querySelector('.provenance').open = true;
   return paper.innerText;
 }"""
-FAILURE = f"The disk is full. {' '.join(PAYLOADS[:8])}"
+FAILURES = [f"The disk is full. {' '.join(part)}" for part in (PAYLOADS[:40], PAYLOADS[40:])]
+"""Error texts with all attacks; a longer one would be cut."""
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +90,8 @@ def hostile_plan_id(home: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def failed_id(home: Path) -> str:
-    return store_review(home, "a search that failed", make_moon_papers(), failure=FAILURE)
+def failed_ids(home: Path) -> list[str]:
+    return [store_review(home, "a search that failed", make_moon_papers(), failure=text) for text in FAILURES]
 
 
 def make_hostile_papers(source: str) -> list[RawPaper]:
@@ -144,7 +145,7 @@ def write_hostile_texts(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def server(
-    home: Path, hostile_id: str, hostile_plan_id: str, failed_id: str, gated_source: GatedSource
+    home: Path, hostile_id: str, hostile_plan_id: str, failed_ids: list[str], gated_source: GatedSource
 ) -> Generator[ServerProcess]:
     with run_server(home, PYTHONPATH=gated_source.env["PYTHONPATH"], OPENALEX_API_KEY=KEY) as running:
         yield running
@@ -395,7 +396,14 @@ def test_a_second_reviewer_is_blind_until_the_own_verdict(
     press(second, "j")
     expect(second.get_by_text("1 other reviewer decided. You see it after your own verdict.")).to_be_visible()
     assert "Wrong question" not in second.locator(".list-pane").inner_text()
-    press(second, "i", "Enter", "k")
+    expect(second.get_by_text("Live")).to_be_visible()
+    press(second, "j")
+    expect(second.locator("#paper-title")).to_have_text(get_current_title(page))
+    expect(second.locator(".paper .prose")).to_be_visible()
+    expect(second.get_by_text("1 other reviewer decided.")).to_have_count(0)
+    press(page, "i", "Enter")
+    expect(second.get_by_text("1 other reviewer decided. You see it after your own verdict.")).to_be_visible()
+    press(second, "k", "i", "Enter", "k")
     expect(second.get_by_text("Ada: Exclude (Wrong question)")).to_be_visible()
     expect(second.get_by_text("You differ.").first).to_be_visible()
 
@@ -534,7 +542,7 @@ def test_a_search_is_deleted_after_a_question_by_keyboard_alone(visitor: Visitor
 
 
 def test_a_search_whose_agent_was_killed_is_resumed_from_the_list(
-    visitor: Visitor, server: ServerProcess, gated_source: GatedSource, hostile_id: str, failed_id: str
+    visitor: Visitor, server: ServerProcess, gated_source: GatedSource, hostile_id: str, failed_ids: list[str]
 ) -> None:
     page = visitor.open_page("/searches")
     session_id = kill_agent_during_search(server, gated_source, "tidal heating of moons")
@@ -549,7 +557,7 @@ def test_a_search_whose_agent_was_killed_is_resumed_from_the_list(
     expect(item.get_by_text("round 1, 3 papers")).to_be_visible()
     expect(item.get_by_role("list", name="Sources").get_by_role("listitem")).to_have_text(["shelfanswered"])
     expect(item.get_by_role("button", name="Resume")).to_have_count(0)
-    failed = find_item(page, failed_id)
+    failed = find_item(page, failed_ids[0])
     expect(failed.get_by_text("Failed", exact=True)).to_be_visible()
     expect(failed.get_by_text("The disk is full.")).to_be_visible()
     sources = find_item(page, hostile_id).get_by_role("list", name="Sources").get_by_role("listitem")
@@ -558,18 +566,17 @@ def test_a_search_whose_agent_was_killed_is_resumed_from_the_list(
 
 
 def mark_as_other_reviewers(server: ServerProcess, session_id: str, papers: list[str]) -> None:
-    """Exclude the papers as other people, whose names and reasons are attacks."""
-    names = [text for text in PAYLOADS if text.isprintable() and len(text) <= 80][::8]
-    reasons = dict(zip(papers, PAYLOADS, strict=True))
-    for number, name in enumerate(names):
-        marks = {paper: {"status": "exclude", "reason": reasons[paper]} for paper in papers[number :: len(names)]}
-        with httpx.Client(base_url=server.url, headers={"X-Uraniborg": "1"}, timeout=60) as other:
+    """Exclude each paper as another person, whose name and reason are attacks, where the text can be a name."""
+    with httpx.Client(base_url=server.url, headers={"X-Uraniborg": "1"}, timeout=60) as other:
+        for paper, text in zip(papers, PAYLOADS, strict=True):
+            name = text if text.isprintable() else "Mary"
             other.post("/api/sign-in", json={"token": server.token, "name": name}).raise_for_status()
+            marks = {paper: {"status": "exclude", "reason": text}}
             other.put(f"/api/searches/{session_id}/marks", json={"decisions": marks}).raise_for_status()
 
 
 def test_no_text_of_a_search_is_executed_or_fetches_anything(
-    visitor: Visitor, server: ServerProcess, hostile_id: str, hostile_plan_id: str, failed_id: str
+    visitor: Visitor, server: ServerProcess, hostile_id: str, hostile_plan_id: str, failed_ids: list[str]
 ) -> None:
     fetched = record_fetches(visitor)
     with server.make_client() as client:
@@ -592,13 +599,15 @@ def test_no_text_of_a_search_is_executed_or_fetches_anything(
         expect(sign.first).to_be_visible()
         return page.locator("main").inner_text()
 
-    def list_missing(words: str, prefix: str = "") -> list[str]:
+    def list_missing(words: str, prefix: str = "", suffix: str = "") -> list[str]:
         """Return the attacks that a page should show, and does not."""
-        return [text for text in PAYLOADS if text.isprintable() and f"{prefix}{text}" not in words]
+        return [text for text in PAYLOADS if text.isprintable() and f"{prefix}{text}{suffix}" not in words]
 
     expect(page.get_by_text(HOSTILE).first).to_be_visible()
-    expect(find_item(page, failed_id).get_by_text(PAYLOADS[0])).to_be_visible()
-    visit(f"/searches/{failed_id}", page.get_by_text(PAYLOADS[0]))
+    for failed_id, failure in zip(failed_ids, FAILURES, strict=True):
+        expect(find_item(page, failed_id).get_by_text(failure)).to_be_visible()
+    for failed_id, failure in zip(failed_ids, FAILURES, strict=True):
+        visit(f"/searches/{failed_id}", page.get_by_text(failure))
     visit(f"/searches/{plan['session_id']}/strategy", page.get_by_text("Changed since the last round"))
     heading = page.get_by_role("heading", name=HOSTILE)
     errors = visit(f"/searches/{hostile_id}/strategy", heading)
@@ -621,8 +630,11 @@ def test_no_text_of_a_search_is_executed_or_fetches_anything(
         expect(page.locator(".paper .prose")).to_be_visible()
         expect(page.get_by_text("Other reviewers")).to_be_visible()
         shown.append(page.locator(".paper").evaluate(READ_PAPER))
+        check_nothing_happened(page, visitor, fetched)
     assert list_missing("\n".join(shown), "Why this rank: ") == []
     assert list_missing("\n".join(shown), "beta ") == []
+    assert list_missing("\n".join(shown), suffix=": Exclude (") == []
+    assert list_missing(page.locator(".context-pane").inner_text()) == []
     expect(page.get_by_role("link", name="Open paper")).to_have_attribute(
         "href", re.compile(r"^https://doi\.org/10\.1000/alpha\.\d+$")
     )

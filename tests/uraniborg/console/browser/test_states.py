@@ -344,6 +344,9 @@ def test_a_setting_is_changed_in_place_follows_its_file_and_is_reset(
     page: Page, visitor: Visitor, server: ServerProcess
 ) -> None:
     page.goto(f"{visitor.url}/settings?q=require")
+    home = Path(server.env["URANIBORG_HOME"])
+    data = page.get_by_role("table", name="Where everything is").get_by_role("row", name="data")
+    expect(data.get_by_role("cell").nth(1)).to_have_text(str(home / "data"))
     rows = page.get_by_role("table", name="Values").get_by_role("row")
     expect(rows).to_have_count(2)
     row = rows.nth(1)
@@ -354,7 +357,7 @@ def test_a_setting_is_changed_in_place_follows_its_file_and_is_reset(
     row.get_by_role("button", name="Save").click()
     expect(row).to_contain_text("uraniborg.toml")
     expect(row.get_by_role("cell").nth(1)).to_contain_text("true")
-    file = Path(server.env["URANIBORG_HOME"]) / "config" / "uraniborg.toml"
+    file = home / "config" / "uraniborg.toml"
     file.write_text(file.read_text(encoding="utf-8").replace("true", "false"), encoding="utf-8")
     expect(row.get_by_role("cell").nth(1)).to_contain_text("false")
     row.get_by_role("button", name="Change").click()
