@@ -4,13 +4,14 @@ import asyncio
 import importlib.metadata
 import json
 import os
+import random
 import shutil
 import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from paper_search.sessions import SessionManager
 from pflow.config import Settings
 from pflow.service import Service
 from tests.installed_programs import find_program
+from tests.prerequisites import find_built_console
+from tests.uraniborg.console.processes import run_server
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 from uraniborg.connect.clients import find_client
@@ -75,9 +78,11 @@ def filled(home: Path, written: Path) -> Path:
 
 
 def find_free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Return a port below those that systems give to connections, so that none takes it before a server does."""
+    while True:
+        with closing(socket.socket()) as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", random.randrange(20_000, 32_000)))
+            return probe.getsockname()[1]
 
 
 def read_tree(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -376,6 +381,16 @@ def test_a_port_names_the_server_that_uses_it(filled: Path) -> None:
     for name, (status, detail) in ports.items():
         assert status == "ok"
         assert detail.endswith(f"is used by a running {name} server")
+
+
+def test_a_port_that_the_console_uses_is_not_that_of_another_server(
+    filled: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    find_built_console()
+    with run_server(tmp_path) as console:
+        monkeypatch.setenv("URANIBORG_LIBRARY__PORT", console.url.rpartition(":")[2])
+        (check,) = [check for check in find_checks("warning") if check.topic == "ports"]
+    assert (check.name, check.hint) == ("paper-library", "Stop that program, or set library.port to another port.")
 
 
 @pytest.mark.parametrize("program", ["silent", "http"])

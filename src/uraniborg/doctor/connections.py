@@ -58,7 +58,18 @@ def _is_ours(name: str, url: str, token: Any) -> bool:
         return False
     members = cast("dict[str, Any]", reply)
     is_refusal = response.status_code in (401, 403, 503) and "code" in (members.get("error") or {})
-    return _MEMBERS[name] in members or is_refusal
+    return _MEMBERS[name] in members or (is_refusal and not _is_console(url))
+
+
+def _is_console(url: str) -> bool:
+    """Return True if the server at this address shows pages of the console, whose API refuses in the same words."""
+    import httpx
+
+    try:
+        page = httpx.get(f"{url}/inbox", timeout=2, trust_env=False)
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False
+    return page.is_success and page.headers.get("content-type", "").startswith("text/html")
 
 
 def check_clients() -> Checks:
