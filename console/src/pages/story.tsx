@@ -134,7 +134,7 @@ function StoryUniverse({ state }: { state: StoryState }) {
   const links = state.steps.flatMap(listLinkedPaths);
   const all = universes.value.value?.universes ?? [];
   const newest = all.find((one) => links.includes(formatPath("/universes/{id}", { id: one.id }))) ?? all[0];
-  if (!newest) return null;
+  if (!newest) return universes.value.value || !links.length ? null : <Placeholder />;
   const path = formatPath("/universes/{id}", { id: newest.id });
   const isReplaced = state.steps.some((step) => step.id === state.running && listLinkedPaths(step).includes(path));
   return (
@@ -148,6 +148,16 @@ function StoryUniverse({ state }: { state: StoryState }) {
         {newest.name}
       </span>
     </a>
+  );
+}
+
+/** The space of the picture until it is known which universe it shows. */
+function Placeholder() {
+  return (
+    <span class="story-universe">
+      <span class="orbit-picture" />
+      <span class="small">{"\u00a0"}</span>
+    </span>
   );
 }
 

@@ -115,16 +115,6 @@ function StepResult({ state, step }: StepProps) {
           ))}
         </p>
       )}
-      {step.pictures.map((picture, index) => (
-        <figure key={`${picture} ${step.ended_at}`} class="story-plot">
-          <a href={`/api/story/files/${picture}`} target="_blank" rel="noreferrer" title={texts.openInTab}>
-            <img
-              src={`/api/story/files/${picture}`}
-              alt={`${texts.picture(step.title, index + 1)}: ${step.sentence}`}
-            />
-          </a>
-        </figure>
-      ))}
       {step.id === "build" && step.status === "done" && <MassTable endedAt={step.ended_at ?? ""} />}
       {step.facts.length > 0 && (step.id !== "build" || step.status !== "done") && (
         <dl class="story-facts">
@@ -143,8 +133,26 @@ function StepResult({ state, step }: StepProps) {
           </a>
         </p>
       )}
+      <StepPictures key={step.ended_at} step={step} />
     </>
   );
+}
+
+/** The pictures of a step, each after the one above it: the size of a picture is known when it has arrived. */
+function StepPictures({ step }: { step: StoryStep }) {
+  const [loaded, setLoaded] = useState(0);
+  return step.pictures.slice(0, loaded + 1).map((picture, index) => (
+    <figure key={picture} class="story-plot">
+      <a href={`/api/story/files/${picture}`} target="_blank" rel="noreferrer" title={texts.openInTab}>
+        <img
+          src={`/api/story/files/${picture}`}
+          alt={`${texts.picture(step.title, index + 1)}: ${step.sentence}`}
+          onLoad={() => setLoaded(index + 1)}
+          onError={() => setLoaded(index + 1)}
+        />
+      </a>
+    </figure>
+  ));
 }
 
 interface BarProps extends StepProps {
