@@ -578,6 +578,7 @@ export const strings = {
     yearTo: "To year",
     language: "Language",
     languageHint: "A code such as en, or empty for all",
+    languageReadAs: (code: string) => `Read as the code ${code}`,
     maxResults: "Papers at most",
     anyYear: "any year",
     atMost: (count: number) => `at most ${plural(count, "paper")}`,
