@@ -384,6 +384,7 @@ def test_the_second_of_two_deciders_is_told_who_was_first(
     pages[1].get_by_label("What is missing or wrong?").fill("no")
     pages[1].get_by_role("button", name="Reject", exact=True).click()
     expect(pages[1].get_by_role("alert").get_by_text("NOT APPLIED")).to_contain_text("Ada")
+    expect(pages[1].get_by_text("Your words were not sent: Ada decided first, in the console.")).to_be_visible()
 
 
 def test_a_second_reviewer_is_blind_until_the_own_verdict(
