@@ -1818,6 +1818,8 @@ export interface StrategyCheck {
   is_valid: boolean;
   problems: StrategyProblem[];
   queries: QueryView[];
+  /** The two-letter code of the language of the strategy. */
+  language_read_as: string | null;
   changes: StrategyChange[];
   edits: StrategyChange[];
 }
@@ -1849,8 +1851,10 @@ export interface StrategyPayload {
   shortened?: boolean;
 }
 
-/** A problem of a strategy as a whole. */
+/** A problem of a strategy. */
 export interface StrategyProblem {
+  /** The field: `queries`, `sources`, or a limit such as `filters.max_results`; null for the strategy as a whole. */
+  path: string | null;
   message: string;
   hint: string | null;
 }

@@ -5,7 +5,7 @@ import { listSteps } from "../src/pages/searches/flow_diagram.tsx";
 import { formatFilters, readFilters, toParameters } from "../src/pages/searches/review_filters.ts";
 import { ReviewStore } from "../src/pages/searches/review_store.ts";
 import { parseEdit, toEditData } from "../src/pages/searches/strategy_edit.ts";
-import { makeEarlierPlan } from "../src/pages/searches/strategy_view.tsx";
+import { makeEarlierPlan, quoteWords } from "../src/pages/searches/strategy_view.tsx";
 import type { Change } from "../src/server_events.ts";
 
 const include = { status: "include", reason: null } as const;
@@ -274,6 +274,17 @@ describe("an edited plan", () => {
     expect(plan.struck).toEqual(["a"]);
     expect(plan.strategy.filters).toEqual({ max_results: 10, year_from: 2010 });
     expect(makeEarlierPlan(proposed)).toMatchObject({ strategy: { sources: ["arxiv"] }, struck: [] });
+  });
+
+  it.each([
+    ["(resonance OR chain", 0, 1, "(resonance …"],
+    ["(resonance", 0, 1, "(resonance"],
+    ["tides AND (moons AND  ", 10, 11, "(moons AND"],
+    ["a (photometry-of-planets) b", 2, 3, "(photometry-of-planets) …"],
+    ["🪐🪐 (tides OR 🪐🪐🪐🪐 x", 3, 4, "(tides OR …"],
+    ["x".repeat(40), 0, 1, `${"x".repeat(24)}…`],
+  ])("quotes whole words of a query with a problem: %s", (query, start, end, quoted) => {
+    expect(quoteWords(query, start, end)).toBe(quoted);
   });
 
   it("sends numbers as numbers and leaves other text to the server", () => {

@@ -6,17 +6,16 @@ from typing import Any, Final
 import orjson
 
 from paper_search.config import AppConfig
-from paper_search.errors import InvalidDecision
 from paper_search.models import ParsedIntent, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
+from paper_search.query.languages import parse_language
 from paper_search.query.query_check import check_boolean_query
-from paper_search.sessions.inbox_decisions import check_inbox_decision, complete_edit
 from paper_search.sessions.search_options import describe_available_sources
 from paper_search.sessions.state import PendingCheckpoint, SessionState
 from paper_search.sessions.store import SessionStore
+from paper_search.sessions.strategy_problems import find_strategy_problems
 from paper_search.sources.query_translation import translate_queries
 from paper_search.sources.registry import KNOWN, list_source_names
 from paper_search.workflow.checkpoints import ResultPayload, StrategyPayload
-from uraniborg.kernel.inbox import Decision as InboxDecision
 
 _CHECKPOINT: Final = "checkpoint-"
 
@@ -46,17 +45,7 @@ def check_edited_strategy(
     """Return the problems and translations of an edited strategy; nothing is stored."""
     found = read_strategy(store, state)
     proposed = found[0] if found else SearchStrategy(queries=[], sources=[])
-    problems: list[dict[str, Any]] = []
-    strategy = proposed
-    try:
-        fields = {**proposed.model_dump(mode="json", exclude={"origins"}), **complete_edit(dict(edit), proposed)}
-        strategy = SearchStrategy.model_validate(fields)
-        if state.pending is not None:
-            check_inbox_decision(InboxDecision(action="edit", data=dict(edit)), state.pending)
-    except InvalidDecision as refusal:
-        problems.append({"message": refusal.message, "hint": refusal.hint})
-    except ValueError as error:
-        problems.append({"message": "The strategy is not valid.", "hint": str(error)[:300]})
+    strategy, problems = find_strategy_problems(edit, proposed, state.pending)
     last = found[2] if found else None
     names = list_offered_sources(state, strategy, config)
     chosen = [name for name in names if not strategy.sources or name in strategy.sources]
@@ -66,6 +55,7 @@ def check_edited_strategy(
         "is_valid": not problems and not has_errors,
         "problems": problems,
         "queries": views,
+        "language_read_as": parse_language(strategy.filters.language),
         "changes": list_changes(last, strategy) if last else [],
         "edits": list_changes(proposed, strategy) if found else [],
     }

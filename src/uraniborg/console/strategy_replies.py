@@ -116,8 +116,10 @@ class StrategyReply(Reply):
 
 
 class StrategyProblem(Reply):
-    """A problem of a strategy as a whole."""
+    """A problem of a strategy."""
 
+    path: str | None
+    """The field: `queries`, `sources`, or a limit such as `filters.max_results`; null for the strategy as a whole."""
     message: str
     hint: str | None
 
@@ -128,5 +130,7 @@ class StrategyCheck(Reply):
     is_valid: bool
     problems: list[StrategyProblem]
     queries: list[QueryView]
+    language_read_as: str | None
+    """The two-letter code of the language of the strategy."""
     changes: list[StrategyChange]
     edits: list[StrategyChange]

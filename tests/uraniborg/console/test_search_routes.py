@@ -174,10 +174,45 @@ async def test_an_edited_query_is_checked_with_positions_and_nothing_is_stored(a
     assert lower["is_valid"]
     assert "AND" in lower["queries"][0]["problems"][0]["hint"]
     assert lower["edits"][0]["before"] == before["queries"][0]["boolean_query"]
-    backwards = await check("exomoon", filters={"year_from": 2020, "year_to": 2010})
-    assert not backwards["is_valid"]
-    assert "year_from" in backwards["problems"][0]["message"]
     assert await get(api, path) == before
+
+
+async def test_all_problems_of_an_edited_plan_have_the_path_and_the_label_of_their_field(
+    api: httpx.AsyncClient,
+) -> None:
+    session_id = await start_search(api)
+
+    async def check(**data: Any) -> Any:
+        reply = await api.post(f"/api/searches/{session_id}/strategy/check", json={"data": data})
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    filters = {"year_from": "soon", "year_to": "12x", "language": "klingon", "max_results": "abc"}
+    wrong = await check(queries=["(exomoon"], sources=["nowhere"], filters=filters)
+    assert {problem["path"]: problem["message"] for problem in wrong["problems"]} == {
+        "sources": "Choose sources from the list.",
+        "filters.year_from": "From year must be a year such as 2018, or empty.",
+        "filters.year_to": "To year must be a year such as 2018, or empty.",
+        "filters.language": "Language must be a code or an English name such as en or English, or empty.",
+        "filters.max_results": "Papers at most must be a number from 1 to 1000.",
+    }
+    assert wrong["queries"][0]["problems"][0]["severity"] == "error"
+    years = {"year_from": 2020, "year_to": 2010}
+    for most in (0, 1001, None):
+        backwards = await check(queries=[" "], filters={**years, "max_results": most})
+        assert not backwards["is_valid"]
+        assert {problem["path"]: problem["message"] for problem in backwards["problems"]} == {
+            "queries": "Give at least one query.",
+            "filters.max_results": "Papers at most must be a number from 1 to 1000.",
+            "filters.year_from": "From year must not be after To year.",
+        }
+    (unread,) = (await check(filters={"year_from": "soon", "year_to": 1990}))["problems"]
+    assert unread["path"] == "filters.year_from"
+    for data in ({"strategy": "all"}, {"moons": 2}, {"filters": {"moons": 2}}):
+        (problem,) = (await check(**data))["problems"]
+        assert problem["path"] is None
+    named = await check(filters={"language": "English"})
+    assert (named["is_valid"], named["language_read_as"]) == (True, "en")
 
 
 async def test_the_next_strategy_shows_the_difference_to_the_last_round(api: httpx.AsyncClient) -> None:

@@ -10,6 +10,20 @@ export interface StrategyEdit {
   max_results: string;
 }
 
+const FIELDS = [
+  "queries",
+  "sources",
+  "filters.year_from",
+  "filters.year_to",
+  "filters.language",
+  "filters.max_results",
+];
+
+/** Return whether the editor has a field for the path of a problem, and shows the problem there. */
+export function hasField(path: string | null): boolean {
+  return path !== null && FIELDS.includes(path);
+}
+
 export function startEdit(reply: StrategyReply): StrategyEdit {
   const filters = reply.strategy?.filters;
   return {

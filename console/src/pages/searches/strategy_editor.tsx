@@ -8,7 +8,7 @@ import { ChangesCard, QueryProblems, SourceUse, Translations } from "./strategy_
 
 const texts = strings.strategy;
 
-/** A strategy to edit. `check` has the translations and query problems of the last state that the server has seen. */
+/** A strategy to edit. `check` has the translations and problems of the last state that the server has seen. */
 export function StrategyEditor(props: {
   reply: StrategyReply;
   edit: StrategyEdit;
@@ -18,6 +18,7 @@ export function StrategyEditor(props: {
   const { reply, edit, check, onChange } = props;
   const setQuery = (index: number, text: string) =>
     onChange({ ...edit, queries: edit.queries.map((query, place) => (place === index ? text : query)) });
+  const problems = new Map(check?.problems.map((problem) => [problem.path, problem.message]));
   const views = new Map([...reply.queries, ...(check?.queries ?? [])].map((view) => [view.boolean_query, view]));
   return (
     <>
@@ -29,6 +30,7 @@ export function StrategyEditor(props: {
                 label={texts.query(index + 1)}
                 text={query}
                 view={views.get(query)}
+                problem={index === 0 ? problems.get("queries") : undefined}
                 sources={edit.sources}
                 onInput={(text) => setQuery(index, text)}
               />
@@ -49,7 +51,7 @@ export function StrategyEditor(props: {
         </div>
       </Card>
       <Card title={texts.where}>
-        <SourceChoices reply={reply} edit={edit} onChange={onChange} />
+        <SourceChoices reply={reply} edit={edit} problem={problems.get("sources")} onChange={onChange} />
       </Card>
       <Card title={texts.filters}>
         <div class="card-body">
@@ -57,25 +59,29 @@ export function StrategyEditor(props: {
             <TextField
               label={texts.yearFrom}
               value={edit.year_from}
+              problem={problems.get("filters.year_from")}
               onInput={(year_from) => onChange({ ...edit, year_from })}
               maxLength={4}
             />
             <TextField
               label={texts.yearTo}
               value={edit.year_to}
+              problem={problems.get("filters.year_to")}
               onInput={(year_to) => onChange({ ...edit, year_to })}
               maxLength={4}
             />
             <TextField
               label={texts.maxResults}
               value={edit.max_results}
+              problem={problems.get("filters.max_results")}
               onInput={(max_results) => onChange({ ...edit, max_results })}
               maxLength={5}
             />
             <TextField
               label={texts.language}
-              hint={texts.languageHint}
+              hint={describeLanguage(edit, check)}
               value={edit.language}
+              problem={problems.get("filters.language")}
               onInput={(language) => onChange({ ...edit, language })}
               maxLength={40}
             />
@@ -87,10 +93,18 @@ export function StrategyEditor(props: {
   );
 }
 
+/** Return the code that a language was read as, if the person did not type the code itself. */
+function describeLanguage(edit: StrategyEdit, check: StrategyCheck | undefined): string {
+  const typed = edit.language.trim().toLowerCase();
+  const code = check?.language_read_as;
+  return typed && code && code !== typed ? texts.languageReadAs(code) : texts.languageHint;
+}
+
 function QueryField(props: {
   label: string;
   text: string;
   view: QueryView | undefined;
+  problem: string | undefined;
   sources: readonly string[];
   onInput: (text: string) => void;
 }) {
@@ -110,11 +124,12 @@ function QueryField(props: {
         spellcheck={false}
         autoComplete="off"
         maxLength={8_000}
-        aria-invalid={hasError ? "true" : undefined}
+        aria-invalid={hasError || props.problem ? "true" : undefined}
         aria-describedby={`${id}-problems`}
         onInput={(event) => props.onInput(event.currentTarget.value)}
       />
       <div id={`${id}-problems`} aria-live="polite">
+        {props.problem && <p class="problem">{props.problem}</p>}
         {props.view && <QueryProblems query={props.view} />}
       </div>
       {props.text.trim() && <Translations query={last.current} only={props.sources} />}
@@ -122,7 +137,12 @@ function QueryField(props: {
   );
 }
 
-function SourceChoices(props: { reply: StrategyReply; edit: StrategyEdit; onChange: (edit: StrategyEdit) => void }) {
+function SourceChoices(props: {
+  reply: StrategyReply;
+  edit: StrategyEdit;
+  problem: string | undefined;
+  onChange: (edit: StrategyEdit) => void;
+}) {
   const { reply, edit, onChange } = props;
   const id = useId();
   return (
@@ -146,6 +166,11 @@ function SourceChoices(props: { reply: StrategyReply; edit: StrategyEdit; onChan
           </span>
         </div>
       ))}
+      {props.problem && (
+        <p class="problem" role="alert">
+          {props.problem}
+        </p>
+      )}
     </fieldset>
   );
 }

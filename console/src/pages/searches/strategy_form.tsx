@@ -12,7 +12,7 @@ import { useKeys } from "../../keys.ts";
 import { type Resource, useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
 import { type ExpectOwnDecision, useOtherDecider } from "./other_decider.ts";
-import { parseEdit, type StrategyEdit, startEdit, toEditData } from "./strategy_edit.ts";
+import { hasField, parseEdit, type StrategyEdit, startEdit, toEditData } from "./strategy_edit.ts";
 import { StrategyEditor } from "./strategy_editor.tsx";
 import { type Plan, StrategyView } from "./strategy_view.tsx";
 import { UnsentPlan } from "./unsent_plan.tsx";
@@ -77,7 +77,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
   const [isRejecting, setRejecting] = useState(Boolean(hint.text.value));
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
-  const { check, isChecking } = useLiveCheck(reply.session_id, edit);
+  const { check, isChecking, checkNow } = useLiveCheck(reply.session_id, edit);
   const setEdit = (next: StrategyEdit) => {
     draft.text.value = JSON.stringify(next);
   };
@@ -86,6 +86,10 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
     if (isBusy) return;
     setBusy(true);
     setError(undefined);
+    if (action === "edit" && !(await checkNow())) {
+      setBusy(false);
+      return;
+    }
     const forget = onDecide();
     try {
       const state = await api.post("/api/searches/{session_id}/decide", {
@@ -219,11 +223,12 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
   );
 }
 
-/** Return what keeps an edit from being sent. The bar shows it, because fields must not move while somebody types. */
+/** Return what keeps an edit from being sent, in short: the problems of fields are shown at the fields. */
 function describeCheck(edit: StrategyEdit, check: StrategyCheck | undefined, isChecking: boolean): string {
   if (!edit.sources.length) return strings.searches.allOff;
   if (!check || check.is_valid) return isChecking ? texts.checking : "";
-  return check.problems.map(({ message, hint }) => `${message} ${hint ?? ""}`.trim()).join(" ") || texts.fixFirst;
+  const others = check.problems.filter((problem) => !hasField(problem.path));
+  return others.map(({ message, hint }) => `${message} ${hint ?? ""}`.trim()).join(" ") || texts.fixFirst;
 }
 
 /** Check an edit on the server while it is typed; nothing is stored. */
@@ -243,13 +248,7 @@ function useLiveCheck(sessionId: string, edit: StrategyEdit | undefined) {
     setChecking(true);
     const timer = setTimeout(async () => {
       try {
-        const data = JSON.parse(text) as Record<string, unknown>;
-        const path = { session_id: sessionId };
-        const found = await api.post("/api/searches/{session_id}/strategy/check", {
-          path,
-          body: { data },
-          signal: own.signal,
-        });
+        const found = await checkText(sessionId, text, own.signal);
         if (!own.signal.aborted) setCheck(found);
       } catch {
         // The server is away: the next change or the decision is checked.
@@ -261,5 +260,22 @@ function useLiveCheck(sessionId: string, edit: StrategyEdit | undefined) {
       own.abort();
     };
   }, [text, sessionId]);
-  return { check, isChecking };
+
+  /** Return whether the edit can be sent: its last check may be about an earlier text. */
+  async function checkNow(): Promise<boolean> {
+    try {
+      const found = await checkText(sessionId, text);
+      setCheck(found);
+      return found.is_valid;
+    } catch {
+      return true; // the decision meets the same error, and shows it
+    }
+  }
+  return { check, isChecking, checkNow };
+}
+
+function checkText(sessionId: string, text: string, signal?: AbortSignal): Promise<StrategyCheck> {
+  const data = JSON.parse(text) as Record<string, unknown>;
+  const path = { session_id: sessionId };
+  return api.post("/api/searches/{session_id}/strategy/check", { path, body: { data }, signal });
 }

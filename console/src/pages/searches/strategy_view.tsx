@@ -135,15 +135,26 @@ export function Translations({ query, only }: { query: QueryView | undefined; on
 
 const SNIPPET = 24;
 
+/** Return the words of a query at a problem: whole words, if they are not very long, and an ellipsis for the rest. */
+export function quoteWords(query: string, start: number, end: number): string {
+  const rest = [...query.replace(/\s/g, " ").trimEnd()].slice(start); // positions count characters, not UTF-16 units
+  let cut = Math.min(SNIPPET, Math.max(end - start, SNIPPET / 2));
+  if (rest.length <= cut) return rest.join("");
+  while (cut > 0 && rest[cut] !== " ") cut -= 1;
+  if (!cut) cut = rest.indexOf(" ", 1); // the first word is longer
+  if (cut < 0) cut = rest.length;
+  if (cut > SNIPPET) return `${rest.slice(0, SNIPPET).join("")}…`;
+  const words = rest.slice(0, cut).join("").trimEnd();
+  return cut < rest.length ? `${words} …` : words;
+}
+
 /** The problems of a query, each with the words at which it is. */
 export function QueryProblems({ query }: { query: QueryView }) {
   if (!query.problems.length) return null;
-  const characters = [...query.boolean_query]; // positions count characters, not UTF-16 units
   return (
     <ul class="query-problems">
       {query.problems.map((problem, index) => {
-        const end = Math.max(problem.end, problem.start + SNIPPET / 2);
-        const words = characters.slice(problem.start, Math.min(end, problem.start + SNIPPET)).join("");
+        const words = quoteWords(query.boolean_query, problem.start, problem.end);
         return (
           <li key={index} class={problem.severity === "error" ? "problem" : "hint"}>
             <strong>{texts.severity[problem.severity]}</strong>{" "}

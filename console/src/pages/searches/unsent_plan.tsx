@@ -1,31 +1,73 @@
+import { api } from "../../api.ts";
 import { Button } from "../../components/controls.tsx";
 import { useDraft } from "../../draft.ts";
+import { type Answer, describeDecider, describeDoor } from "../../inbox/words.ts";
+import { useResource } from "../../resource.ts";
+import { readOwnName } from "../../session.ts";
 import { strings } from "../../strings.ts";
-import { parseEdit } from "./strategy_edit.ts";
+import { parseEdit, type StrategyEdit } from "./strategy_edit.ts";
 
 const texts = strings.strategy;
+const LIMITS = ["year_from", "year_to", "max_results", "language"] as const;
 
-/** The queries and the hint that a person typed for a question that somebody else decided, until they are closed. */
+/** The edit and the hint that a person typed for a question that was decided elsewhere, until they are closed. */
 export function UnsentPlan({ checkpointId }: { checkpointId: string }) {
   const plan = useDraft(`strategy.${checkpointId}`);
   const hint = useDraft(`reject.${checkpointId}`);
-  const queries = parseEdit(plan.text.value)?.queries ?? [];
+  const edit = parseEdit(plan.text.value);
   const words = hint.text.value.trim();
-  if (!queries.length && !words) return null;
+  if (!edit && !words) return null;
   function close(): void {
     plan.clear();
     hint.clear();
   }
   return (
-    <section class="note-box" aria-label={texts.notSent}>
-      <p>{texts.notSent}</p>
+    <section class="note-box" aria-label={texts.notSentLabel}>
+      <Reason checkpointId={checkpointId} />
       {words && <p dir="auto">“{words}”</p>}
-      {queries.map((query) => (
-        <p key={query}>
+      {edit && <EditParts edit={edit} />}
+      <Button onClick={close}>{strings.actions.close}</Button>
+    </section>
+  );
+}
+
+/** Why the words were not sent: who decided, and where. */
+function Reason({ checkpointId }: { checkpointId: string }) {
+  const resource = useResource(
+    `question ${checkpointId}`,
+    (signal) => api.get("/api/inbox/{entry_id}", { path: { entry_id: checkpointId }, signal }),
+    (change) => change.kind === "inbox" && change.subject === checkpointId,
+  );
+  const question = resource.value.value;
+  return (
+    <p dir="auto">
+      {question?.state === "decided" ? describeFirst(question, readOwnName()) : texts.notSent(texts.noLongerWaits)}
+    </p>
+  );
+}
+
+function describeFirst(answer: Answer, me: string): string {
+  const isOwn = answer.decided_by === me && answer.door === "console";
+  const where = isOwn ? texts.otherWindow : describeDoor(answer);
+  return texts.notSent(texts.decidedFirst(describeDecider(answer, me), where));
+}
+
+function EditParts({ edit }: { edit: StrategyEdit }) {
+  return (
+    <>
+      {edit.queries.map((query, index) => (
+        <p key={index}>
           <code dir="auto">{query}</code>
         </p>
       ))}
-      <Button onClick={close}>{strings.actions.close}</Button>
-    </section>
+      <p>
+        <span class="quiet small">{texts.parts.sources}</span> {edit.sources.join(", ")}
+      </p>
+      {LIMITS.map((name) => (
+        <p key={name}>
+          <span class="quiet small">{texts.parts[name]}</span> <span dir="auto">{edit[name] || texts.noLimit}</span>
+        </p>
+      ))}
+    </>
   );
 }

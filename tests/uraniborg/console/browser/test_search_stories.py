@@ -235,7 +235,14 @@ def test_a_person_decides_a_plan_that_an_agent_proposed_by_keyboard_alone(
         expect(page.get_by_role("textbox", name="Query 3")).to_have_count(0)
         tab_to(page, page.get_by_role("checkbox", name="europepmc"))
         press(page, "Space")
-        type_into(page, page.get_by_label("From year"), "2018")
+        most = page.get_by_label("Papers at most")
+        proposed, edge = most.input_value(), most.evaluate("(field) => getComputedStyle(field).borderTopColor")
+        type_into(page, most, "abc")
+        expect(most).to_have_accessible_description("Papers at most must be a number from 1 to 1000.")
+        expect(most).not_to_have_css("border-top-color", edge)
+        expect(page.get_by_role("status").get_by_text("Correct the errors first.")).to_be_visible()
+        type_into(page, most, proposed)
+        type_into(page, page.get_by_label("From year"), "2018", "Shift+Tab")
         edits = page.locator(".card").filter(has=page.get_by_role("heading", name="Your edits"))
         expect(edits.get_by_role("listitem").filter(has_text="From year").locator("del")).to_have_text("2016")
         expect(edits.get_by_role("listitem").filter(has_text="From year").locator("ins")).to_have_text("2018")
@@ -378,6 +385,7 @@ def test_the_second_of_two_deciders_is_told_who_was_first(
     pages[1].get_by_label("What is missing or wrong?").fill("no")
     pages[1].get_by_role("button", name="Reject", exact=True).click()
     expect(pages[1].get_by_role("alert").get_by_text("NOT APPLIED")).to_contain_text("Ada")
+    expect(pages[1].get_by_text("Your words were not sent: Ada decided first, in the console.")).to_be_visible()
 
 
 def test_a_second_reviewer_is_blind_until_the_own_verdict(
