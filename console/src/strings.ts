@@ -761,7 +761,7 @@ export const strings = {
       maybe: "Maybe",
       exclude: "Exclude",
       reason: (digit: number) => `Reason ${digit}`,
-      save: "Save and go to the next paper",
+      save: "Save and go to the next paper without a verdict",
       undo: "Discard an unsaved verdict, or undo the last saved one",
       open: "Open the paper",
       find: "Find",

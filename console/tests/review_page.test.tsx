@@ -108,7 +108,8 @@ test("2,000 papers draw few rows, keys work at the end of the list, and its plac
   await waitFor(() => expect(first.list.scrollTop).toBe(end));
   first.press("i", "Enter", "k", "m", "Enter");
   await waitFor(() => expect(sent).toEqual([`p${COUNT - 1}`, `p${COUNT - 2}`]));
-  expect(path.value).toBe(`/searches/s/review/p${COUNT - 1}`);
+  expect(path.value).toBe(`/searches/s/review/p${COUNT - 2}`); // no later paper is without a verdict
+  first.press("j");
   first.page.unmount();
   navigate("/searches");
   expect(recallPlace("s")).toBe(`/searches/s/review/p${COUNT - 1}`);
@@ -116,4 +117,38 @@ test("2,000 papers draw few rows, keys work at the end of the list, and its plac
   const second = await openReview();
   await waitFor(() => expect(second.list.scrollTop).toBe(end));
   expect(second.listItems().at(-1)?.querySelector("a")?.getAttribute("aria-current")).toBe("true");
+});
+
+test("Enter saves after a key of the review, whatever was clicked before it, and presses a button without one", async () => {
+  navigate("/searches/s/review");
+  const { page, listItems } = await openReview();
+  const filter = page.getByRole("button", { name: "Filter" });
+  const pressFocused = (...keys: string[]) =>
+    keys.map((key) => fireEvent.keyDown(document.activeElement ?? document.body, { key }));
+  filter.focus();
+  expect(pressFocused("Enter")).toEqual([true]); // the browser presses the button
+  pressFocused("j", "i", "Enter");
+  await waitFor(() => expect(sent).toEqual(["p0"]));
+  const link = listItems()[1]?.querySelector("a");
+  link?.focus();
+  pressFocused("j", "m", "Enter");
+  await waitFor(() => expect(sent).toEqual(["p0", "p2"]));
+  for (const key of ["x", "k"]) {
+    filter.focus();
+    pressFocused(key);
+    expect(document.activeElement).toBe(document.body);
+  }
+});
+
+test("saving goes to the next paper without a verdict, and j to every paper", async () => {
+  navigate("/searches/s/review/p1");
+  const { press } = await openReview();
+  press("i", "Enter");
+  expect(path.value).toBe("/searches/s/review/p2");
+  press("k", "k", "m", "Enter");
+  expect(path.value).toBe("/searches/s/review/p2");
+  press("k");
+  expect(path.value).toBe("/searches/s/review/p1");
+  press("j");
+  expect(path.value).toBe("/searches/s/review/p2");
 });

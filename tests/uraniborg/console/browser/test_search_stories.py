@@ -420,6 +420,10 @@ def test_several_papers_get_one_verdict_and_one_undo(visitor: Visitor, server: S
     press(page, "u")
     expect(page.get_by_text("Undone: 12 papers.")).to_be_visible()
     expect(page.get_by_text("0 maybe")).to_be_visible()
+    page.get_by_role("button", name="Filter").click()
+    press(page, "j", "i", "Enter")  # saves, and does not press the button that was clicked
+    expect(page.get_by_text("1 decided")).to_be_visible()
+    expect(page.get_by_role("button", name="Filter")).to_have_attribute("aria-expanded", "true")
 
 
 def test_leaving_and_returning_restores_filter_place_and_paper(visitor: Visitor, server: ServerProcess) -> None:
