@@ -749,6 +749,8 @@ export const strings = {
     shelfIncluded: (count: number) => `Included (${count})`,
     shelfMaybe: (count: number) => `Included and maybe (${count})`,
     shelfAll: (count: number) => `All that are not excluded (${count})`,
+    shelfExists: (shelf: string) => `The shelf ${shelf} exists. Choose it in the list to add papers to it.`,
+    shelfOpen: "Open the shelf",
     shelfStart: "Put on the shelf",
     shelfRunning: (shelf: string) => `Building the shelf ${shelf} …`,
     shelfDone: (shelf: string, papers: number, added: number) =>

@@ -14,6 +14,7 @@ const LIST_PX = 700;
 const rows = Array.from({ length: COUNT }, (_, index) => makeRow(index));
 const flow: Partial<FlowReply> = { identified: {}, removed: {}, excluded: {}, reasons: {}, labels: {} };
 const sent: string[] = [];
+const built: string[] = [];
 
 function makeRow(index: number): PaperRow {
   const facts = { id: `p${index}`, rank: index + 1, title: `Moon ${index}`, year: 2000, relevance_score: 0.5 };
@@ -35,6 +36,12 @@ async function answer(given: string, init?: RequestInit): Promise<Response> {
     const counts = { include: 0, exclude: 0, maybe: 0, undecided: COUNT };
     const list = { papers, total: COUNT, counts, facets: {}, is_complete: false, checkpoint_id: "c" };
     return Response.json({ ...list, next_offset: next < COUNT ? next : null });
+  }
+  if (address.pathname.endsWith("/search-shelves")) return Response.json({ shelves: [{ name: "moons", papers: 2 }] });
+  if (address.pathname.endsWith("/shelf")) {
+    if (init?.method === "POST") built.push(JSON.parse(String(init.body)).name);
+    const done = { state: "done", shelf: built.at(-1), papers: 1, added: 1 };
+    return Response.json(built.length ? done : { state: "none" });
   }
   if (address.pathname.endsWith("/reasons")) return Response.json({ reasons: [] });
   if (address.pathname.endsWith("/flow")) return Response.json(flow);
@@ -67,8 +74,15 @@ async function openReview() {
 }
 
 beforeEach(() => {
+  HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
+    this.open = false;
+  };
   session.value = { state: "signedIn", name: "Ada" };
   sent.length = 0;
+  built.length = 0;
   vi.stubGlobal("fetch", answer);
   vi.stubGlobal("navigator", { locks: { request: (_: string, run: () => Promise<void>) => run() } });
   vi.stubGlobal(
@@ -151,4 +165,25 @@ test("saving goes to the next paper without a verdict, and j to every paper", as
   expect(path.value).toBe("/searches/s/review/p1");
   press("j");
   expect(path.value).toBe("/searches/s/review/p2");
+});
+
+test("a new shelf with the name of a shelf is refused at its field, and a shelf that was built is linked", async () => {
+  navigate("/searches/s/review");
+  const { page } = await openReview();
+  fireEvent.click(await page.findByText("Put on a shelf"));
+  const field = page.getByLabelText("Name of the shelf");
+  const build = (name: string) => {
+    fireEvent.input(field, { target: { value: name } });
+    fireEvent.submit(field.closest("form") as HTMLFormElement);
+  };
+  build("planets");
+  await waitFor(() => expect(page.getByText("The shelf planets has 1 paper, 1 new.")).toBeTruthy());
+  expect(page.getByText("Open the shelf").getAttribute("href")).toBe("/library/planets");
+  build("moons");
+  await waitFor(() => expect(field.getAttribute("aria-invalid")).toBe("true"));
+  expect(page.getByRole("alert").textContent).toContain("The shelf moons exists.");
+  expect(page.queryByText(/The shelf planets has/)).toBeNull();
+  expect(built).toEqual(["planets"]);
+  fireEvent.input(field, { target: { value: "moons-2" } });
+  expect(field.getAttribute("aria-invalid")).toBeNull();
 });

@@ -532,6 +532,10 @@ def test_papers_are_put_on_a_shelf_by_keyboard_alone(visitor: Visitor, server: S
     tab_to(page, page.get_by_role("button", name="Put on the shelf"))
     press(page, "Enter")
     expect(page.get_by_text("The shelf planets has 2 papers, 2 new.")).to_be_visible(timeout=60_000)
+    tab_to(page, page.get_by_role("button", name="Put on the shelf"))
+    press(page, "Enter")
+    expect(page.get_by_text("The shelf planets exists.")).to_be_visible()
+    expect(page.get_by_text("The shelf planets has")).to_have_count(0)
 
 
 def test_a_search_is_deleted_after_a_question_by_keyboard_alone(visitor: Visitor, server: ServerProcess) -> None:
