@@ -845,6 +845,8 @@ export interface PaperList {
   next_offset: number | null;
   counts: Record<string, number>;
   facets: PaperFilters;
+  /** The question of the search. */
+  query: string;
   is_complete: boolean;
   checkpoint_id: string | null;
 }

@@ -34,7 +34,15 @@ async function answer(given: string, init?: RequestInit): Promise<Response> {
     const papers = rows.slice(offset, offset + 1_000);
     const next = offset + papers.length;
     const counts = { include: 0, exclude: 0, maybe: 0, undecided: COUNT };
-    const list = { papers, total: COUNT, counts, facets: {}, is_complete: false, checkpoint_id: "c" };
+    const list = {
+      papers,
+      total: COUNT,
+      counts,
+      facets: {},
+      query: "Do moons heat?",
+      is_complete: false,
+      checkpoint_id: "c",
+    };
     return Response.json({ ...list, next_offset: next < COUNT ? next : null });
   }
   if (address.pathname.endsWith("/search-shelves")) return Response.json({ shelves: [{ name: "moons", papers: 2 }] });
@@ -113,6 +121,7 @@ test("2,000 papers draw few rows, keys work at the end of the list, and its plac
   await waitFor(() => expect(first.page.getByText("2,000 papers")).toBeTruthy());
   await waitFor(() => expect(first.listItems()[0]?.getAttribute("aria-setsize")).toBe(String(COUNT)));
   expect(first.listItems().length).toBeLessThan(60);
+  expect(first.page.getByTitle("Do moons heat?")).toBeTruthy();
   navigate(`/searches/s/review/p${COUNT - 2}`);
   await waitFor(() => expect(first.listItems().at(-1)?.getAttribute("aria-posinset")).toBe(String(COUNT)));
   expect(first.listItems().length).toBeLessThan(60);

@@ -57,7 +57,7 @@ export function ReviewProgressPage({ params }: { params: Params }) {
   if (!store.isLoaded.value) return <NotLoaded store={store} current="progress" />;
   return (
     <div class="search-page">
-      <SearchViews sessionId={sessionId} current="progress" />
+      <SearchViews sessionId={sessionId} current="progress" question={store.question.value} />
       <ProgressPane store={store} />
     </div>
   );
@@ -272,7 +272,7 @@ function Review({
   const detailError = row && store.detailErrors.value.get(row.id);
   return (
     <div class="search-page">
-      <SearchViews sessionId={sessionId} current="review" />
+      <SearchViews sessionId={sessionId} current="review" question={store.question.value} />
       {!row && <h1 class="visually-hidden">{texts.keyTitle}</h1>}
       {store.error.value && <ErrorNote error={store.error.value} onRetry={() => store.retry()} />}
       <Panes

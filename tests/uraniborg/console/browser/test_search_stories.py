@@ -681,6 +681,13 @@ def test_the_pages_of_searches_are_accessible_and_still(visitor: Visitor, server
         go_to(page, f"{review}/{paper_id}")
         expect(page.locator(".paper .prose")).to_be_visible()
         assert [name for name in PANES if page.locator(f".{name}").is_visible()] == expected
+        question = page.locator(".views-question")
+        expect(question).to_be_in_viewport(ratio=1)
+        expect(question).to_have_attribute("title", QUERY)
+        shown = question.bounding_box()
+        assert shown
+        assert shown["width"] >= 300
+        assert shown["height"] < 40  # one line
     go_to(page, review)
     expect(page.locator(".virtual-list")).to_be_visible()
     assert [name for name in PANES if page.locator(f".{name}").is_visible()] == PANES[:1]
