@@ -213,6 +213,7 @@ function Review({
           keys: String(place + 1),
           label: texts.keys.reason(place + 1),
           isHidden: place > 0,
+          help: reasons.length > 1 ? { label: texts.keys.reasons, keys: texts.keys.digits(reasons.length) } : undefined,
           run: () => choose({ verdict: "exclude" as const, reason: readNow().draft.reason === reason ? "" : reason }),
         })),
         { keys: "Enter", label: texts.keys.save, run: save },
