@@ -1612,6 +1612,8 @@ export interface ShelfDetails {
 /** The shelf of the settings, then those of the data folder. */
 export interface ShelfList {
   shelves: ShelfSummary[];
+  /** The command that builds a shelf from files, with the path of the program. */
+  build_command: string;
 }
 
 /** A shelf, or the problem that prevents its use. */

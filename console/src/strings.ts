@@ -790,7 +790,6 @@ export const strings = {
     none: "There is no shelf yet.",
     noneHint: "Build one from files you have, or put the papers of a review on one.",
     buildLabel: "Build a shelf from files: it appears here",
-    buildCommand: "uraniborg library build FOLDER -o SHELF",
     papers: (count: number) => plural(count, "paper"),
     texts: (count: number) => `${plural(count, "text")} to read`,
     years: (first: number, last: number) => (first === last ? `${first}` : `${first} to ${last}`),
