@@ -56,6 +56,17 @@ READ_PAPER = """(paper) => {
   paper.querySelector('.provenance').open = true;
   return paper.innerText;
 }"""
+LIST_COVERED_CONTROLS = """(messages) => {
+  const box = messages.getBoundingClientRect();
+  return [...document.querySelectorAll('a, button, select, input, label')]
+    .filter((control) => !messages.contains(control) && control.checkVisibility())
+    .filter((control) => {
+      const own = control.getBoundingClientRect();
+      return own.left < box.right && own.right > box.left && own.top < box.bottom && own.bottom > box.top;
+    })
+    .map((control) => control.outerHTML);
+}"""
+"""The controls that are behind the messages."""
 FAILURES = [f"The disk is full. {' '.join(part)}" for part in (PAYLOADS[:40], PAYLOADS[40:])]
 """Error texts with all attacks; a longer one would be cut."""
 
@@ -681,6 +692,14 @@ def test_the_pages_of_searches_are_accessible_and_still(visitor: Visitor, server
         go_to(page, f"{review}/{paper_id}")
         expect(page.locator(".paper .prose")).to_be_visible()
         assert [name for name in PANES if page.locator(f".{name}").is_visible()] == expected
+        press(page, "Enter")  # no verdict is chosen
+        message = page.locator(".toasts").get_by_text("Choose include, maybe or exclude first.")
+        expect(message).to_be_visible()
+        assert page.locator(".toasts").evaluate(LIST_COVERED_CONTROLS) == []
+        press(page, "x")
+        expect(page.get_by_text("Wrong question").first).to_be_visible()
+        assert page.locator(".toasts").evaluate(LIST_COVERED_CONTROLS) == []
+        press(page, "u")
         question = page.locator(".views-question")
         expect(question).to_be_in_viewport(ratio=1)
         expect(question).to_have_attribute("title", QUERY)
