@@ -845,6 +845,8 @@ export interface PaperList {
   next_offset: number | null;
   counts: Record<string, number>;
   facets: PaperFilters;
+  /** The question of the search. */
+  query: string;
   is_complete: boolean;
   checkpoint_id: string | null;
 }
@@ -1610,6 +1612,8 @@ export interface ShelfDetails {
 /** The shelf of the settings, then those of the data folder. */
 export interface ShelfList {
   shelves: ShelfSummary[];
+  /** The command that builds a shelf from files, with the path of the program. */
+  build_command: string;
 }
 
 /** A shelf, or the problem that prevents its use. */

@@ -10,6 +10,8 @@ export interface KeyCommand {
   run(): void;
   /** Not listed in the help, such as a second key for the same command. */
   isHidden?: boolean;
+  /** The line of the help, for a command that stands for several: `1 to 9`. */
+  help?: { label: string; keys: string } | undefined;
 }
 
 export interface KeyScope {

@@ -12,6 +12,7 @@ import { type Problems, SubmitForm, useSubmission } from "../src/components/subm
 import { showError, Toasts } from "../src/components/toasts.tsx";
 import { findVisible, VirtualList } from "../src/components/virtual_list.tsx";
 import { readDraftRevision, useDraft } from "../src/draft.ts";
+import { type Question, QuestionContents } from "../src/inbox/question_view.tsx";
 import { connection } from "../src/live.ts";
 import { strings } from "../src/strings.ts";
 import { formatAge, formatWhen } from "../src/times.ts";
@@ -197,6 +198,34 @@ test("a form is sent once however often it is submitted, and keeps its text when
   fireEvent.submit(form);
   expect(sent).toEqual(["Tycho", "Tycho"]);
   expect(queryByText("The disk is full.")).toBeNull();
+});
+
+test("Ctrl Enter in a field of several lines submits its form, and Enter alone does not", () => {
+  const submit = vi.fn((event: Event) => event.preventDefault());
+  const reject = vi.fn();
+  const { getByLabelText } = render(
+    <form onSubmit={submit}>
+      <TextField label="Question" value="moons" onInput={vi.fn()} lines={3} />
+      <TextField label="Hint" value="moons" onInput={vi.fn()} lines={3} onSubmit={reject} />
+    </form>,
+  );
+  fireEvent.keyDown(getByLabelText("Question"), { key: "Enter" });
+  expect(submit).not.toHaveBeenCalled();
+  fireEvent.keyDown(getByLabelText("Question"), { key: "Enter", ctrlKey: true });
+  expect(submit).toHaveBeenCalledTimes(1);
+  fireEvent.keyDown(getByLabelText("Hint"), { key: "Enter", metaKey: true });
+  expect([submit.mock.calls.length, reject.mock.calls.length]).toEqual([1, 1]);
+});
+
+test("only a question that waits asks for a decision", () => {
+  const payload = { query: "moons", total_papers: 2, papers: [] };
+  const show = (state: string) => {
+    const question = { kind: "result_review", state, payload } as unknown as Question;
+    return render(<QuestionContents question={question} />).container.textContent;
+  };
+  expect(show("pending")).toContain("2 papers were found. Review them one by one, or decide here.");
+  expect(show("decided")).toContain("2 papers were found.");
+  expect(show("decided")).not.toContain("decide here");
 });
 
 test("a dialog has the focus on its first field, else on its main button, and never on one that destroys", async () => {

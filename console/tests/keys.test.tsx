@@ -1,5 +1,6 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { beforeEach, expect, test, vi } from "vitest";
+import { KeyHelp } from "../src/components/key_help.tsx";
 import { keyScopes, makeListKeys, nameKeys, startKeys, useKeys } from "../src/keys.ts";
 import { hasLetterKeys } from "../src/preferences.ts";
 
@@ -118,6 +119,19 @@ test("j, k and arrows move the focus through the links of a list and stop at its
       expect(document.activeElement).toBe(getByText(name));
     }
   }
+});
+
+test("the help has one line for a command that stands for several", () => {
+  Object.assign(HTMLDialogElement.prototype, { showModal: vi.fn(), close: vi.fn() });
+  function Help() {
+    useKeys("Reasons", [
+      { keys: "1", label: "Reason 1", help: { label: "Reason", keys: "1 to 9" }, run },
+      { keys: "2", label: "Reason 2", isHidden: true, run },
+    ]);
+    return <KeyHelp onClose={run} />;
+  }
+  const { container } = render(<Help />);
+  expect(container.querySelector(".key-groups dl")?.textContent).toBe("Reason1 to 9");
 });
 
 test("keys have the names that stand on a keyboard", () => {

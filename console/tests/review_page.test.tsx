@@ -14,6 +14,7 @@ const LIST_PX = 700;
 const rows = Array.from({ length: COUNT }, (_, index) => makeRow(index));
 const flow: Partial<FlowReply> = { identified: {}, removed: {}, excluded: {}, reasons: {}, labels: {} };
 const sent: string[] = [];
+const built: string[] = [];
 
 function makeRow(index: number): PaperRow {
   const facts = { id: `p${index}`, rank: index + 1, title: `Moon ${index}`, year: 2000, relevance_score: 0.5 };
@@ -33,8 +34,22 @@ async function answer(given: string, init?: RequestInit): Promise<Response> {
     const papers = rows.slice(offset, offset + 1_000);
     const next = offset + papers.length;
     const counts = { include: 0, exclude: 0, maybe: 0, undecided: COUNT };
-    const list = { papers, total: COUNT, counts, facets: {}, is_complete: false, checkpoint_id: "c" };
+    const list = {
+      papers,
+      total: COUNT,
+      counts,
+      facets: {},
+      query: "Do moons heat?",
+      is_complete: false,
+      checkpoint_id: "c",
+    };
     return Response.json({ ...list, next_offset: next < COUNT ? next : null });
+  }
+  if (address.pathname.endsWith("/search-shelves")) return Response.json({ shelves: [{ name: "moons", papers: 2 }] });
+  if (address.pathname.endsWith("/shelf")) {
+    if (init?.method === "POST") built.push(JSON.parse(String(init.body)).name);
+    const done = { state: "done", shelf: built.at(-1), papers: 1, added: 1 };
+    return Response.json(built.length ? done : { state: "none" });
   }
   if (address.pathname.endsWith("/reasons")) return Response.json({ reasons: [] });
   if (address.pathname.endsWith("/flow")) return Response.json(flow);
@@ -67,8 +82,15 @@ async function openReview() {
 }
 
 beforeEach(() => {
+  HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
+    this.open = true;
+  };
+  HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
+    this.open = false;
+  };
   session.value = { state: "signedIn", name: "Ada" };
   sent.length = 0;
+  built.length = 0;
   vi.stubGlobal("fetch", answer);
   vi.stubGlobal("navigator", { locks: { request: (_: string, run: () => Promise<void>) => run() } });
   vi.stubGlobal(
@@ -99,6 +121,7 @@ test("2,000 papers draw few rows, keys work at the end of the list, and its plac
   await waitFor(() => expect(first.page.getByText("2,000 papers")).toBeTruthy());
   await waitFor(() => expect(first.listItems()[0]?.getAttribute("aria-setsize")).toBe(String(COUNT)));
   expect(first.listItems().length).toBeLessThan(60);
+  expect(first.page.getByTitle("Do moons heat?")).toBeTruthy();
   navigate(`/searches/s/review/p${COUNT - 2}`);
   await waitFor(() => expect(first.listItems().at(-1)?.getAttribute("aria-posinset")).toBe(String(COUNT)));
   expect(first.listItems().length).toBeLessThan(60);
@@ -108,7 +131,8 @@ test("2,000 papers draw few rows, keys work at the end of the list, and its plac
   await waitFor(() => expect(first.list.scrollTop).toBe(end));
   first.press("i", "Enter", "k", "m", "Enter");
   await waitFor(() => expect(sent).toEqual([`p${COUNT - 1}`, `p${COUNT - 2}`]));
-  expect(path.value).toBe(`/searches/s/review/p${COUNT - 1}`);
+  expect(path.value).toBe(`/searches/s/review/p${COUNT - 2}`); // no later paper is without a verdict
+  first.press("j");
   first.page.unmount();
   navigate("/searches");
   expect(recallPlace("s")).toBe(`/searches/s/review/p${COUNT - 1}`);
@@ -116,4 +140,59 @@ test("2,000 papers draw few rows, keys work at the end of the list, and its plac
   const second = await openReview();
   await waitFor(() => expect(second.list.scrollTop).toBe(end));
   expect(second.listItems().at(-1)?.querySelector("a")?.getAttribute("aria-current")).toBe("true");
+});
+
+test("Enter saves after a key of the review, whatever was clicked before it, and presses a button without one", async () => {
+  navigate("/searches/s/review");
+  const { page, listItems } = await openReview();
+  const filter = page.getByRole("button", { name: "Filter" });
+  const pressFocused = (...keys: string[]) =>
+    keys.map((key) => fireEvent.keyDown(document.activeElement ?? document.body, { key }));
+  filter.focus();
+  expect(pressFocused("Enter")).toEqual([true]); // the browser presses the button
+  pressFocused("j", "i", "Enter");
+  await waitFor(() => expect(sent).toEqual(["p0"]));
+  const link = listItems()[1]?.querySelector("a");
+  link?.focus();
+  pressFocused("j", "m", "Enter");
+  await waitFor(() => expect(sent).toEqual(["p0", "p2"]));
+  for (const key of ["x", "k"]) {
+    filter.focus();
+    pressFocused(key);
+    expect(document.activeElement).toBe(document.body);
+  }
+});
+
+test("saving goes to the next paper without a verdict, and j to every paper", async () => {
+  navigate("/searches/s/review/p1");
+  const { press } = await openReview();
+  press("i", "Enter");
+  expect(path.value).toBe("/searches/s/review/p2");
+  press("k", "k", "m", "Enter");
+  expect(path.value).toBe("/searches/s/review/p2");
+  press("k");
+  expect(path.value).toBe("/searches/s/review/p1");
+  press("j");
+  expect(path.value).toBe("/searches/s/review/p2");
+});
+
+test("a new shelf with the name of a shelf is refused at its field, and a shelf that was built is linked", async () => {
+  navigate("/searches/s/review");
+  const { page } = await openReview();
+  fireEvent.click(await page.findByText("Put on a shelf"));
+  const field = page.getByLabelText("Name of the shelf");
+  const build = (name: string) => {
+    fireEvent.input(field, { target: { value: name } });
+    fireEvent.submit(field.closest("form") as HTMLFormElement);
+  };
+  build("planets");
+  await waitFor(() => expect(page.getByText("The shelf planets has 1 paper, 1 new.")).toBeTruthy());
+  expect(page.getByText("Open the shelf").getAttribute("href")).toBe("/library/planets");
+  build("moons");
+  await waitFor(() => expect(field.getAttribute("aria-invalid")).toBe("true"));
+  expect(page.getByRole("alert").textContent).toContain("The shelf moons exists.");
+  expect(page.queryByText(/The shelf planets has/)).toBeNull();
+  expect(built).toEqual(["planets"]);
+  fireEvent.input(field, { target: { value: "moons-2" } });
+  expect(field.getAttribute("aria-invalid")).toBeNull();
 });

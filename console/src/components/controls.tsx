@@ -106,6 +106,8 @@ interface FieldProps {
   isSecret?: boolean;
   isReadOnly?: boolean;
   autoFocus?: boolean;
+  /** Called for Ctrl Enter in a field of several lines. Without it, Ctrl Enter submits the form of the field. */
+  onSubmit?: (() => void) | undefined;
 }
 
 export function TextField(props: FieldProps) {
@@ -137,6 +139,12 @@ export function TextField(props: FieldProps) {
           ref={field as Ref<HTMLTextAreaElement>}
           rows={props.lines}
           onInput={(event) => props.onInput(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+            event.preventDefault();
+            if (props.onSubmit) props.onSubmit();
+            else event.currentTarget.form?.requestSubmit();
+          }}
         />
       ) : (
         <input

@@ -34,9 +34,9 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
                 .filter((one) => !one.isHidden)
                 .map((one) => (
                   <div key={one.keys}>
-                    <dt>{one.label}</dt>
+                    <dt>{one.help?.label ?? one.label}</dt>
                     <dd>
-                      {nameKeys(one.keys).map((key) => (
+                      {(one.help ? [one.help.keys] : nameKeys(one.keys)).map((key) => (
                         <Key key={key}>{key}</Key>
                       ))}
                     </dd>

@@ -171,6 +171,7 @@ export function RejectDialog({ question, decision, me }: { question: Question; d
   const isSearch = question.kind !== "approval";
   const isPending = question.state === "pending";
   const close = () => setRejecting(false);
+  const reject = () => void decide("reject", reason.value.trim());
   return (
     <Dialog
       title={isSearch ? texts.rejectTitle : strings.decision.reject}
@@ -178,7 +179,7 @@ export function RejectDialog({ question, decision, me }: { question: Question; d
       footer={
         isPending ? (
           <>
-            <Button kind="danger" isBusy={busy === "reject"} onClick={() => void decide("reject", reason.value.trim())}>
+            <Button kind="danger" isBusy={busy === "reject"} onClick={reject}>
               {strings.decision.reject}
             </Button>
             <Button onClick={close}>{strings.actions.cancel}</Button>
@@ -204,6 +205,7 @@ export function RejectDialog({ question, decision, me }: { question: Question; d
         onInput={(value) => {
           reason.value = value;
         }}
+        onSubmit={isPending ? reject : undefined}
       />
     </Dialog>
   );

@@ -27,7 +27,10 @@ function Review({ question }: { question: ReviewQuestion }) {
   const { payload } = question;
   return (
     <>
-      <p class="quiet">{texts.reviewLead(payload.total_papers)}</p>
+      <p class="quiet">
+        {texts.papersFound(payload.total_papers)}
+        {question.state === "pending" && ` ${texts.reviewLead(payload.total_papers)}`}
+      </p>
       <Card title={texts.best} aside={texts.firstOf(payload.papers.length, payload.total_papers)}>
         <Table
           label={texts.best}

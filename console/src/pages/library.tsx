@@ -52,12 +52,12 @@ export function LibraryPage() {
               </ul>
               <div class="build-hint">
                 <p class="quiet small">{texts.buildLabel}</p>
-                <CopyLine text={texts.buildCommand} label={texts.buildLabel} />
+                <CopyLine text={reply.build_command} label={texts.buildLabel} />
               </div>
             </>
           ) : (
             <EmptyState title={texts.none} hint={texts.noneHint}>
-              <CopyLine text={texts.buildCommand} label={texts.buildLabel} />
+              <CopyLine text={reply.build_command} label={texts.buildLabel} />
               <ButtonLink href="/searches" kind="primary">
                 {strings.searches.title}
               </ButtonLink>

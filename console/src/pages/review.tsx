@@ -57,7 +57,7 @@ export function ReviewProgressPage({ params }: { params: Params }) {
   if (!store.isLoaded.value) return <NotLoaded store={store} current="progress" />;
   return (
     <div class="search-page">
-      <SearchViews sessionId={sessionId} current="progress" />
+      <SearchViews sessionId={sessionId} current="progress" question={store.question.value} />
       <ProgressPane store={store} />
     </div>
   );
@@ -150,7 +150,14 @@ function Review({
   const go = (to: PaperRow | undefined) => {
     if (to) navigate(hrefOf(to.id), { replace: readNow().id !== undefined });
   };
-  const move = (step: number) => go(store.rows.peek()[Math.max(0, readNow().index + step)]);
+  const move = (step: number) => {
+    leaveControl();
+    go(store.rows.peek()[Math.max(0, readNow().index + step)]);
+  };
+  const choose = (next: VerdictDraft) => {
+    leaveControl();
+    setDraft(next);
+  };
   const setFilters = (changes: Partial<ReviewFilters>) => {
     const tail = formatFilters({ ...filters, ...changes });
     navigate(`/searches/${sessionId}/review${paperId ? `/${paperId}` : ""}${tail}`, { replace: true });
@@ -172,7 +179,7 @@ function Review({
     } else if (now.row) {
       store.mark([now.row.id], mark);
       drafts.clear(now.row.id);
-      go(store.rows.peek()[now.index + 1]);
+      go(store.rows.peek().find((one, index) => index > now.index && one.status === "undecided"));
     }
   }
 
@@ -200,13 +207,14 @@ function Review({
         ...Object.entries(VERDICTS).map(([key, verdict]) => ({
           keys: key,
           label: texts.keys[verdict],
-          run: () => setDraft({ verdict, reason: readNow().draft.reason }),
+          run: () => choose({ verdict, reason: readNow().draft.reason }),
         })),
         ...reasons.slice(0, 9).map((reason, place) => ({
           keys: String(place + 1),
           label: texts.keys.reason(place + 1),
           isHidden: place > 0,
-          run: () => setDraft({ verdict: "exclude" as const, reason: readNow().draft.reason === reason ? "" : reason }),
+          help: reasons.length > 1 ? { label: texts.keys.reasons, keys: texts.keys.digits(reasons.length) } : undefined,
+          run: () => choose({ verdict: "exclude" as const, reason: readNow().draft.reason === reason ? "" : reason }),
         })),
         { keys: "Enter", label: texts.keys.save, run: save },
         { keys: "u", label: texts.keys.undo, run: () => void undo() },
@@ -265,7 +273,7 @@ function Review({
   const detailError = row && store.detailErrors.value.get(row.id);
   return (
     <div class="search-page">
-      <SearchViews sessionId={sessionId} current="review" />
+      <SearchViews sessionId={sessionId} current="review" question={store.question.value} />
       {!row && <h1 class="visually-hidden">{texts.keyTitle}</h1>}
       {store.error.value && <ErrorNote error={store.error.value} onRetry={() => store.retry()} />}
       <Panes
@@ -301,6 +309,11 @@ function Review({
       <ReviewOverlay store={store} overlay={overlay} onClose={() => setOverlay(undefined)} />
     </div>
   );
+}
+
+/** Take the focus from the control that was clicked last: Enter, the next key, must save the verdict and not press it. */
+function leaveControl(): void {
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
 }
 
 /** Use the reasons for exclusions: common ones, and those used in this review; undefined until they are read. */

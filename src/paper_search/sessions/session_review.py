@@ -51,7 +51,7 @@ class SessionReview:
         state = await self._manager.peek_state(session_id)
         collection, view = await self._load_view(session_id, reviewer)
         page = await asyncio.to_thread(list_papers, collection, view, conditions, sort=sort, offset=offset, limit=limit)
-        return {**page, "checkpoint_id": state.checkpoint_id}
+        return {**page, "query": state.query, "checkpoint_id": state.checkpoint_id}
 
     async def get_paper(self, session_id: str, paper_id: str, reviewer: str) -> dict[str, Any]:
         """Return one paper in full, with the origin of each field. Raise PaperNotFound."""

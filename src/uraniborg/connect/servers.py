@@ -83,6 +83,14 @@ def find_program(name: str) -> str:
     return os.path.abspath(found)  # not resolved: links of pipx stay valid after an upgrade
 
 
+def format_program_path(name: str) -> str:
+    """Return a program of this installation for any terminal: its absolute path, or the Python that runs its module."""
+    try:
+        return shlex.quote(find_program(name))
+    except Unavailable:
+        return f"{shlex.quote(sys.executable)} -m {name.replace('-', '_')}"
+
+
 def format_program(name: str) -> str:
     """Return a program of this installation as a person types it: its name, or its path if PATH finds another or none.
 
@@ -91,7 +99,7 @@ def format_program(name: str) -> str:
     try:
         path = find_program(name)
     except Unavailable:
-        return f"{shlex.quote(sys.executable)} -m {name.replace('-', '_')}"
+        return format_program_path(name)
     found = shutil.which(name)
     if found is not None and os.path.samefile(found, path):
         return name

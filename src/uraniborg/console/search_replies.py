@@ -210,6 +210,8 @@ class PaperList(Reply):
     next_offset: int | None
     counts: dict[Status, int]
     facets: PaperFilters
+    query: str
+    """The question of the search."""
     is_complete: bool
     checkpoint_id: str | None
 

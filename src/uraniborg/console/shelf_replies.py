@@ -28,6 +28,8 @@ class ShelfList(Reply):
     """The shelf of the settings, then those of the data folder."""
 
     shelves: list[ShelfSummary]
+    build_command: str
+    """The command that builds a shelf from files, with the path of the program."""
 
 
 class YearBounds(Reply):

@@ -16,6 +16,7 @@ from paper_library.search.query import Sort
 from paper_library.shelf_catalog import find_known_shelf, list_known_shelves
 from paper_library.text.citations import FORMATS
 from paper_library.text.document_tree import make_inline_tree
+from uraniborg.connect.servers import format_program_path
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.shelf_replies import (
     CitationList,
@@ -57,9 +58,10 @@ def _add_list_routes(api: FastAPI) -> None:
     @api.get("/api/shelves", response_model=ShelfList, tags=["shelves"], summary="List the shelves")
     async def list_shelves() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Return the shelf of the settings, then the shelves in the data folder, each with its number of papers."""
-        return JsonReply(
-            {"shelves": await asyncio.to_thread(lambda: [shelf.describe() for shelf in list_known_shelves()])}
-        )
+        shelves = await asyncio.to_thread(lambda: [shelf.describe() for shelf in list_known_shelves()])
+        # A page does not know the folder and the PATH of the reader's terminal
+        command = f"{format_program_path('uraniborg')} library build FOLDER -o SHELF"
+        return JsonReply({"shelves": shelves, "build_command": command})
 
     @api.get("/api/shelves/{shelf}", response_model=ShelfDetails, tags=["shelves"], summary="Return a shelf in numbers")
     async def get_shelf(shelf: ShelfName) -> JsonReply:  # pyright: ignore[reportUnusedFunction]

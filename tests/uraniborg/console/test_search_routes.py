@@ -342,7 +342,9 @@ async def test_changes_of_marks_can_be_undone_one_by_one(api: httpx.AsyncClient)
     undone = (await api.post(f"{marks}/undo")).json()["undone"]
     assert undone == dict.fromkeys(ids)
     assert (await api.post(f"{marks}/undo")).json()["undone"] == {}
-    assert (await get(api, papers))["counts"]["undecided"] == len(ids)
+    listed = await get(api, papers)
+    assert listed["counts"]["undecided"] == len(ids)
+    assert listed["query"] == (await get(api, f"/api/searches/{session_id}"))["query"]
 
 
 async def test_the_flow_and_exports_follow_the_marks_before_the_end(api: httpx.AsyncClient) -> None:

@@ -1,6 +1,7 @@
 """The routes of shelves, over the sample shelf and one of the data folder."""
 
 import json
+import shlex
 import shutil
 from collections.abc import Generator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
+from tests.installed_programs import find_program
 from tests.paper_library.build.readers.pdfs import write_pdf
 from tests.uraniborg.console.processes import ServerProcess, run_server
 
@@ -61,7 +63,9 @@ def list_nodes(value: Any) -> list[dict[str, Any]]:
 
 
 def test_the_shelves_of_the_data_folder_are_listed(client: httpx.Client) -> None:
-    shelves = {one["name"]: one for one in client.get("/api/shelves").json()["shelves"]}
+    listed = client.get("/api/shelves").json()
+    assert listed["build_command"] == f"{shlex.quote(find_program('uraniborg'))} library build FOLDER -o SHELF"
+    shelves = {one["name"]: one for one in listed["shelves"]}
     assert shelves.keys() == {"sample-shelf", "mine"}
     assert (shelves["sample-shelf"]["is_served"], shelves["sample-shelf"]["is_sample"]) == (True, True)
     assert (shelves["mine"]["papers"], shelves["mine"]["is_served"]) == (3, False)

@@ -8,7 +8,7 @@ import { SubmitForm, useSubmission } from "../../components/submit_form.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useDraft } from "../../draft.ts";
 import { useResource } from "../../resource.ts";
-import { navigate } from "../../router.ts";
+import { formatPath, navigate } from "../../router.ts";
 import { strings } from "../../strings.ts";
 import type { ReviewStore } from "./review_store.ts";
 
@@ -141,13 +141,23 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
     (change) => change.kind === "shelf_build" && change.subject === store.sessionId,
   );
   const submission = useSubmission();
-  const last = build.value.value;
+  /** The name of a new shelf that was refused because a shelf has it. */
+  const [takenName, setTakenName] = useState<string>();
+  const [isBuildShown, setBuildShown] = useState(true);
+  const last = isBuildShown ? build.value.value : undefined;
   const target = shelf || name.trim();
   async function start(): Promise<void> {
+    setBuildShown(false); // the last build is not the outcome of this attempt
+    if (shelf === NEW && (await hasShelf(target))) {
+      setTakenName(target);
+      shelves.reload();
+      return;
+    }
     await store.unsent.sendAll();
     const path = { session_id: store.sessionId };
     const body = { name: target, statuses: STATUSES[which] };
     build.set(await api.post("/api/searches/{session_id}/shelf", { path, body }));
+    setBuildShown(true);
   }
   const sizes: Record<Which, number> = {
     include: counts.include,
@@ -189,6 +199,7 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
           <TextField
             label={texts.shelfNameLabel}
             hint={texts.shelfNameHint}
+            problem={target && target === takenName ? texts.shelfExists(target) : undefined}
             value={name}
             onInput={setName}
             maxLength={64}
@@ -197,7 +208,12 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
         )}
         {submission.error && <ErrorNote error={submission.error} />}
         {shelves.error.value && <ErrorNote error={shelves.error.value} onRetry={shelves.reload} />}
-        <p role="status">{last && describeBuild(last)}</p>
+        <p role="status">
+          {last && describeBuild(last)}{" "}
+          {last?.state === "done" && last.shelf && (
+            <a href={formatPath("/library/{shelf}", { shelf: last.shelf })}>{texts.shelfOpen}</a>
+          )}
+        </p>
         <footer class="form-footer">
           <Button
             kind="primary"
@@ -212,6 +228,11 @@ function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => vo
       </form>
     </Dialog>
   );
+}
+
+async function hasShelf(name: string): Promise<boolean> {
+  const { shelves } = await api.get("/api/search-shelves");
+  return shelves.some((one) => one.name === name);
 }
 
 function describeBuild(build: ShelfBuildReply): string {

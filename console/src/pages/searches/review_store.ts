@@ -20,6 +20,8 @@ export type Counts = Record<ReviewStatus, number>;
 export class ReviewStore {
   readonly rows = signal<readonly PaperRow[]>([]);
   readonly total = signal(0);
+  /** The question of the search. */
+  readonly question = signal("");
   readonly counts = signal<Counts>({ include: 0, exclude: 0, maybe: 0, undecided: 0 });
   readonly facets = signal<PaperList["facets"] | undefined>(undefined);
   readonly isComplete = signal(false);
@@ -92,6 +94,7 @@ export class ReviewStore {
   private show(rows: readonly PaperRow[], page: PaperList): void {
     this.rows.value = rows;
     this.total.value = page.total;
+    this.question.value = page.query;
     this.counts.value = page.counts as Counts;
     this.facets.value = page.facets;
     this.isComplete.value = page.is_complete;

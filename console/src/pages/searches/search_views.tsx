@@ -4,8 +4,16 @@ import { recallPlace } from "./verdict_drafts.ts";
 
 const texts = strings.search;
 
-/** The two views of a search: its plan and its papers. */
-export function SearchViews({ sessionId, current }: { sessionId: string; current: "plan" | "review" | "progress" }) {
+/** The two views of a search: its plan and its papers. `question` is for a page that does not show it elsewhere. */
+export function SearchViews({
+  sessionId,
+  current,
+  question,
+}: {
+  sessionId: string;
+  current: "plan" | "review" | "progress";
+  question?: string;
+}) {
   return (
     <nav class="views" aria-label={texts.views}>
       <a href="/searches" class="up-link">
@@ -25,6 +33,11 @@ export function SearchViews({ sessionId, current }: { sessionId: string; current
       >
         {strings.review.progress}
       </a>
+      {question && (
+        <p class="views-question quiet small foreign" dir="auto" title={question}>
+          {question}
+        </p>
+      )}
     </nav>
   );
 }

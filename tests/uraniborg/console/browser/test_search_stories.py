@@ -56,6 +56,17 @@ READ_PAPER = """(paper) => {
   paper.querySelector('.provenance').open = true;
   return paper.innerText;
 }"""
+LIST_COVERED_CONTROLS = """(messages) => {
+  const box = messages.getBoundingClientRect();
+  return [...document.querySelectorAll('a, button, select, input, label')]
+    .filter((control) => !messages.contains(control) && control.checkVisibility())
+    .filter((control) => {
+      const own = control.getBoundingClientRect();
+      return own.left < box.right && own.right > box.left && own.top < box.bottom && own.bottom > box.top;
+    })
+    .map((control) => control.outerHTML);
+}"""
+"""The controls that are behind the messages."""
 FAILURES = [f"The disk is full. {' '.join(part)}" for part in (PAYLOADS[:40], PAYLOADS[40:])]
 """Error texts with all attacks; a longer one would be cut."""
 
@@ -301,7 +312,7 @@ def review_two_rounds(page: Page, agent: Agent) -> None:
     press(page, "n")
     expect(page.get_by_label("What are you looking for?")).to_be_focused()
     page.keyboard.type(QUERY)
-    press(page, "Tab", "Tab", "Enter")
+    press(page, "Control+Enter")
     expect(page.get_by_role("button", name="Approve")).to_be_visible()
     press(page, "a")
     expect(page.get_by_text("Choose a paper.")).to_be_visible()
@@ -324,7 +335,7 @@ def review_two_rounds(page: Page, agent: Agent) -> None:
     press(page, "r")
     expect(page.get_by_label("What is missing?")).to_be_focused()
     page.keyboard.type("also papers about stellar flares")
-    press(page, "Tab", "Enter")
+    press(page, "Control+Enter")
     expect(page.get_by_text("Changed since the last round")).to_be_visible()
     press(page, "a")
     expect(page.get_by_text("Wrong object").first).to_be_visible()
@@ -428,6 +439,10 @@ def test_several_papers_get_one_verdict_and_one_undo(visitor: Visitor, server: S
     press(page, "u")
     expect(page.get_by_text("Undone: 12 papers.")).to_be_visible()
     expect(page.get_by_text("0 maybe")).to_be_visible()
+    page.get_by_role("button", name="Filter").click()
+    press(page, "j", "i", "Enter")  # saves, and does not press the button that was clicked
+    expect(page.get_by_text("1 decided")).to_be_visible()
+    expect(page.get_by_role("button", name="Filter")).to_have_attribute("aria-expanded", "true")
 
 
 def test_leaving_and_returning_restores_filter_place_and_paper(visitor: Visitor, server: ServerProcess) -> None:
@@ -536,6 +551,10 @@ def test_papers_are_put_on_a_shelf_by_keyboard_alone(visitor: Visitor, server: S
     tab_to(page, page.get_by_role("button", name="Put on the shelf"))
     press(page, "Enter")
     expect(page.get_by_text("The shelf planets has 2 papers, 2 new.")).to_be_visible(timeout=60_000)
+    tab_to(page, page.get_by_role("button", name="Put on the shelf"))
+    press(page, "Enter")
+    expect(page.get_by_text("The shelf planets exists.")).to_be_visible()
+    expect(page.get_by_text("The shelf planets has")).to_have_count(0)
 
 
 def test_a_search_is_deleted_after_a_question_by_keyboard_alone(visitor: Visitor, server: ServerProcess) -> None:
@@ -681,6 +700,21 @@ def test_the_pages_of_searches_are_accessible_and_still(visitor: Visitor, server
         go_to(page, f"{review}/{paper_id}")
         expect(page.locator(".paper .prose")).to_be_visible()
         assert [name for name in PANES if page.locator(f".{name}").is_visible()] == expected
+        press(page, "Enter")  # no verdict is chosen
+        message = page.locator(".toasts").get_by_text("Choose include, maybe or exclude first.")
+        expect(message).to_be_visible()
+        assert page.locator(".toasts").evaluate(LIST_COVERED_CONTROLS) == []
+        press(page, "x")
+        expect(page.get_by_text("Wrong question").first).to_be_visible()
+        assert page.locator(".toasts").evaluate(LIST_COVERED_CONTROLS) == []
+        press(page, "u")
+        question = page.locator(".views-question")
+        expect(question).to_be_in_viewport(ratio=1)
+        expect(question).to_have_attribute("title", QUERY)
+        shown = question.bounding_box()
+        assert shown
+        assert shown["width"] >= 300
+        assert shown["height"] < 40  # one line
     go_to(page, review)
     expect(page.locator(".virtual-list")).to_be_visible()
     assert [name for name in PANES if page.locator(f".{name}").is_visible()] == PANES[:1]
