@@ -33,7 +33,7 @@ export function listSteps(flow: FlowReply, counts: Counts): Step[] {
     });
   }
   steps.push({
-    count: flow.is_complete ? `${flow.judged_by_person} / ${listed + byPerson}` : `${decided} / ${listed}`,
+    count: flow.is_complete ? `${flow.judged_by_person} / ${listed}` : `${decided} / ${listed}`,
     label: flow.is_complete ? texts.byAll : texts.byYou,
     side,
     isCurrent: !flow.is_complete,
