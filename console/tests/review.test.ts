@@ -5,6 +5,7 @@ import { listSteps } from "../src/pages/searches/flow_diagram.tsx";
 import { formatFilters, readFilters, toParameters } from "../src/pages/searches/review_filters.ts";
 import { ReviewStore } from "../src/pages/searches/review_store.ts";
 import { parseEdit, toEditData } from "../src/pages/searches/strategy_edit.ts";
+import { getPlanRound } from "../src/pages/searches/strategy_form.tsx";
 import { makeEarlierPlan } from "../src/pages/searches/strategy_view.tsx";
 import type { Change } from "../src/server_events.ts";
 
@@ -265,6 +266,11 @@ describe("an edited plan", () => {
     sources: ["arxiv"],
     filters: { max_results: 10 },
   } as unknown as SearchStrategy;
+
+  it("has the number of its round while the search runs and after its end", () => {
+    expect(getPlanRound({ phase: "waiting_checkpoint", round: 1 })).toBe(2);
+    expect(getPlanRound({ phase: "completed", round: 2 })).toBe(2);
+  });
 
   it("is shown as decided, with the queries that were struck", () => {
     const plan = makeEarlierPlan(proposed, {

@@ -183,7 +183,8 @@ async def test_an_edited_query_is_checked_with_positions_and_nothing_is_stored(a
 async def test_the_next_strategy_shows_the_difference_to_the_last_round(api: httpx.AsyncClient) -> None:
     session_id = await start_search(api)
     decide = f"/api/searches/{session_id}/decide"
-    edit = {"queries": [{"boolean_query": '"TRAPPIST-1" AND atmosphere'}], "filters": {"year_from": 2017}}
+    first = '"TRAPPIST-1" AND atmosphere'
+    edit = {"queries": [{"boolean_query": first}], "filters": {"year_from": 2017}}
     await api.post(decide, json={"action": "edit", "data": edit})
     rejected = await api.post(decide, json={"action": "reject", "note": "also papers about stellar flares"})
     assert rejected.json()["checkpoint_kind"] == "strategy_confirmation"
@@ -191,6 +192,22 @@ async def test_the_next_strategy_shows_the_difference_to_the_last_round(api: htt
     assert strategy["has_last_round"]
     assert any(change["part"] == "query" and change["before"] is None for change in strategy["changes"])
     assert {origin["part"] for origin in strategy["inherited"]} >= {"queries[0]", "year_from"}
+    await api.post(decide, json={"action": "reject", "note": "also papers about stellar flares"})
+    second = {"queries": [{"boolean_query": "TRAPPIST-1 AND flares"}], "filters": {"year_from": 2017}}
+    removed = {"part": "query", "before": first, "after": None}
+    added = {"part": "query", "before": None, "after": "TRAPPIST-1 AND flares"}
+    check = await api.post(f"/api/searches/{session_id}/strategy/check", json={"data": second})
+    assert check.json()["changes"] == [removed, added]
+    await api.post(decide, json={"action": "edit", "data": second})
+    reviewed = await get(api, f"/api/searches/{session_id}/strategy")
+    done = await api.post(decide, json={"action": "approve"})
+    assert done.json()["is_complete"], done.text
+    ended = await get(api, f"/api/searches/{session_id}/strategy")
+    assert reviewed["changes"] == ended["changes"] == [removed, added]
+    renewed = (await api.post(f"/api/searches/{session_id}/update", json={"note": "more"})).json()
+    proposed = await get(api, f"/api/searches/{renewed['session_id']}/strategy")
+    assert proposed["has_last_round"]
+    assert removed not in proposed["changes"]
 
 
 async def test_papers_are_filtered_sorted_and_paged(api: httpx.AsyncClient, review_id: str) -> None:
