@@ -257,6 +257,10 @@ describe("the flow of records", () => {
       "7 / 25 judged by people",
       "23 kept, 18 not judged",
     ]);
+    const decided = { ...flow, is_complete: true, included: 5, excluded: { by_person: 2 } };
+    const label = (include: number, maybe: number) =>
+      listSteps(decided, { include, maybe, exclude: 2, undecided: 0 }).at(-1)?.label;
+    expect([label(4, 1), label(5, 0)]).toEqual(["kept, 1 maybe", "included"]);
   });
 });
 

@@ -40,7 +40,7 @@ export function listSteps(flow: FlowReply, counts: Counts): Step[] {
   });
   steps.push({
     count: String(flow.is_complete ? flow.included : counts.include),
-    label: flow.is_complete ? texts.includedFinal(counts.undecided) : texts.included,
+    label: flow.is_complete ? texts.includedFinal(counts.maybe, counts.undecided) : texts.included,
   });
   return steps;
 }
