@@ -97,7 +97,7 @@ def build_query_views(
 def read_strategy(
     store: SessionStore, state: SessionState
 ) -> tuple[SearchStrategy, ParsedIntent | None, SearchStrategy | None] | None:
-    """Return the present strategy, the intent if the strategy waits, and the strategy that the round before searched.
+    """Return the present strategy, the intent if the strategy waits, and the strategy that the round before used.
 
     Return None while there is no strategy yet.
     """
@@ -105,7 +105,10 @@ def read_strategy(
     searched = _read_searched_strategies(store, state.session_id, steps)
     last = searched[max(searched)] if searched else None
     if state.pending and isinstance(payload := state.pending.checkpoint.payload, StrategyPayload):
-        return payload.strategy, payload.intent, last
+        before = state.pending.checkpoint.round - 1
+        # A rejected proposal is a round of its own: the person compares the next one with it.
+        rejected = None if before in searched else _read_proposal(store, state.session_id, before)
+        return payload.strategy, payload.intent, rejected or last
     if state.ended is None or last is None:
         proposed = _read_last_proposal(store, state.session_id, steps)
         if proposed is not None and proposed[0] not in searched:
@@ -120,6 +123,15 @@ def _read_searched_strategies(store: SessionStore, session_id: str, steps: Itera
     rounds = sorted(int(found[1]) for step in steps if (found := _SEARCHED.fullmatch(step)))
     found = {number: _read_step_or_none(store, session_id, f"round-{number}/organize") for number in rounds[-2:]}
     return {number: strategy for number, (_, strategy) in found.items() if strategy is not None}
+
+
+def _read_proposal(store: SessionStore, session_id: str, number: int) -> SearchStrategy | None:
+    """Return the strategy as it was proposed in a round, or None."""
+    text = store.read(session_id, f"round-{number}/strategy") if number >= 0 else None
+    try:
+        return SearchStrategy.model_validate_json(text) if text else None
+    except ValueError:
+        return None
 
 
 def _read_last_proposal(

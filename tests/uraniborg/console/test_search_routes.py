@@ -196,8 +196,11 @@ async def test_the_next_strategy_shows_the_difference_to_the_last_round(api: htt
     second = {"queries": [{"boolean_query": "TRAPPIST-1 AND flares"}], "filters": {"year_from": 2017}}
     removed = {"part": "query", "before": first, "after": None}
     added = {"part": "query", "before": None, "after": "TRAPPIST-1 AND flares"}
+    rejected = [query["boolean_query"] for query in strategy["queries"]]
     check = await api.post(f"/api/searches/{session_id}/strategy/check", json={"data": second})
-    assert check.json()["changes"] == [removed, added]
+    assert check.json()["changes"] == [{"part": "query", "before": query, "after": None} for query in rejected] + [
+        added
+    ]
     await api.post(decide, json={"action": "edit", "data": second})
     reviewed = await get(api, f"/api/searches/{session_id}/strategy")
     done = await api.post(decide, json={"action": "approve"})
