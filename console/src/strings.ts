@@ -720,7 +720,8 @@ export const strings = {
     notJudged: "Not judged",
     excluded: "excluded",
     included: "included so far",
-    includedFinal: (unjudged: number) => (unjudged ? `kept, ${unjudged} not judged` : "included"),
+    includedFinal: (maybe: number, unjudged: number) =>
+      unjudged ? `kept, ${unjudged} not judged` : maybe ? `kept, ${maybe} maybe` : "included",
     reasons: "Reasons",
     exportTitle: "Export",
     exportFigure: "PRISMA figure",

@@ -5,6 +5,7 @@ import { listSteps } from "../src/pages/searches/flow_diagram.tsx";
 import { formatFilters, readFilters, toParameters } from "../src/pages/searches/review_filters.ts";
 import { ReviewStore } from "../src/pages/searches/review_store.ts";
 import { parseEdit, toEditData } from "../src/pages/searches/strategy_edit.ts";
+import { getPlanRound } from "../src/pages/searches/strategy_form.tsx";
 import { makeEarlierPlan, quoteWords } from "../src/pages/searches/strategy_view.tsx";
 import type { Change } from "../src/server_events.ts";
 
@@ -250,11 +251,16 @@ describe("the flow of records", () => {
   });
 
   it("does not count papers without a verdict as judged when it is complete", () => {
-    const steps = listSteps({ ...flow, is_complete: true }, { include: 4, maybe: 1, exclude: 0, undecided: 18 });
-    expect(steps.map((step) => `${step.count} ${step.label}`).slice(-2)).toEqual([
+    const steps = listSteps({ ...flow, is_complete: true }, { include: 4, maybe: 1, exclude: 2, undecided: 18 });
+    expect(steps.map((step) => `${step.count} ${step.label}`).slice(-3)).toEqual([
+      "25 listed",
       "7 / 25 judged by people",
       "23 kept, 18 not judged",
     ]);
+    const decided = { ...flow, is_complete: true, included: 5, excluded: { by_person: 2 } };
+    const label = (include: number, maybe: number) =>
+      listSteps(decided, { include, maybe, exclude: 2, undecided: 0 }).at(-1)?.label;
+    expect([label(4, 1), label(5, 0)]).toEqual(["kept, 1 maybe", "included"]);
   });
 });
 
@@ -264,6 +270,11 @@ describe("an edited plan", () => {
     sources: ["arxiv"],
     filters: { max_results: 10 },
   } as unknown as SearchStrategy;
+
+  it("has the number of its round while the search runs and after its end", () => {
+    expect(getPlanRound({ phase: "waiting_checkpoint", round: 1 })).toBe(2);
+    expect(getPlanRound({ phase: "completed", round: 2 })).toBe(2);
+  });
 
   it("is shown as decided, with the queries that were struck", () => {
     const plan = makeEarlierPlan(proposed, {

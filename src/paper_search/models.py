@@ -377,6 +377,8 @@ class PaperCollection(BaseModel):
 
     metadata: SearchMetadata
     papers: list[Paper]
+    excluded_papers: list[Paper] = Field(default_factory=list[Paper])
+    """The papers that people have excluded, in full. Empty in collections of versions that did not store them."""
     facets: Facets = Field(default_factory=Facets)
 
     def __repr__(self) -> str:

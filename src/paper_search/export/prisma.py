@@ -12,6 +12,7 @@ from paper_search.export.prisma_flow import (
     count_exclusions_by_description,
     count_included_by_description,
     count_screened_by_judge,
+    name_included_papers,
 )
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.recordings import find_offline_notice
@@ -27,7 +28,7 @@ def export_prisma(collection: PaperCollection) -> str:
     sections = [
         "# Search log\n\n" + _format_bullets(_describe_search(flow)),
         "## Flow\n\n" + _format_flow_table(flow),
-        *(_describe_round(part) for part in flow.rounds),
+        *(_describe_round(part, name_included_papers(flow)) for part in flow.rounds),
         *_format_excluded_papers(flow.exclusions),
     ]
     if not flow.rounds:
@@ -63,7 +64,8 @@ def _describe_search(flow: PrismaFlow) -> list[str]:
 def _format_flow_table(flow: PrismaFlow) -> str:
     judges, reasons = count_screened_by_judge(flow), count_exclusions_by_description(flow)
     screening = _make_screening_rows(flow, _format_numbers(reasons), _format_numbers(judges)) if flow.rounds else []
-    included = _make_included_row(flow, _format_numbers(count_included_by_description(flow)))
+    statuses = _format_numbers(count_included_by_description(flow))
+    included = _make_included_row(flow, name_included_papers(flow), statuses)
     return _format_table(_STEPS, [_make_identified_row(flow), *screening, included])
 
 
@@ -79,17 +81,17 @@ def _make_screening_rows(counts: FlowCounts, reasons: str, judges: str = "") -> 
     ]
 
 
-def _make_included_row(counts: FlowCounts, statuses: str = "") -> tuple[str, ...]:
-    return "Papers included", str(counts.included), statuses
+def _make_included_row(counts: FlowCounts, title: str, statuses: str = "") -> tuple[str, ...]:
+    return title, str(counts.included), statuses
 
 
-def _describe_round(part: RoundFlow) -> str:
+def _describe_round(part: RoundFlow, included_title: str) -> str:
     queries = [f"Query {number}: {format_markdown_cell(query)}" for number, query in enumerate(part.queries, 1)]
     limits = ", ".join(f"{name} {value}" for name, value in part.limits.items())
     counts = [
         _make_identified_row(part),
         *_make_screening_rows(part, _format_counts(part.excluded)),
-        _make_included_row(part),
+        _make_included_row(part, included_title),
     ]
     lines = [
         *queries,

@@ -113,6 +113,12 @@ def count_screened_by_judge(flow: PrismaFlow) -> list[tuple[str, int]]:
     return [(judge, count) for judge, count in counts if count]
 
 
+def name_included_papers(flow: PrismaFlow) -> str:
+    """Return the title of the last box: papers are only included if a person marked every one so, otherwise kept."""
+    is_decided = set(flow.included_by_status) <= {ReviewStatus.INCLUDE.value}
+    return "Papers included" if is_decided else "Papers kept, not all included"
+
+
 def count_included_by_description(flow: PrismaFlow) -> list[tuple[str, int]]:
     """Return the marks of the included papers with their counts."""
     return [

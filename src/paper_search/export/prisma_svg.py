@@ -12,6 +12,7 @@ from paper_search.export.prisma_flow import (
     count_exclusions_by_description,
     count_included_by_description,
     count_screened_by_judge,
+    name_included_papers,
 )
 from paper_search.models import PaperCollection
 from paper_search.recordings import find_offline_notice
@@ -85,7 +86,7 @@ def export_prisma_svg(collection: PaperCollection) -> str:
 
 def _build_rows(flow: PrismaFlow) -> list[tuple[str, _Box, _Box | None]]:
     identified = _make_box(f"Records identified (n = {sum(flow.identified.values()):,})", flow.identified.items())
-    included = _make_box(f"Papers included (n = {flow.included:,})", count_included_by_description(flow))
+    included = _make_box(f"{name_included_papers(flow)} (n = {flow.included:,})", count_included_by_description(flow))
     if not flow.rounds:
         return [("Identification", identified, None), ("Included", included, None)]
     removed = _make_box(f"Removed before screening (n = {sum(flow.removed.values()):,})", _label_counts(flow.removed))

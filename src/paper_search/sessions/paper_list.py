@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 
 from paper_search.editorial_notices import build_notice_fields
 from paper_search.models import Paper, PaperCollection
-from paper_search.review_models import ExclusionReason, ReviewStatus
-from paper_search.sessions.reviewer_view import ReviewerView, count_statuses
+from paper_search.review_models import ReviewStatus
+from paper_search.sessions.reviewer_view import ReviewerView, count_statuses, list_reviewed_papers
 from uraniborg.kernel.bibliography.short_citations import format_short_authors
 from uraniborg.kernel.words import fold_text
 
@@ -62,9 +62,13 @@ def list_papers(
     offset: int = 0,
     limit: int = 50,
 ) -> dict[str, Any]:
-    """Return a page of the papers that meet the conditions, and counts of all papers for filters."""
+    """Return a page of the papers that meet the conditions, and counts of all papers for filters.
+
+    Papers that people have excluded are listed too, in every round and after the end.
+    """
     is_match = conditions.make_filter(view)
-    found = [(rank, paper) for rank, paper in enumerate(collection.papers, 1) if is_match(paper)]
+    papers = list_reviewed_papers(collection)
+    found = [(rank, paper) for rank, paper in enumerate(papers, 1) if is_match(paper)]
     found.sort(key=_make_sort_key(sort, view))
     page = found[offset : offset + limit]
     return {
@@ -74,7 +78,7 @@ def list_papers(
         "limit": limit,
         "next_offset": offset + len(page) if offset + len(page) < len(found) else None,
         "counts": count_statuses(collection, view),
-        "facets": _build_facets(collection),
+        "facets": _build_facets(papers),
         "is_complete": view.is_complete,
     }
 
@@ -82,13 +86,10 @@ def list_papers(
 def list_reasons(collection: PaperCollection, view: ReviewerView) -> list[dict[str, Any]]:
     """Return the reasons for exclusions that a reviewer can choose, each with the number of papers excluded by it."""
     counts: Counter[str] = Counter()
-    for paper in collection.papers:
+    for paper in list_reviewed_papers(collection):
         own = view.get_own_decision(paper)
         if own and own.status is ReviewStatus.EXCLUDE and own.reason:
             counts[own.reason] += 1
-    for exclusion in collection.metadata.exclusions:
-        if exclusion.reason is ExclusionReason.BY_PERSON and exclusion.detail and exclusion.reviewer == view.reviewer:
-            counts[exclusion.detail] += 1
     names = dict.fromkeys([*DEFAULT_REASONS, *(name for name, _ in counts.most_common())])
     return [{"reason": name, "count": counts[name]} for name in list(names)[:_MAX_REASONS]]
 
@@ -155,11 +156,11 @@ def _build_row(rank: int, paper: Paper, view: ReviewerView) -> dict[str, Any]:
     }
 
 
-def _build_facets(collection: PaperCollection) -> dict[str, Any]:
+def _build_facets(papers: list[Paper]) -> dict[str, Any]:
     """Return what papers can be filtered by: sources, rounds, and the first and last year."""
-    sources: Counter[str] = Counter(source for paper in collection.papers for source in paper.sources)
-    rounds: Counter[int] = Counter(paper.found_in_round + 1 for paper in collection.papers)
-    years = [paper.year for paper in collection.papers if paper.year]
+    sources: Counter[str] = Counter(source for paper in papers for source in paper.sources)
+    rounds: Counter[int] = Counter(paper.found_in_round + 1 for paper in papers)
+    years = [paper.year for paper in papers if paper.year]
     return {
         "sources": dict(sources.most_common()),
         "rounds": {str(number): count for number, count in sorted(rounds.items())},

@@ -47,15 +47,19 @@ class ReviewerView:
         return [*sent, *marked.values()]
 
     def is_hidden(self, paper: Paper) -> bool:
-        """Return True if the reviewer may not see the decisions of others about the paper yet."""
-        return not self.is_complete and self.get_own_decision(paper) is None
+        """Return True if the reviewer may not see the decisions of others about the paper yet.
+
+        A paper that an earlier round excluded is not hidden: the search log lists it with its reason.
+        """
+        return not (self.is_complete or _is_excluded(paper)) and self.get_own_decision(paper) is None
 
     def get_status(self, paper: Paper) -> ReviewStatus:
         """Return the status of the paper for the reviewer; in a complete session that of all reviewers."""
         if self.is_complete:
             return paper.status
-        own = self.get_own_decision(paper)
-        return own.status if own else ReviewStatus.UNDECIDED
+        if own := self.get_own_decision(paper):
+            return own.status
+        return ReviewStatus.EXCLUDE if _is_excluded(paper) else ReviewStatus.UNDECIDED
 
     def build_decision_fields(self, paper: Paper) -> dict[str, Any]:
         """Return the status, the reviewer's own decision, and the decisions of others as far as they may be seen."""
@@ -63,7 +67,7 @@ class ReviewerView:
         statuses = {decision.status for decision in others if decision.status is not ReviewStatus.UNDECIDED}
         return {
             "status": self.get_status(paper).value,
-            "reason": own.reason if own else None,
+            "reason": own.reason if own else _find_refusal_reason(paper),
             "is_marked": paper.id in self.marks.get(self.reviewer, {}),
             "others": [] if is_hidden else [other.model_dump(mode="json") for other in others],
             "others_hidden": len(others) if is_hidden else 0,
@@ -74,24 +78,64 @@ class ReviewerView:
         """Return the collection as it is with the decisions that the reviewer can see: excluded papers leave it."""
         if self.is_complete:
             return collection
-        papers: list[Paper] = []
-        exclusions = list(collection.metadata.exclusions)
-        for paper in collection.papers:
-            seen = self._apply_to_paper(paper)
-            if seen.status is ReviewStatus.EXCLUDE:
-                exclusions.append(_build_exclusion(seen))
-            else:
-                papers.append(seen)
+        seen = [self._apply_to_paper(paper) for paper in list_reviewed_papers(collection)]
+        papers = [paper for paper in seen if not _is_excluded(paper)]
+        excluded = [paper for paper in seen if _is_excluded(paper)]
+        automatic = [one for one in collection.metadata.exclusions if one.reason is not ExclusionReason.BY_PERSON]
+        exclusions = [*automatic, *map(_build_exclusion, excluded)]
         logs = add_inclusion_counts(collection.metadata.round_logs, papers, exclusions)
         metadata = collection.metadata.model_copy(update={"round_logs": logs, "exclusions": exclusions})
-        return collection.model_copy(update={"metadata": metadata, "papers": papers})
+        return collection.model_copy(update={"metadata": metadata, "papers": papers, "excluded_papers": excluded})
 
     def _apply_to_paper(self, paper: Paper) -> Paper:
         own = self.get_own_decision(paper)
         if own is None:
-            return paper if not paper.decisions else paper.model_copy(update={"decisions": []})
+            return paper if not paper.decisions or _is_excluded(paper) else paper.model_copy(update={"decisions": []})
+        if own in paper.decisions and not any(paper.id in marks for marks in self.marks.values()):
+            return paper  # with the times of its decisions
         mine = ReviewDecision(status=own.status, reason=own.reason, reviewer=self.reviewer)
         return paper.model_copy(update={"decisions": [*self.list_other_decisions(paper), mine]})
+
+
+def list_reviewed_papers(collection: PaperCollection) -> list[Paper]:
+    """Return the papers of the result, and after them those that people have excluded."""
+    stored = {paper.id for paper in collection.excluded_papers}
+    # Versions that did not store excluded papers still stored their exclusions.
+    rebuilt = [
+        _build_paper(exclusion)
+        for exclusion in collection.metadata.exclusions
+        if exclusion.reason is ExclusionReason.BY_PERSON and exclusion.paper_id not in stored
+    ]
+    return [*collection.papers, *collection.excluded_papers, *rebuilt]
+
+
+def _is_excluded(paper: Paper) -> bool:
+    return paper.status is ReviewStatus.EXCLUDE
+
+
+def _find_refusal_reason(paper: Paper) -> str | None:
+    """Return the last reason for which the paper is excluded, or None if it is not."""
+    reasons = [decision.reason for decision in paper.decisions if decision.status is ReviewStatus.EXCLUDE]
+    return reasons[-1] if _is_excluded(paper) else None
+
+
+def _build_paper(exclusion: Exclusion) -> Paper:
+    refusal = ReviewDecision(
+        status=ReviewStatus.EXCLUDE,
+        reason=exclusion.detail,
+        reviewer=exclusion.reviewer or DEFAULT_REVIEWER,
+        at=exclusion.at,
+    )
+    return Paper(
+        id=exclusion.paper_id,
+        other_ids=exclusion.other_ids,
+        title=exclusion.title,
+        doi=exclusion.doi,
+        source="",
+        found_in_round=exclusion.round,
+        relevance_score=exclusion.score or 0.0,
+        decisions=[refusal],
+    )
 
 
 def _build_exclusion(paper: Paper) -> Exclusion:
@@ -113,6 +157,6 @@ def _build_exclusion(paper: Paper) -> Exclusion:
 def count_statuses(collection: PaperCollection, view: ReviewerView) -> dict[str, int]:
     """Return the number of papers with each status."""
     counts = {status.value: 0 for status in ReviewStatus}
-    for paper in collection.papers:
+    for paper in list_reviewed_papers(collection):
         counts[view.get_status(paper).value] += 1
     return counts

@@ -14,7 +14,7 @@ from paper_search.sessions.merge_provenance import MergedRecords
 from paper_search.sessions.paper_details import build_paper_details
 from paper_search.sessions.paper_list import PaperConditions, Sort, list_exclusions, list_papers, list_reasons
 from paper_search.sessions.registry import ignore_progress
-from paper_search.sessions.reviewer_view import ReviewerView, count_statuses
+from paper_search.sessions.reviewer_view import ReviewerView, count_statuses, list_reviewed_papers
 from paper_search.sessions.saved_marks import MarkStore, add_marks
 from paper_search.sessions.session import Listener
 from paper_search.workflow.checkpoints import Decision, ResultPayload
@@ -58,7 +58,7 @@ class SessionReview:
         collection, view = await self._load_view(session_id, reviewer)
 
         def build() -> dict[str, Any]:
-            for rank, paper in enumerate(collection.papers, 1):
+            for rank, paper in enumerate(list_reviewed_papers(collection), 1):
                 if paper_id == paper.id or paper_id in paper.other_ids:
                     provenance = self._records.build_provenance(session_id, paper)
                     return {**build_paper_details(rank, paper, collection, view), "provenance": provenance}
@@ -103,8 +103,8 @@ class SessionReview:
             raise InvalidInput("A search log contains all papers.", hint="Leave out the status.", argument="status")
         collection = await self.get_visible_collection(session_id, reviewer)
         if status is not None:
-            papers = [paper for paper in collection.papers if paper.status is status]
-            collection = collection.model_copy(update={"papers": papers})
+            papers = [paper for paper in list_reviewed_papers(collection) if paper.status is status]
+            collection = collection.model_copy(update={"papers": papers, "excluded_papers": []})
         return await asyncio.to_thread(export, collection, format_name)
 
     async def mark_papers(

@@ -1,5 +1,6 @@
 """The strategy of a session for a person: queries in the syntax of each source, sources, origins, and differences."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -15,9 +16,11 @@ from paper_search.sessions.store import SessionStore
 from paper_search.sessions.strategy_problems import find_strategy_problems
 from paper_search.sources.query_translation import translate_queries
 from paper_search.sources.registry import KNOWN, list_source_names
-from paper_search.workflow.checkpoints import ResultPayload, StrategyPayload
+from paper_search.workflow.checkpoints import StrategyPayload
 
 _CHECKPOINT: Final = "checkpoint-"
+_SEARCHED: Final = re.compile(r"round-(\d+)/organize")
+"""The step that stores the papers of a round, with the strategy that the round searched."""
 
 
 def build_strategy_view(store: SessionStore, state: SessionState, config: AppConfig) -> dict[str, Any]:
@@ -84,39 +87,62 @@ def build_query_views(
 def read_strategy(
     store: SessionStore, state: SessionState
 ) -> tuple[SearchStrategy, ParsedIntent | None, SearchStrategy | None] | None:
-    """Return the present strategy, the intent if the strategy waits, and the strategy of the round before.
+    """Return the present strategy, the intent if the strategy waits, and the strategy that the round before used.
 
     Return None while there is no strategy yet.
     """
-    if state.pending and isinstance(payload := state.pending.checkpoint.payload, StrategyPayload):
-        number = state.pending.checkpoint.iteration
-        return payload.strategy, payload.intent, _read_strategy_of_checkpoint(store, state.session_id, number - 1)
-    logs = _list_logged_strategies(store, state)
-    return (logs[-1], None, logs[-2] if len(logs) > 1 else None) if logs else None
-
-
-def _list_logged_strategies(store: SessionStore, state: SessionState) -> list[SearchStrategy]:
-    """Return the strategies of the rounds that searched, or the last one proposed, from the newest stored step."""
-    if state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
-        logs = payload.collection.metadata.round_logs
-        return [log.strategy for log in logs] or [payload.collection.metadata.search_strategy]
     steps = store.list_steps(state.session_id)
-    numbers = [int(step.removeprefix(_CHECKPOINT)) for step in steps if step.startswith(_CHECKPOINT)]
-    found = [_read_strategy_of_checkpoint(store, state.session_id, number) for number in sorted(numbers)[-2:]]
-    return [strategy for strategy in found if strategy is not None]
-
-
-def _read_strategy_of_checkpoint(store: SessionStore, session_id: str, number: int) -> SearchStrategy | None:
-    """Return the strategy that a checkpoint asks about, or with which its papers were found, without its papers."""
-    text = store.read(session_id, f"{_CHECKPOINT}{number}") if number >= 0 else None
-    if text is None:
+    searched = _read_searched_strategies(store, state.session_id, steps)
+    last = searched[max(searched)] if searched else None
+    if state.pending and isinstance(payload := state.pending.checkpoint.payload, StrategyPayload):
+        before = state.pending.checkpoint.round - 1
+        # A rejected proposal is a round of its own: the person compares the next one with it.
+        rejected = None if before in searched else _read_proposal(store, state.session_id, before)
+        return payload.strategy, payload.intent, rejected or last
+    if state.ended is None or last is None:
+        proposed = _read_last_proposal(store, state.session_id, steps)
+        if proposed is not None and proposed[0] not in searched:
+            return proposed[1], None, last
+    if last is None:
         return None
+    return last, None, searched[min(searched)] if len(searched) > 1 else None
+
+
+def _read_searched_strategies(store: SessionStore, session_id: str, steps: Iterable[str]) -> dict[int, SearchStrategy]:
+    """Return the strategies of the last two rounds that searched, with the edits of people, by round."""
+    rounds = sorted(int(found[1]) for step in steps if (found := _SEARCHED.fullmatch(step)))
+    found = {number: _read_step_or_none(store, session_id, f"round-{number}/organize") for number in rounds[-2:]}
+    return {number: strategy for number, (_, strategy) in found.items() if strategy is not None}
+
+
+def _read_proposal(store: SessionStore, session_id: str, number: int) -> SearchStrategy | None:
+    """Return the strategy as it was proposed in a round, or None."""
+    text = store.read(session_id, f"round-{number}/strategy") if number >= 0 else None
     try:
-        payload = orjson.loads(text)["checkpoint"]["payload"]
-        fields = payload.get("strategy") or payload["collection"]["metadata"]["search_strategy"]
-        return SearchStrategy.model_validate(fields)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        return SearchStrategy.model_validate_json(text) if text else None
+    except ValueError:
         return None
+
+
+def _read_last_proposal(
+    store: SessionStore, session_id: str, steps: Iterable[str]
+) -> tuple[int, SearchStrategy] | None:
+    """Return the round and the strategy of the last checkpoint, or None."""
+    numbers = [int(step.removeprefix(_CHECKPOINT)) for step in steps if step.startswith(_CHECKPOINT)]
+    round_number, strategy = _read_step_or_none(store, session_id, f"{_CHECKPOINT}{max(numbers, default=0)}")
+    return None if strategy is None else (round_number, strategy)
+
+
+def _read_step_or_none(store: SessionStore, session_id: str, step: str) -> tuple[int, SearchStrategy | None]:
+    """Return the round of a checkpoint, and the strategy of a checkpoint or of a round's papers without the papers."""
+    try:
+        fields: Any = orjson.loads(store.read(session_id, step) or "")
+        checkpoint: Any = fields.get("checkpoint") or {}
+        payload: Any = checkpoint.get("payload") or {"collection": fields}
+        strategy = payload.get("strategy") or payload["collection"]["metadata"]["search_strategy"]
+        return int(checkpoint.get("round") or 0), SearchStrategy.model_validate(strategy)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return 0, None
 
 
 def list_offered_sources(state: SessionState, strategy: SearchStrategy, config: AppConfig) -> list[str]:

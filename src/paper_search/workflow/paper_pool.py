@@ -92,6 +92,12 @@ class Pool(BaseModel):
         """The papers of the present result, the most relevant first."""
         return [entry.paper for entry in sorted(self.included, key=lambda entry: entry.scored.sort_key)]
 
+    @property
+    def excluded_by_person(self) -> list[Paper]:
+        """The papers that people have excluded, the most relevant first."""
+        refused = [entry for entry in self.entries if entry.exclusion_reason is ExclusionReason.BY_PERSON]
+        return [entry.paper for entry in sorted(refused, key=lambda entry: entry.scored.sort_key)]
+
     def list_exclusions(self, threshold: float | None) -> list[Exclusion]:
         """Return every paper that is not in the result, with the reason."""
         by_id = self._index_by_current_and_former_id()

@@ -209,6 +209,8 @@ class SearchRun:
 
     def _build_collection(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
         papers = add_citation_keys(self._state.pool.result)
+        # Excluded papers get their keys last, so that an exclusion changes no key of the result.
+        excluded = add_citation_keys([*papers, *self._state.pool.excluded_by_person])[len(papers) :]
         exclusions = self._state.pool.list_exclusions(self._skills.min_relevance)
         logs = add_inclusion_counts(self._logs, papers, exclusions)
         metadata = latest.model_copy(
@@ -223,7 +225,7 @@ class SearchRun:
                 "partial": any(_is_report_incomplete(report) for log in logs for report in log.sources),
             }
         )
-        return PaperCollection(metadata=metadata, papers=papers, facets=count_facets(papers))
+        return PaperCollection(metadata=metadata, papers=papers, excluded_papers=excluded, facets=count_facets(papers))
 
     async def _review_result(self, latest: SearchMetadata) -> tuple[bool, UserFeedback]:
         """Ask about the result; return whether it is approved, and the feedback. Without a handler it is approved."""

@@ -82,7 +82,7 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
         offset: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=2_000)] = 50,
     ) -> JsonReply:
-        """Return a page of the papers under review, or of the result.
+        """Return a page of the papers under review, or of the result, with the papers that people have excluded.
 
         `status` is yours; the decisions of other reviewers about a paper are hidden until you have decided.
         """
@@ -200,7 +200,7 @@ def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
     ) -> Response:
         """Return the papers, or the search log (`prisma`, `prisma-json`, `prisma-svg`).
 
-        During the review the papers that you have excluded are left out.
+        Excluded papers are left out, unless `status` asks for them.
         """
         text = await review.export_papers(session_id, get_person(request), format, status)
         media_type = _TYPES.get(format, "text/plain; charset=utf-8")

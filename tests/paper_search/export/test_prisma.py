@@ -149,7 +149,7 @@ def test_the_markdown_log_has_the_flow_with_reasons() -> None:
     assert ["Records screened", "11", "judged by a person (n = 4); by the software alone (n = 7)"] in table
     excluded = "Relevance below the threshold of 0.3 (n = 6); Excluded by a person: only silicon (n = 2)"
     assert ["Records excluded", "8", excluded] in table
-    assert ["Papers included", "3", "marked include (n = 2); not judged by a person (n = 1)"] in table
+    assert ["Papers kept, not all included", "3", "marked include (n = 2); not judged by a person (n = 1)"] in table
 
 
 def test_every_round_has_its_queries_requests_counts_and_source_reports() -> None:
@@ -218,13 +218,16 @@ def test_the_diagram_has_every_box_of_the_flow() -> None:
         "Records excluded (n = 8)",
         "Relevance below the threshold of 0.3 (n = 6)",
         "Excluded by a person: only silicon (n = 2)",
-        "Papers included (n = 3)",
+        "Papers kept, not all included (n = 3)",
         "marked include (n = 2)",
         "judged by a person (n = 4)",
         "not judged by a person (n = 1)",
     ):
         assert expected in lines
     assert {"Identification", "Screening", "Included"} <= set(lines)
+    reviewed = make_reviewed_collection()
+    decided = reviewed.model_copy(update={"papers": [one for one in reviewed.papers if one.decisions]})
+    assert "Papers included (n = 2)" in read_svg_lines(export_prisma_svg(decided))
 
 
 def test_boxes_do_not_overlap_and_lie_inside_the_diagram() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paper_search.review_models import PaperDecision, ReviewStatus
+from paper_search.review_models import Exclusion, ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.sessions.paper_list import PaperConditions, Sort, list_papers
 from paper_search.sessions.reviewer_view import ReviewerView
 from tests.paper_search.workflow.samples import make_collection
@@ -44,3 +44,15 @@ def test_both_ends_of_a_score_range_are_included() -> None:
     assert list_titles(conditions=PaperConditions(score_from=0.5)) == "adb"
     assert list_titles(conditions=PaperConditions(score_to=0.5)) == "cd"
     assert list_titles(conditions=PaperConditions(score_from=0.3, score_to=0.5)) == "d"
+
+
+def test_an_excluded_paper_of_a_collection_without_excluded_papers_is_listed_with_its_reason() -> None:
+    collection = make_collection("a")
+    refused = Exclusion(paper_id="e", title="e", reason=ExclusionReason.BY_PERSON, reviewer="Ada", detail="Off topic")
+    weak = Exclusion(paper_id="w", title="w", reason=ExclusionReason.BELOW_THRESHOLD)
+    metadata = collection.metadata.model_copy(update={"exclusions": [refused, weak]})
+    collection = collection.model_copy(update={"metadata": metadata})
+    for view in (ReviewerView("Ada", {}), ReviewerView("Eve", {}), ReviewerView("Eve", {}, is_complete=True)):
+        listed = list_papers(collection, view, PaperConditions(status=ReviewStatus.EXCLUDE))
+        assert [(row["title"], row["reason"]) for row in listed["papers"]] == [("e", "Off topic")]
+        assert listed["counts"] == {"include": 0, "exclude": 1, "maybe": 0, "undecided": 1}

@@ -218,7 +218,8 @@ async def test_all_problems_of_an_edited_plan_have_the_path_and_the_label_of_the
 async def test_the_next_strategy_shows_the_difference_to_the_last_round(api: httpx.AsyncClient) -> None:
     session_id = await start_search(api)
     decide = f"/api/searches/{session_id}/decide"
-    edit = {"queries": [{"boolean_query": '"TRAPPIST-1" AND atmosphere'}], "filters": {"year_from": 2017}}
+    first = '"TRAPPIST-1" AND atmosphere'
+    edit = {"queries": [{"boolean_query": first}], "filters": {"year_from": 2017}}
     await api.post(decide, json={"action": "edit", "data": edit})
     rejected = await api.post(decide, json={"action": "reject", "note": "also papers about stellar flares"})
     assert rejected.json()["checkpoint_kind"] == "strategy_confirmation"
@@ -226,6 +227,25 @@ async def test_the_next_strategy_shows_the_difference_to_the_last_round(api: htt
     assert strategy["has_last_round"]
     assert any(change["part"] == "query" and change["before"] is None for change in strategy["changes"])
     assert {origin["part"] for origin in strategy["inherited"]} >= {"queries[0]", "year_from"}
+    await api.post(decide, json={"action": "reject", "note": "also papers about stellar flares"})
+    second = {"queries": [{"boolean_query": "TRAPPIST-1 AND flares"}], "filters": {"year_from": 2017}}
+    removed = {"part": "query", "before": first, "after": None}
+    added = {"part": "query", "before": None, "after": "TRAPPIST-1 AND flares"}
+    rejected = [query["boolean_query"] for query in strategy["queries"]]
+    check = await api.post(f"/api/searches/{session_id}/strategy/check", json={"data": second})
+    assert check.json()["changes"] == [{"part": "query", "before": query, "after": None} for query in rejected] + [
+        added
+    ]
+    await api.post(decide, json={"action": "edit", "data": second})
+    reviewed = await get(api, f"/api/searches/{session_id}/strategy")
+    done = await api.post(decide, json={"action": "approve"})
+    assert done.json()["is_complete"], done.text
+    ended = await get(api, f"/api/searches/{session_id}/strategy")
+    assert reviewed["changes"] == ended["changes"] == [removed, added]
+    renewed = (await api.post(f"/api/searches/{session_id}/update", json={"note": "more"})).json()
+    proposed = await get(api, f"/api/searches/{renewed['session_id']}/strategy")
+    assert proposed["has_last_round"]
+    assert removed not in proposed["changes"]
 
 
 async def test_papers_are_filtered_sorted_and_paged(api: httpx.AsyncClient, review_id: str) -> None:
@@ -381,6 +401,7 @@ async def test_a_complete_session_is_continued_with_another_round(api: httpx.Asy
     first = (await get(api, f"{base}/papers"))["papers"][0]["id"]
     await api.put(f"{base}/marks", json={"decisions": {first: {"status": "exclude", "reason": "Duplicate"}}})
     done = (await api.post(f"{base}/decide", json={"action": "approve"})).json()
+    await check_that_an_exclusion_is_listed_and_counted(api, base, first)
     renewed = await api.post(f"{base}/update", json={"note": "also papers about stellar flares"})
     assert renewed.status_code == 201, renewed.text
     state = renewed.json()
@@ -392,6 +413,32 @@ async def test_a_complete_session_is_continued_with_another_round(api: httpx.Asy
     (mine,) = [one for one in excluded["exclusions"] if one["paper_id"] == first]
     assert (mine["detail"], mine["reviewer"]) == ("Duplicate", "Tycho")
     assert (await get(api, base))["paper_count"] == done["paper_count"]
+    base = f"/api/searches/{state['session_id']}"
+    await check_that_an_exclusion_is_listed_and_counted(api, base, first)
+    await api.put(f"{base}/marks", json={"decisions": {first: "include"}})
+    flow = await get(api, f"{base}/flow")
+    assert (flow["counts"]["exclude"], flow["excluded"].get("by_person", 0), flow["reasons"]) == (0, 0, {})
+    assert flow["screened"] == sum(flow["excluded"].values()) + sum(flow["counts"].values())
+
+
+async def check_that_an_exclusion_is_listed_and_counted(api: httpx.AsyncClient, base: str, paper_id: str) -> None:
+    """Assert that the list, the counts, the flow, the log and the exports have the only excluded paper."""
+    listed = await get(api, f"{base}/papers", status="exclude")
+    assert [(row["id"], row["status"], row["reason"]) for row in listed["papers"]] == [
+        (paper_id, "exclude", "Duplicate")
+    ]
+    assert (await get(api, f"{base}/papers/{paper_id}"))["abstract_chars"] > 0
+    flow = await get(api, f"{base}/flow")
+    assert flow["counts"] == listed["counts"]
+    assert (flow["counts"]["exclude"], flow["excluded"]["by_person"], flow["reasons"]) == (1, 1, {"Duplicate": 1})
+    by_software = sum(flow["excluded"].values()) - 1
+    assert flow["screened"] == by_software + sum(flow["counts"].values())
+    reasons = {one["reason"]: one["count"] for one in (await get(api, f"{base}/reasons"))["reasons"]}
+    assert reasons["Duplicate"] == 1
+    log = (await api.get(f"{base}/export", params={"format": "prisma-json"})).json()
+    assert [one["paper_id"] for one in log["exclusions"] if one["reason"] == "by_person"] == [paper_id]
+    exported = (await api.get(f"{base}/export", params={"format": "json", "status": "exclude"})).json()
+    assert [paper["id"] for paper in exported["papers"]] == [paper_id]
 
 
 async def test_kept_papers_are_put_on_a_shelf_and_the_build_is_announced(api: httpx.AsyncClient) -> None:

@@ -33,14 +33,14 @@ export function listSteps(flow: FlowReply, counts: Counts): Step[] {
     });
   }
   steps.push({
-    count: flow.is_complete ? `${flow.judged_by_person} / ${listed + byPerson}` : `${decided} / ${listed}`,
+    count: flow.is_complete ? `${flow.judged_by_person} / ${listed}` : `${decided} / ${listed}`,
     label: flow.is_complete ? texts.byAll : texts.byYou,
     side,
     isCurrent: !flow.is_complete,
   });
   steps.push({
     count: String(flow.is_complete ? flow.included : counts.include),
-    label: flow.is_complete ? texts.includedFinal(counts.undecided) : texts.included,
+    label: flow.is_complete ? texts.includedFinal(counts.maybe, counts.undecided) : texts.included,
   });
   return steps;
 }

@@ -30,7 +30,7 @@ export function ReviewContext(props: { store: ReviewStore; onOpen: (overlay: Ove
     <>
       <section>
         <h2 class="section-title">{texts.progress}</h2>
-        <ProgressBar counts={value?.is_complete ? { ...counts, exclude: value.excluded.by_person ?? 0 } : counts} />
+        <ProgressBar counts={counts} />
       </section>
       {value && (
         <section>

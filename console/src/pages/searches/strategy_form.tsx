@@ -20,6 +20,11 @@ import { UnsentPlan } from "./unsent_plan.tsx";
 const texts = strings.strategy;
 const CHECK_MS = 250;
 
+/** Return the number of the round that the plan is for, from 1. `round` counts the rounds that have ended. */
+export function getPlanRound(reply: Pick<StrategyReply, "phase" | "round">): number {
+  return reply.phase === "completed" ? Math.max(1, reply.round) : reply.round + 1;
+}
+
 /** Use the strategy of a session; it is read again when the session or its question changes. */
 export function useStrategy(sessionId: string): Resource<StrategyReply> {
   return useResource(
@@ -201,7 +206,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
       <div class="tags">
         <Tag tone={canDecide ? "waiting" : "neutral"}>{texts.tag}</Tag>
         <span class="quiet small">
-          {strings.searches.round(reply.round + 1)}
+          {strings.searches.round(getPlanRound(reply))}
           {reply.asked_at && (
             <>
               , <Age at={reply.asked_at} />
