@@ -34,7 +34,7 @@ export function SearchViews({
         {strings.review.progress}
       </a>
       {question && (
-        <p class="views-question quiet small foreign" dir="auto" title={question}>
+        <p class="views-question quiet small" dir="auto" title={question}>
           {question}
         </p>
       )}
