@@ -5,10 +5,12 @@ from typing import Final
 
 from pydantic import Field
 
+from uraniborg.kernel.hosts import format_authority
 from uraniborg.kernel.http_config import HttpConfig
-from uraniborg.kernel.settings import LoadedSettings, read_settings, secure_own_folder
+from uraniborg.kernel.settings import LoadedSettings, OriginKind, read_settings, secure_own_folder
 
 SECTION: Final = "library"
+_ALL_INTERFACES: Final = ("0.0.0.0", "::", "")  # noqa: S104 - compared, not listened on
 
 
 class LibraryConfig(HttpConfig):
@@ -38,6 +40,15 @@ def load_config() -> LibraryConfig:
 def read_config() -> LoadedSettings[LibraryConfig]:
     """Return the settings with the origin of each; a `.env` file sets none of them. Raise InvalidConfig."""
     return read_settings(LibraryConfig, section=SECTION)
+
+
+def find_stated_address() -> str | None:
+    """Return the address of the server if the settings state a host or a port, otherwise None. Raise InvalidConfig."""
+    known = read_config()
+    host, port = known.settings.host, known.settings.port
+    if not port or all(known.find_origin(name).kind is OriginKind.DEFAULT for name in ("host", "port")):
+        return None
+    return f"http://{format_authority('127.0.0.1' if host in _ALL_INTERFACES else host)}:{port}"
 
 
 def get_sample_shelf_path() -> Path:

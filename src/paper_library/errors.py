@@ -28,8 +28,16 @@ UraniborgError
 from collections.abc import Sequence
 from typing import Final
 
+from uraniborg.kernel.bibliography.record_ids import is_record_id
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 
+_FROM_A_SEARCH: Final = (
+    "This is the id of a paper in a paper search. Read the paper on the paper-search server, in the resource "
+    "paper-search://sessions/SESSION_ID/papers; get_session shows the session. "
+)
+_BUILD_AGAIN: Final = (
+    "The shelf was built by an earlier version, which did not store such ids: build it again if the paper is on it. "
+)
 _CITATION_FORMATS: Final = {"bibtex", "bib", "ris", "csl", "csl-json", "citation", "reference"}
 
 
@@ -38,14 +46,20 @@ class PaperNotFound(NotFound):
 
     code = "paper_not_found"
 
-    def __init__(self, paper_id: str, template: str | None = None, nearest: Sequence[str] = ()) -> None:
+    def __init__(
+        self, paper_id: str, template: str | None = None, nearest: Sequence[str] = (), *, knows_searches: bool = True
+    ) -> None:
         self.nearest = nearest
         """The ids and titles of papers that may be meant."""
+        self.knows_searches = knows_searches
+        """False for a shelf of an earlier version, which does not have the ids that paper searches give."""
         meant = f"Did you mean {' or '.join(nearest)}? " if nearest else ""
+        if is_record_id(paper_id):
+            meant = _FROM_A_SEARCH if knows_searches else _FROM_A_SEARCH + _BUILD_AGAIN
         super().__init__(
             f"Paper not found: {paper_id[:100]}",
-            hint=f"{meant}Use the paper_id of a result of search_papers, or a DOI, arXiv id or BibTeX key of a paper "
-            "on this shelf.",
+            hint=f"{meant}On this shelf, which the paper-library server serves, use the paper_id of a result of its "
+            "search_papers, or a DOI, arXiv id or BibTeX key.",
             paper_id=paper_id[:100],
             **({"template": template[:100]} if template else {}),
         )

@@ -9,9 +9,10 @@ All methods block, usually for some milliseconds. MCP tools, REST, pages and the
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import orjson
 
@@ -26,6 +27,7 @@ from paper_library.errors import (
 )
 from paper_library.export import export_papers
 from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, VALUE_CHARS
+from paper_library.paper_ids import list_identifiers
 from paper_library.search import engine
 from paper_library.search.compiler import CompiledQuery
 from paper_library.search.engine import Page
@@ -41,12 +43,22 @@ from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_su
 from paper_library.text.document_tree import make_text_tree, make_value_trees
 from paper_library.text.excerpts import cut_excerpt, extract_section, find_page_end, find_section, list_page_starts
 from paper_library.text.references import NameCitation, format_citation_in_text
+from uraniborg.kernel.boolean_query import parse_query
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text
 
 T = TypeVar("T")
 
 DEFAULT_TIMEOUT_S = 5.0
+
+
+class BooleanMatches(NamedTuple):
+    """The papers of the shelf that match a Boolean query."""
+
+    papers: list[dict[str, Any]]
+    """The metadata of the best papers."""
+    total: int
+    """The number of all papers that match."""
 
 
 class Library:
@@ -104,6 +116,27 @@ class Library:
                 count_years=count_years,
             )
             return page.as_dict()
+
+        return self._query_shelf(find_papers)
+
+    def search_boolean(
+        self, query: str, *, limit: int, years: tuple[int | None, int | None] = (None, None)
+    ) -> BooleanMatches:
+        """Return the papers that match a query with AND, OR, NOT, brackets, phrases and `word*`, best first.
+
+        `uraniborg.kernel.boolean_query` describes the syntax and `search.boolean_compiler` which papers match. A query
+        of identifiers joined by OR returns the papers that have them. Raise OutOfBounds.
+        """
+
+        def find_papers(shelf: Shelf) -> BooleanMatches:
+            if identifiers := list_identifiers(query):
+                numbers = _find_identified_papers(shelf, identifiers)
+                total = len(numbers)
+            elif node := parse_query(query):
+                numbers, total = engine.find_boolean_matches(shelf, node, limit, years)
+            else:
+                numbers, total = [], 0
+            return BooleanMatches([shelf.read_metadata(no) for no in numbers[:limit]], total)
 
         return self._query_shelf(find_papers)
 
@@ -329,7 +362,7 @@ class Library:
         try:
             no = shelf.find_paper_number(paper)
         except PaperNotFound as missing:
-            raise PaperNotFound(paper, template, missing.nearest) from None
+            raise PaperNotFound(paper, template, missing.nearest, knows_searches=missing.knows_searches) from None
         metadata = shelf.read_metadata(no)
         name = template or metadata["preferred_summary_template"]
         if name not in metadata["available_summary_templates"]:
@@ -358,6 +391,14 @@ class Library:
 def open_shared_library(shelf: Path) -> Library:
     """Return the library of a shelf, opened once per process; it reopens a replaced shelf by itself."""
     return Library.open(shelf)
+
+
+def _find_identified_papers(shelf: Shelf, identifiers: Sequence[str]) -> list[int]:
+    numbers: dict[int, None] = {}
+    for identifier in identifiers:
+        with suppress(PaperNotFound):
+            numbers[shelf.find_paper_number(identifier)] = None
+    return list(numbers)
 
 
 def _check_sort(sort: str) -> Sort:

@@ -28,6 +28,10 @@ AUTHORS_SHOWN: Final = 10
 OUTLINE_SHOWN: Final = 200
 PREFIX_TERMS: Final = 50
 """The most words of the index that a prefix matches, most frequent first."""
+WORDS_OF_PREFIX: Final = 5_000
+"""The most words of the index that a prefix inside a phrase of a Boolean query may match."""
 QUERY_WORDS: Final = 100
+SOURCE_PAPERS: Final = 10_000
+"""The most papers that a paper search gets for one query."""
 ASSET_BYTES: Final = 64 * 1024 * 1024
 """The largest file that is fetched from a static server."""

@@ -27,9 +27,13 @@ from uraniborg.kernel.bibliography.identifiers import (
     parse_arxiv,
     unwrap_text,
 )
+from uraniborg.kernel.bibliography.record_ids import is_record_id, list_record_ids
 from uraniborg.kernel.text import replace_surrogates
 
 _PAPER_ID: Final = re.compile(r"[0-9a-f]{32}")
+RECORD_SCHEME: Final = "record"
+"""The scheme of ids that paper searches give."""
+_OR: Final = re.compile(r"\s+OR\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +95,12 @@ def list_identifier_terms(identifiers: Mapping[str, str]) -> list[str]:
 def list_lookup_keys(text: str) -> list[str]:
     """Return the keys of the papers that a reader can mean by `text`, the most likely first.
 
-    The text is a DOI, arXiv id, PMID or PMCID in any spelling, the URL of an article, or a BibTeX key.
+    The text is a DOI, arXiv id, PMID or PMCID in any spelling, the URL of an article, a BibTeX key, or the id that a
+    paper search gave to a paper.
     """
     bare = unwrap_text(text)
+    if is_record_id(bare):
+        return [make_record_key(bare)]
     keys: list[str] = []
     for doi in filter(None, (spell_doi_for_id(bare), *_find_more_dois(bare))):
         keys += [f"doi:{_strip_doi_end_for_key(doi)}", *list_other_keys({}, doi, None)]
@@ -110,6 +117,28 @@ def list_lookup_keys(text: str) -> list[str]:
     # A number alone is a BibTeX key before it is a PMID.
     keys += [f"pmid:{pmid}"] if pmid else []
     return list(dict.fromkeys(keys))
+
+
+def list_record_keys(identifiers: Mapping[str, str], title: str, authors: Sequence[str], year: int | None) -> list[str]:
+    """Return the keys of the ids that paper searches can give to a paper, used for look-up and never for the id."""
+    return list(map(make_record_key, list_record_ids(identifiers, title, authors[0] if authors else "", year)))
+
+
+def make_record_key(record_id: str) -> str:
+    """Return the key of an id that a paper search gave."""
+    return f"{RECORD_SCHEME}:{record_id}"
+
+
+def list_identifiers(query: str) -> list[str]:
+    """Return the identifiers of a query that consists of identifiers joined by OR, or [] for any other query."""
+    parts = [part.strip(' "') for part in _OR.split(query.strip())]
+    return parts if all(map(_is_identifier, parts)) else []
+
+
+def _is_identifier(text: str) -> bool:
+    # A number alone is a search word, and so is a BibTeX key.
+    is_word = text.isdecimal() or len(text.split()) != 1
+    return not is_word and any(not key.startswith("bib:") for key in list_lookup_keys(text))
 
 
 def _find_more_dois(text: str) -> list[str]:

@@ -1,48 +1,67 @@
-"""The shelf as a search source, through the entry point `paper_search.sources`, without network access."""
+"""The shelf as a search source, through the entry point `paper_search.sources`, without network access.
+
+The source answers Boolean queries as they are written; `paper_library.search.boolean_compiler` describes which papers
+match.
+"""
 
 import asyncio
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from paper_library.config import load_config
+from paper_library.config import find_stated_address, load_config
 from paper_library.editorial_notices import STATUSES
-from paper_library.limits import OFFSET, PAGE_SIZE, QUERY_CHARS
+from paper_library.limits import PAGE_SIZE, SOURCE_PAPERS
+from paper_library.text.bibtex_edits import get_or_make_citation_key
 from uraniborg.kernel.words import split_words
 
 if TYPE_CHECKING:
-    from paper_library.library import Library
+    from paper_library.library import BooleanMatches, Library
 
-_MOST: Final = 200
 _SHARED: Final = ("doi", "arxiv", "pmid", "pmcid")
+_WEB: Final = ("http://", "https://")
 
 
 class ShelfSource:
     """A search source for the shelf of the settings, or for the sample shelf."""
 
     source_name = "library"
+    kind = "boolean"
+    capabilities = frozenset({"year", "not"})
+    remark = "Compared with titles, abstracts, keywords, tags, authors, venues and identifiers, not with full texts."
 
     def is_ready(self) -> bool:
         """Return True if the settings name a shelf; the sample shelf is used only on request."""
         return load_config().shelf is not None
 
-    async def search_advanced(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the papers for all queries of `strategy`, best first. Raise the errors of `Library.open`."""
+    async def search_advanced(self, strategy: dict[str, Any]) -> dict[str, Any]:
+        """Return the best papers for the query of `strategy` (`papers`) and the number of all that match (`total`).
+
+        `stopped` is `source_limit` if the shelf gives out fewer papers than are wanted, otherwise None. The papers for
+        several queries are joined, the best of each first; their total is None if some of them are not returned.
+        Raise OutOfBounds and the errors of `Library.open`.
+        """
         return await asyncio.to_thread(self._search_shelf, strategy)
 
-    def _search_shelf(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
+    def _search_shelf(self, strategy: dict[str, Any]) -> dict[str, Any]:
         from paper_library.library import open_shared_library
 
         library = open_shared_library(_get_or_build_shelf())
         filters: dict[str, Any] = strategy.get("filters") or {}
         queries: list[dict[str, Any]] = strategy.get("queries") or []
-        wanted = min(int(filters.get("max_results") or PAGE_SIZE), _MOST)
-        found = [
-            _find_paper_ids(library, _join_query_words(query), _format_years(filters), wanted) for query in queries
-        ]
+        wanted = int(filters.get("max_results") or PAGE_SIZE)
+        found = [_find_matches(library, query, filters, min(wanted, SOURCE_PAPERS)) for query in queries]
         # Interleaved, so that the best results of each query are included.
-        turns = (paper_id for turn in zip_longest(*found) for paper_id in turn if paper_id)
-        return [_make_search_record(library.metadata(paper_id)) for paper_id in list(dict.fromkeys(turns))[:wanted]]
+        turns = (paper for turn in zip_longest(*(one.papers for one in found)) for paper in turn if paper)
+        papers = list({paper["paper_id"]: paper for paper in turns}.values())
+        is_complete = all(one.total == len(one.papers) for one in found)
+        address = find_stated_address()
+        is_limited = wanted > SOURCE_PAPERS and not is_complete
+        return {
+            "papers": [_make_search_record(paper, address) for paper in papers[:wanted]],
+            "total": found[0].total if len(found) == 1 else len(papers) if is_complete else None,
+            "stopped": "source_limit" if is_limited else None,
+        }
 
 
 def source() -> ShelfSource:
@@ -57,39 +76,37 @@ def _get_or_build_shelf() -> Path:
     return shelf.expanduser() if shelf else sample_shelf()
 
 
-def _find_paper_ids(library: "Library", query: str, years: str, max_results: int) -> list[str]:
-    ids: list[str] = []
-    while len(ids) < max_results and len(ids) <= OFFSET:
-        filters = {"year": years} if years else None
-        page = library.search(query, limit=min(PAGE_SIZE, max_results - len(ids)), offset=len(ids), filters=filters)
-        ids += [hit["paper_id"] for hit in page["results"]]
-        if page["next_offset"] is None:
-            break
-    return ids
+def _find_matches(
+    library: "Library", query: dict[str, Any], filters: dict[str, Any], max_results: int
+) -> "BooleanMatches":
+    text = query.get("boolean_query") or _join_keywords(query)
+    return library.search_boolean(text, limit=max_results, years=(filters.get("year_from"), filters.get("year_to")))
 
 
-def _join_query_words(query: dict[str, Any]) -> str:
-    """Return the words of a query. Its boolean form is not used, because ranking works better with plain words."""
+def _join_keywords(query: dict[str, Any]) -> str:
+    """Return the query for papers with any word of the keywords, for strategies without Boolean queries."""
     given = [*query.get("keywords", []), *(one for entry in query.get("synonym_map", []) for one in entry["synonyms"])]
-    unique = dict.fromkeys(one for text in given for one in split_words(text))
-    return " ".join(unique)[:QUERY_CHARS]
+    return " OR ".join(f'"{word}"' for word in dict.fromkeys(one for text in given for one in split_words(text)))
 
 
-def _format_years(filters: dict[str, Any]) -> str:
-    start, end = filters.get("year_from"), filters.get("year_to")
-    return f"{start or ''}..{end or ''}" if start or end else ""
-
-
-def _make_search_record(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a paper in the fields of a search."""
+def _make_search_record(metadata: dict[str, Any], address: str | None) -> dict[str, Any]:
+    """Return the metadata of a paper in the fields of a search, with its id, key and page on the shelf."""
+    known: dict[str, str] = metadata["identifiers"]
+    paper_id = metadata["paper_id"]
     return {
         "title": metadata["title"],
         "authors": [{"name": name} for name in metadata["authors"]],
         "year": metadata["year"],
         "venue": metadata["venue"] or None,
-        "doi": metadata["identifiers"].get("doi"),
+        "doi": known.get("doi"),
         "abstract": metadata["abstract"] or None,
-        "identifiers": {name: value for name, value in metadata["identifiers"].items() if name in _SHARED},
+        "full_text_url": url if (url := known.get("url", "")).lower().startswith(_WEB) else None,
+        "identifiers": {
+            **{scheme: value for scheme, value in known.items() if scheme in _SHARED},
+            "shelf": paper_id,
+            "bibkey": get_or_make_citation_key(metadata),
+            **({"shelf_url": f"{address}/papers/{paper_id}"} if address else {}),
+        },
         **{name: metadata.get(name) or None for name in ("volume", "issue", "pages", "publisher", "language")},
         "notices": [{"source": "library", **one} for one in metadata.get("notices", []) if one["status"] in STATUSES],
         "source": ShelfSource.source_name,

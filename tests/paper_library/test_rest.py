@@ -12,6 +12,7 @@ from tests.paper_library.operations.command_runs import start_server, wait_until
 from tests.paper_library.operations.rest_shelf import MARKDOWN, find_paper
 from tests.paper_library.operations.shelves import build_titled_shelf
 from tests.requirements import requirement
+from uraniborg.kernel.bibliography.record_ids import make_record_id
 
 
 def get_error(answer: httpx.Response, status: int) -> dict[str, Any]:
@@ -78,6 +79,14 @@ def test_a_citation_has_an_address_in_every_format(rest: httpx.Client, name: str
     assert answer.text.startswith(beginning)
     assert get_error(rest.get(f"papers/nobody/citation/{name}"), 404)["code"] == "paper_not_found"
     assert get_error(rest.get("papers/brahe1573/citation/apa"), 422)["argument"] == "format"
+
+
+def test_a_paper_is_read_by_the_id_that_a_search_gives_to_it(rest: httpx.Client) -> None:
+    known = rest.get("papers/brahe1573").json()
+    name = make_record_id({}, known["identifiers"].get("doi"), known["title"], known["authors"][0], known["year"])
+    assert rest.get(f"papers/{name}").json() == known
+    missing = get_error(rest.get("papers/p_0123456789abcdef"), 404)
+    assert "paper-search server" in missing["hint"]
 
 
 def test_facets_and_stats_count_the_papers_of_the_shelf(rest: httpx.Client) -> None:

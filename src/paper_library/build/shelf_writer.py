@@ -18,10 +18,11 @@ from paper_library.build.entry import Entry
 from paper_library.build.entry_storage import dump_entry
 from paper_library.build.prepared_papers import Asset, PreparedPaper
 from paper_library.editorial_notices import find_retraction
-from paper_library.paper_ids import list_identifier_terms
+from paper_library.paper_ids import list_identifier_terms, list_record_keys, make_record_key
 from paper_library.store.index import create_index, make_document_fields
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, make_asset_path
 from paper_library.store.manifest import compute_file_digest
+from uraniborg.kernel.bibliography.record_ids import is_record_id
 from uraniborg.kernel.files import make_folder, make_private, open_private
 from uraniborg.kernel.words import fold_text
 
@@ -108,6 +109,9 @@ class ShelfWriter:
         own = f"bib:{paper.citation_key}"
         rows["alias"] += [(key, no) for key in (own, *paper.keys) if key == own or not key.startswith("bib:")]
         self._other_keys += [(key, no) for key in paper.keys if key != own and key.startswith("bib:")]
+        records = list_record_keys(entry.identifiers, entry.title, entry.authors, entry.year)
+        records += map(make_record_key, filter(is_record_id, _list_given_record_ids(entry)))
+        rows["alias"] += [(key, no) for key in records]
         rows["put_facet"] += [(facet, no) for ids in (*facets.values(), year) for facet in ids]
         fields = make_document_fields(
             no=no,
@@ -196,6 +200,12 @@ class ShelfWriter:
 def _fold_facet_value(value: str) -> str:
     """Return the folded value. Cached, because names and keywords repeat."""
     return fold_text(" ".join(value.split()))
+
+
+def _list_given_record_ids(entry: Entry) -> list[str]:
+    """Return the ids that a paper has if the entry comes from a paper search."""
+    others = entry.search.get("other_ids")
+    return [entry.identifiers.get("id", ""), *(map(str, cast("list[Any]", others)) if isinstance(others, list) else ())]
 
 
 def _list_missing_fields(entry: Entry) -> Iterator[str]:

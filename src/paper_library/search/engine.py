@@ -10,15 +10,17 @@ from tantivy import Query as IndexQuery
 
 from paper_library.errors import OutOfBounds
 from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS
+from paper_library.search.boolean_compiler import compile_boolean_query
 from paper_library.search.compiler import CompiledQuery, Compiler
 from paper_library.search.hits import Hit
-from paper_library.search.index_terms import IndexTerms
+from paper_library.search.index_terms import IndexTerms, count_results
 from paper_library.search.parser import parse_query
 from paper_library.search.query import Query, Sort
 from paper_library.search.ranking import FoundPage, find_page
 from paper_library.search.suggestions import suggest_correction
 from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
+from uraniborg.kernel.boolean_query import Node
 from uraniborg.kernel.text import plural
 from uraniborg.kernel.words import extract_terms, fold_text
 
@@ -150,6 +152,19 @@ def search_shelf(
         page.years = [{"year": int(one["value"]), "paper_count": one["paper_count"]} for one in counted]
         page.years.sort(key=lambda one: one["year"])
     return page
+
+
+def find_boolean_matches(
+    shelf: Shelf, node: Node, limit: int, years: tuple[int | None, int | None] = (None, None)
+) -> tuple[list[int], int]:
+    """Return the numbers of the best papers that match a Boolean query, at most `limit`, and the total of all matches.
+
+    Raise OutOfBounds.
+    """
+    found = shelf.searcher.search(compile_boolean_query(shelf, node, years), max(1, min(limit, shelf.manifest.papers)))
+    addresses = [address for _, address in found.hits[:limit]]
+    numbers = cast("list[int]", shelf.searcher.fast_field_values(fields.NUMBER, addresses)) if addresses else []
+    return numbers, count_results(found)
 
 
 def find_similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> Page:

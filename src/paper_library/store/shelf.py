@@ -21,7 +21,7 @@ import tantivy
 
 from paper_library.errors import PaperAmbiguous, PaperNotFound, QueryTooSlow
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
-from paper_library.paper_ids import is_paper_id, list_lookup_keys
+from paper_library.paper_ids import RECORD_SCHEME, is_paper_id, list_lookup_keys
 from paper_library.regular_files import open_regular_file
 from paper_library.store.index import open_index
 from paper_library.store.layout import (
@@ -195,7 +195,9 @@ class Shelf:
                 found = connection.execute("SELECT no FROM alias WHERE key = ?", (key,)).fetchone()
                 if found:
                     return found[0]
-        raise PaperNotFound(identifier, nearest=self._list_nearest(identifier))
+        raise PaperNotFound(
+            identifier, nearest=self._list_nearest(identifier), knows_searches=self._has_keys_of(RECORD_SCHEME)
+        )
 
     def find_cited_number(self, no: int, key: str) -> int | None:
         """Return the number of the paper with this BibTeX key in a file next to the files of paper `no`, or None.
@@ -207,6 +209,10 @@ class Shelf:
             return None
         folders, others = ({origin.rpartition("/")[0] for origin in self.list_origins(one)} for one in (no, found[0]))
         return None if folders.isdisjoint(others) else found[0]
+
+    def _has_keys_of(self, scheme: str) -> bool:
+        query = "SELECT 1 FROM alias WHERE key >= ? AND key < ? LIMIT 1"
+        return self.get_connection().execute(query, (f"{scheme}:", f"{scheme};")).fetchone() is not None
 
     def _list_nearest(self, identifier: str) -> list[str]:
         """Return the ids and titles of the papers with this title, or whose id or key starts with it."""

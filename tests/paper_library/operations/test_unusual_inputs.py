@@ -98,6 +98,6 @@ async def test_each_query_of_a_strategy_has_its_papers_among_the_first(
     build_shelf([write_papers(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(tmp_path / "shelf"))
     queries = [{"keywords": ["whale"]}, {"keywords": ["comet", "NOT whale"]}]
-    found = await ShelfSource().search_advanced({"queries": queries, "filters": {"max_results": 6}})
+    found = (await ShelfSource().search_advanced({"queries": queries, "filters": {"max_results": 6}}))["papers"]
     assert sum("comet" in paper["title"] for paper in found) >= 3
     assert sum("whale" in paper["title"] for paper in found) >= 2

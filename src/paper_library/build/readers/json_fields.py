@@ -279,8 +279,11 @@ def _set_preferred_summary(entry: Entry, value: Any) -> None:
 def _add_identifiers(entry: Entry, value: Any) -> None:
     if isinstance(value, dict):
         for scheme, identifier in cast("dict[str, Any]", value).items():
-            if text := clean_scalar(identifier):
-                entry.identifiers[clean_line(scheme).lower()] = text
+            if not (text := clean_scalar(identifier)) or scheme == "shelf_url":
+                continue
+            # A search names a paper of a shelf by the id that the shelf gave to it.
+            name = "paper_id" if scheme == "shelf" and is_paper_id(text) else clean_line(scheme).lower()
+            entry.identifiers[name] = text
 
 
 def _set_record_id(entry: Entry, value: Any) -> None:
