@@ -1,6 +1,7 @@
 """The general domain: methods, acronyms and spelling variants of any field."""
 
 from paper_search.domains.base import Domain
+from paper_search.intent.topic_words import read_synonym_groups
 
 _SYNONYMS = {
     # machine learning and computing
@@ -117,7 +118,7 @@ _SYNONYMS = {
 GENERAL = Domain(
     name="general",
     description="Research of any field.",
-    synonyms=_SYNONYMS,
+    synonyms={**read_synonym_groups(), **_SYNONYMS},
     priority_sources=("openalex", "semantic_scholar", "crossref", "arxiv", "europepmc", "pubmed", "dblp"),
     instructions="Name the subject, the method and the setting as separate concepts, each in the words papers use.",
 )

@@ -42,6 +42,12 @@ def find_concepts(text: str, vocabulary: Vocabulary) -> list[str]:
     return informative or list(found.values())
 
 
+def split_into_chunks(text: str, vocabulary: Vocabulary) -> list[list[str]]:
+    """Return the runs of words between punctuation and function words; quoted phrases are left out."""
+    chunks = _split_chunks(text, vocabulary, _detect_foreign_function_words(text))
+    return [[word for word in chunk if not re.fullmatch(PLACEHOLDER, word)] for chunk in chunks]
+
+
 def _detect_foreign_function_words(text: str) -> frozenset[str]:
     """Return the function words of the text's language; none for English and unknown languages."""
     lower = [word for word in _ELISION.sub(r"l ", text).split() if word.islower()]

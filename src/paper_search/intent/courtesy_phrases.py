@@ -177,13 +177,12 @@ _NOUN_ALONE = re.compile(
 def remove_courtesies(text: str) -> str:
     """Return the text without courtesies, requests and bare nouns for papers."""
     pieces = _SENTENCE_END.split(_INSIDE.sub(BREAK, text))
-    bare = "".join(
-        piece if _SENTENCE_END.fullmatch(piece) else _remove_openings_and_closings(piece) for piece in pieces
-    )
+    bare = "".join(piece if _SENTENCE_END.fullmatch(piece) else remove_openings_and_closings(piece) for piece in pieces)
     return _NOUN_ALONE.sub(BREAK, f"{BREAK}{bare}{BREAK}")
 
 
-def _remove_openings_and_closings(sentence: str) -> str:
+def remove_openings_and_closings(sentence: str) -> str:
+    """Return the sentence without the requests and courtesies at its beginning and its end."""
     while closing := _CLOSING.search(sentence):
         sentence = sentence[: closing.start()]
     position = 0

@@ -1,26 +1,21 @@
 """Feedback on a round, read for the next round: words to add, words to avoid, limits to change."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 
 from paper_search.intent.authors import read_authors
-from paper_search.intent.concepts import LONGEST_CHUNK, find_concepts
+from paper_search.intent.concepts import find_concepts
 from paper_search.intent.courtesy_phrases import remove_courtesies
 from paper_search.intent.feedback_directions import Direction, compute_limit_changes, read_directions
 from paper_search.intent.languages import read_language
 from paper_search.intent.result_limits import read_amount
 from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
-from paper_search.intent.word_lists import CHATTER, FILLER
+from paper_search.intent.word_lists import CHATTER
 from paper_search.intent.years import read_years
 from paper_search.models import SearchConstraints
-from paper_search.text import STOP_WORDS, extract_terms, split_words
-
-MAX_LEARNED = 4
-MAX_AVOIDED = 3
 
 _SMALL = (
     r"(?:(?:papers?|articles?|results?|work|works|stud(?:y|ies)|research|coverage|mention)\s+)?"
@@ -140,56 +135,6 @@ def _split_wishes(clause: str) -> list[tuple[bool, str]]:
 def _find_distinctive_concepts(piece: str, vocabulary: Vocabulary) -> list[str]:
     found = find_concepts(remove_courtesies(piece), vocabulary)
     return [concept for concept in found if not _CHATTER.issuperset(concept.casefold().split())]
-
-
-def learn_terms(
-    relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str], vocabulary: Vocabulary
-) -> list[str]:
-    """Return terms of relevant titles that the query does not have: shared terms first, else longer concepts."""
-    taken = {stem for text in (*known, *irrelevant) for stem in extract_terms(text)}
-    seen: Counter[tuple[str, ...]] = Counter()
-    spelled: dict[tuple[str, ...], str] = {}
-    for title in relevant:
-        here: set[tuple[str, ...]] = set()
-        for concept in find_concepts(normalise_text(title), vocabulary):
-            for candidate in _list_subphrases(concept.split()):
-                key = make_term_key(candidate)
-                if _is_informative(candidate) and not taken.issuperset(extract_terms(candidate)):
-                    spelled.setdefault(key, candidate)
-                    here.add(key)
-        seen.update(here)
-    shared = [key for key, count in seen.items() if count > 1] or [key for key in seen if len(key) > 1] or list(seen)
-    best = sorted(shared, key=lambda key: (-seen[key], -len(key), spelled[key].casefold()))
-    chosen: list[tuple[str, ...]] = []
-    for key in best:
-        if len(chosen) < MAX_LEARNED and not any(set(key) <= set(other) for other in chosen):
-            chosen.append(key)
-    return [spelled[key] for key in chosen]
-
-
-def find_terms_to_avoid(relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Return words that occur in most irrelevant titles, in no relevant title and not in the query."""
-    safe = {stem for text in (*known, *relevant) for stem in extract_terms(text)}
-    spelled: dict[str, str] = {}
-    seen: Counter[str] = Counter()
-    for title in irrelevant:
-        here = {
-            extract_terms(word)[0]: word for word in split_words(title) if _is_informative(word) and extract_terms(word)
-        }
-        spelled = here | spelled
-        seen.update(here.keys())
-    marking = [stem for stem, count in seen.items() if count > 1 and count * 2 > len(irrelevant) and stem not in safe]
-    return [spelled[stem] for stem in sorted(marking, key=lambda stem: (-seen[stem], stem))][:MAX_AVOIDED]
-
-
-def _list_subphrases(concept: list[str]) -> list[str]:
-    sizes = range(1, min(len(concept), LONGEST_CHUNK) + 1)
-    return [" ".join(concept[at : at + size]) for size in sizes for at in range(len(concept) - size + 1)]
-
-
-def _is_informative(text: str) -> bool:
-    folded = text.casefold()
-    return len(folded) > 2 and folded not in FILLER and folded not in STOP_WORDS and not folded.isdigit()
 
 
 def _drop_duplicates(texts: Iterable[str]) -> list[str]:

@@ -12,6 +12,7 @@ from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.languages import read_language
 from paper_search.intent.preferences import PreferenceReading, read_preferences
 from paper_search.intent.purpose import read_intent_type
+from paper_search.intent.reading_notes import describe_author, describe_exclusion, describe_preferences, describe_venue
 from paper_search.intent.result_limits import read_amount
 from paper_search.intent.text_cleanup import (
     BREAK,
@@ -24,23 +25,26 @@ from paper_search.intent.text_cleanup import (
     restore_phrases,
     tidy_punctuation,
 )
+from paper_search.intent.typed_queries import TypedQuery, read_typed_query
 from paper_search.intent.venues import read_venues
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.word_lists import FILLER
-from paper_search.intent.written_queries import is_boolean_query, parse_typed_query
+from paper_search.intent.written_queries import split_exclusions
 from paper_search.intent.years import describe_years, is_publication_year, read_years
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
-from paper_search.query.boolean_query import Node, join_all, parse_query
-from paper_search.query.rendering import format_query, normalise_query, parse_phrase
+from paper_search.query.boolean_query import QUERY_SIGNS, iterate_wanted_terms, parse_query
+from paper_search.query.query_check import check_boolean_query
+from paper_search.query.rendering import format_query
 from paper_search.text import STOP_WORDS
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
+from uraniborg.kernel.field_tags import DROPPED_FIELDS, find_field_tags
 
 _IDENTIFIER = re.compile(
     r"(?<![\w\"“/.])(?:(?P<doi>(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?10\.[0-9]{4,9}/[^\s\"“”]+)"
     r"|(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)[\w./-]+)",
     re.IGNORECASE,
 )
-_DANGLING = re.compile(r"(?:\s*\b(?:AND|OR|NOT))+\s*$|\b(?:AND|OR)\s+(?=(?:AND|OR)\b)")
+_MAX_WARNINGS = 5
 _CUT = re.compile(f"{BREAK}|{PLACEHOLDER}")
 
 
@@ -48,17 +52,14 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
     """Return the intent of a query, with `notes` on how it was read. Never raises."""
     if identifiers := read_identifiers(query):
         return _make_lookup_intent(identifiers)
+    if typed := read_typed_query(query, today, vocabulary):
+        return _read_typed_query(typed, vocabulary)
     text, phrases, identifier_notes = _prepare_text(query)
     wishes = _read_wishes(text, vocabulary, today)
-    typed = remove_courtesies(read_years(wishes.rest, today).rest)
-    read = _read_boolean_query if is_boolean_query(typed) else _read_sentence
-    intent = read(wishes.rest, phrases, vocabulary, today)
+    intent = _read_sentence(wishes.rest, phrases, vocabulary, today)
     preferences = [restore_phrases(wish, phrases) for wish in wishes.preferences]
-    notes = [
-        f"“{wish}” was read as a preference: papers that meet it rank higher; the others stay in the result."
-        for wish in preferences
-    ]
-    return intent.model_copy(update={"preferences": preferences, "notes": [*identifier_notes, *intent.notes, *notes]})
+    intent = intent.model_copy(update={"preferences": preferences})
+    return intent.model_copy(update={"notes": [*identifier_notes, *intent.notes, *describe_preferences(intent)]})
 
 
 def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
@@ -127,42 +128,52 @@ def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today:
             *amount.notes,
             *years.notes,
             *language.notes,
-            *(f"“{name}” was read as an author." for name in by),
-            *(f"“{name}” was read as a journal or conference." for name in at),
-            *(f"Papers about “{name}” are excluded." for name in without),
+            *map(describe_author, by),
+            *map(describe_venue, at),
+            *map(describe_exclusion, without),
             *purpose_notes,
             *subject_notes,
         ],
     )
 
 
-def _read_boolean_query(text: str, phrases: list[str], vocabulary: Vocabulary, today: date) -> ParsedIntent:
-    """Return the intent of a boolean query, which stays as typed; only years and exclusions are read."""
-    years = read_years(text, today)
-    negatives = read_exclusions(remove_courtesies(years.rest))
-    _, concepts, notes = _read_subject(negatives.rest, phrases, vocabulary, fallback_texts=[text])
-    excluded = [restore_phrases(name, phrases) for name in negatives.excluded]
-    whole, topic = (
-        _DANGLING.sub("", tidy_punctuation(restore_phrases(part, [f'"{phrase}"' for phrase in phrases])))
-        for part in (remove_courtesies(years.rest), negatives.rest)
-    )
-    rebuilt = join_all([parse_typed_query(topic, vocabulary) or parse_query(topic)], map(parse_phrase, excluded))
-    # An exclusion from one alternative does not apply to the others, so it stays in the topic.
-    if _format_tree(rebuilt) != _format_tree(parse_typed_query(whole, vocabulary)):
-        topic, excluded = whole, []
-    return ParsedIntent(
+def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent:
+    """Return the intent of a query that a person typed; concepts and phrases serve the ranking of its papers."""
+    node = parse_query(typed.text)
+    asked, refused = split_exclusions(node) if node else (None, ())
+    wanted = list(iterate_wanted_terms(asked)) if asked else []
+    tags = [tag.text for tag in find_field_tags(typed.text.translate(QUERY_SIGNS)) if tag.is_dropped]
+    topic = format_query(asked) if asked and (refused or tags) else normalise_text(typed.text)
+    text, quoted = replace_quoted_phrases(topic)
+    _, concepts, _ = _read_subject(text, quoted, vocabulary, fallback_texts=[topic])
+    limits = SearchConstraints(year_from=typed.years.year_from, year_to=typed.years.year_to)
+    if typed.amount.max_results is not None:
+        limits.max_results = typed.amount.max_results
+    intent = ParsedIntent(
         topic=topic,
         concepts=concepts,
         intent_type=IntentType.METHOD,
-        constraints=SearchConstraints(year_from=years.year_from, year_to=years.year_to),
-        phrases=[phrase for index, phrase in enumerate(phrases) if make_placeholder(index) in negatives.rest],
-        excluded=excluded,
-        notes=["The query was read as a boolean query and is searched unchanged.", *years.notes, *notes],
+        constraints=limits,
+        phrases=list(dict.fromkeys(term.text for term in wanted if len(term.words) > 1)),
+        excluded=[term.text for part in refused for term in iterate_wanted_terms(part)],
+        preferences=typed.preferences,
+        typed_query=typed.text,
+        notes=[
+            "The query was typed and is searched unchanged.",
+            *([f"{DROPPED_FIELDS} Dropped: {', '.join(dict.fromkeys(tags))}."] if tags else []),
+            *_list_warnings(typed.text),
+            *(f"“{request}” was read as a request." for request in typed.requests),
+            *typed.amount.notes,
+            *typed.years.notes,
+        ],
     )
+    return intent.model_copy(update={"notes": [*intent.notes, *describe_preferences(intent)]})
 
 
-def _format_tree(query: Node | None) -> str:
-    return normalise_query(format_query(query)) if query else ""
+def _list_warnings(query: str) -> list[str]:
+    """Return how parts of a typed query are read otherwise than written, without the fields."""
+    warnings = [one.message for one in check_boolean_query(query)[1] if one.severity == "warning" and not one.is_field]
+    return list(dict.fromkeys(warnings))[:_MAX_WARNINGS]
 
 
 def _quote_identifiers_and_list_notes(text: str) -> tuple[str, list[str]]:

@@ -1,41 +1,66 @@
-"""The strategy of one round, planned by rule: strict queries first, then broader ones, never the same query twice."""
+"""The strategy of one round, planned by rule: concept blocks, and the ladder of queries composed of them.
 
-import re
+Queries that a person typed or edited run exactly as they are: they have no ladder, and feedback adds queries to them.
+"""
+
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from datetime import date
+from typing import Final
 
 from paper_search.identifier_queries import Identifier, make_lookup_query, read_identifiers
-from paper_search.intent.feedback import FeedbackReading, find_terms_to_avoid, learn_terms, read_feedback_texts
-from paper_search.intent.feedback_directions import Direction
-from paper_search.intent.purpose import MARKERS
-from paper_search.intent.query_composition import Composer, Idea, build_ideas, select_most_specific
-from paper_search.intent.result_limits import apply_limit_changes, correct_limits
-from paper_search.intent.vocabulary import Key, Vocabulary, make_term_key, to_singular
-from paper_search.intent.written_queries import (
-    Refiner,
-    describe_loosening,
-    describe_tightening,
-    parse_typed_query,
+from paper_search.intent.block_changes import (
+    ASKED_FOR,
+    add_blocks,
+    describe_block_changes,
+    drop_least_specific,
+    list_numbers,
+    replace_learned_blocks,
+    resolve_contradictions,
 )
+from paper_search.intent.concept_blocks import build_blocks, extract_family_name, make_block
+from paper_search.intent.feedback import FeedbackReading, read_feedback_texts
+from paper_search.intent.feedback_directions import Direction
+from paper_search.intent.result_limits import apply_limit_changes, correct_limits
+from paper_search.intent.topic_words import list_question_words
+from paper_search.intent.vocabulary import Vocabulary, make_term_key
+from paper_search.intent.written_queries import Refiner, describe_loosening, describe_tightening
 from paper_search.intent.years import RECENT_YEARS
 from paper_search.models import (
     MAX_RESULTS_CAP,
+    ConceptBlock,
     ParsedIntent,
     PartOrigin,
     QueryBuilderInput,
     SearchConstraints,
     SearchQuery,
     SearchStrategy,
+    TermSuggestion,
 )
 from paper_search.query.boolean_query import Node, iterate_wanted_terms, parse_query
+from paper_search.query.ladder import MOST_LEARNED, compose_ladder
 from paper_search.query.rendering import normalise_query, parse_phrase
 
-MAX_IDEAS = 6
-MAX_QUERIES = 3
-MAX_BROADER_QUERIES = 1
-LOOSENED = "asks for less than the last query"
-TIGHTENED = "asks for more than the last query"
+MAX_QUERIES: Final = 3
+LOOSENED: Final = "asks for less than the last query"
+TIGHTENED: Final = "asks for more than the last query"
+_BEST_TAUGHT: Final = 4
+"""The number of taught terms that stay in every plan."""
+_OFTEN: Final = 2
+"""Other taught terms leave the plan after as many rounds."""
+_WIDER: Final = frozenset({Direction.WIDER, Direction.MORE})
+_NARROWER: Final = frozenset({Direction.NARROWER, Direction.FEWER})
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The queries of a plan with their blocks, and notes on them."""
+
+    queries: list[SearchQuery] = field(default_factory=list[SearchQuery])
+    reason: str = "follows from the question"
+    blocks: list[ConceptBlock] = field(default_factory=list[ConceptBlock])
+    notes: list[str] = field(default_factory=list[str])
 
 
 def plan_strategy(
@@ -50,121 +75,160 @@ def plan_strategy(
         return _plan_lookup(identifiers, intent, sources, today)
     last = given.previous_strategies[-1] if given.previous_strategies else None
     limits = last.filters if last else intent.constraints
-    written = [node for query in given.person_queries if (node := parse_query(query.boolean_query))]
-    ideas = [Idea(found.text) for node in written for found in iterate_wanted_terms(node)] or build_ideas(
-        intent, vocabulary
-    )
     latest = read_feedback_texts(given.user_feedback.texts if given.user_feedback else (), vocabulary, today, limits)
-    feedback, learned = _collect_feedback(given, latest, ideas, vocabulary, today)
+    feedback = read_feedback_texts(given.earlier_texts, vocabulary, today)
+    feedback.merge_later(latest)
     filters, notes = correct_limits(apply_limit_changes(limits, latest.limits), today)
-    composer, contradictions = _build_composer(intent, ideas, written, feedback, vocabulary)
-    tried = _list_tried_queries(given.previous_strategies, filters)
-    markers = MARKERS.get(intent.intent_type, ())
-    queries, reason = _choose_queries(composer, feedback, learned, latest, tried, markers)
-    if isinstance(composer, Refiner) and composer.excluded:
-        queries = _select_untried([*composer.compose_first_queries(()), *queries], set(), len(written) + MAX_QUERIES)
-    if not queries and last and (changes := _compute_limits_to_change_instead(latest.directions, filters)):
+    written = given.person_queries or _list_typed_queries(intent)
+    if written:
+        draft = _plan_written_queries(written, given, feedback, latest)
+    else:
+        draft = _plan_ladder(given, last, feedback, latest, vocabulary)
+    if last and _is_unchanged(draft.queries, last) and (changes := _change_limits(latest.directions, filters)):
         filters = filters.model_copy(update=changes)
-        queries = last.queries[:1] if Direction.NARROWER in latest.directions else list(last.queries)
         notes += [f"The query cannot be changed further, so {name} is now {value}." for name, value in changes.items()]
-    if not queries:
-        queries = _select_untried(composer.compose_first_queries(()), set(), MAX_QUERIES)
-        notes.append(
-            "Every variation of this query was tried before." if queries else "The query has no words to search for."
-        )
-    elif tried and not (latest.has_content or learned):
-        marked = given.relevant_titles or given.irrelevant_titles
-        cause = "the marked papers contain no new words" if marked else "the last round got no feedback"
-        notes.append(f"The query was broadened, since {cause}.")
+    if not draft.queries:
+        notes.append("The query has no words to search for.")
     if not sources:
         notes.append("No source is available, so nothing can be searched.")
-    notes += [
-        *_describe_changes(last, queries, reason),
-        *latest.notes,
-        *feedback.notes,
-        *contradictions,
-        *(f"“{name}” was read as an author." for name in latest.authors),
-        *(f"“{text}” was added, as asked." for text in feedback.wanted if _is_in_queries(text, queries)),
-        *(
-            f"“{text}” was learned from the titles marked relevant."
-            for text in learned
-            if _is_in_queries(text, queries)
-        ),
+    notes += [*draft.notes, *latest.notes, *(f"“{name}” was read as an author." for name in latest.authors)]
+    origins = [
+        _make_origin(f"queries[{index}]", query.boolean_query or query.words, draft.reason)
+        for index, query in enumerate(draft.queries)
     ]
-    origins = [_make_origin(f"queries[{index}]", query.boolean_query, reason) for index, query in enumerate(queries)]
     origins += [
         _make_origin(name, str(value), "the feedback asks for it", by_person=True)
         for name, value in filters
         if latest.has_content and value != getattr(limits, name)
     ]
-    return SearchStrategy(queries=queries, sources=list(sources), filters=filters, notes=notes, origins=origins)
+    return SearchStrategy(
+        queries=draft.queries,
+        sources=list(sources),
+        filters=filters,
+        notes=notes,
+        origins=origins,
+        blocks=draft.blocks,
+        suggestions=_select_suggestions(given.suggestions, draft.blocks) if draft.blocks else [],
+    )
 
 
-def _is_in_queries(text: str, queries: Sequence[SearchQuery]) -> bool:
-    """Return True if a query contains the text, ignoring case."""
-    return any(text.casefold() in query.boolean_query.casefold() for query in queries)
-
-
-def _build_composer(
-    intent: ParsedIntent,
-    ideas: Sequence[Idea],
-    written: Sequence[Node],
+def _plan_ladder(
+    given: QueryBuilderInput,
+    last: SearchStrategy | None,
     feedback: FeedbackReading,
+    latest: FeedbackReading,
     vocabulary: Vocabulary,
-) -> tuple[Composer | Refiner, list[str]]:
-    """Return the composer of queries a person wrote, else of ideas, and notes on contradictions."""
-    if written:
-        own = intent.model_copy(update={"excluded": []})
-        _, excluded, contradictions = _resolve_contradictions(ideas, own, feedback, query_was_typed=False)
-        return Refiner(written, excluded), contradictions
-    typed = parse_typed_query(intent.topic, vocabulary)
-    asked, excluded, contradictions = _resolve_contradictions(
-        ideas, intent, feedback, query_was_typed=typed is not None
+) -> _Draft:
+    """Return the blocks of the last plan, changed as feedback and marks ask, and their ladder."""
+    intent = given.intent
+    before = last.blocks if last and last.blocks else build_blocks(intent, vocabulary)
+    blocks, excluded, notes = resolve_contradictions(before, [*intent.excluded, *feedback.unwanted], feedback.wanted)
+    blocks = add_blocks(
+        blocks,
+        [
+            *(make_block(text, vocabulary, reason=ASKED_FOR, learned=True) for text in feedback.wanted),
+            *(
+                ConceptBlock(name=name, variants=[name], exact=True, share=0.001, reason="named as an author")
+                for name in dict.fromkeys(map(extract_family_name, feedback.authors))
+            ),
+        ],
     )
     refused = {make_term_key(text) for text in feedback.unwanted}
-    composer = Composer(
-        asked,
-        excluded,
-        authors=_drop_known_names(map(_extract_family_name, [*intent.authors, *feedback.authors]), asked),
-        venues=_drop_known_names(intent.venues, asked),
-        typed=typed if refused.isdisjoint(make_term_key(idea.text) for idea in ideas) else None,
+    taught = _select_taught(
+        [entry for entry in given.taught if make_term_key(entry.term) not in refused], given.previous_strategies
     )
-    return composer, contradictions
-
-
-def _choose_queries(
-    composer: Composer | Refiner,
-    feedback: FeedbackReading,
-    learned: Sequence[str],
-    latest: FeedbackReading,
-    tried: set[str],
-    markers: Sequence[str],
-) -> tuple[list[SearchQuery], str]:
-    """Return queries that were not tried yet, and the reason for them."""
+    blocks = replace_learned_blocks(blocks, taught, vocabulary)
+    if taught and given.taught == given.suggestions:  # only a search without a person uses suggestions unasked
+        words = ", ".join(f"“{entry.term}”" for entry in taught)
+        notes.append(f"Second pass: the best papers of the first pass taught the terms {words}.")
+    draft = _Draft(blocks=blocks, notes=notes)
     directions = set(latest.directions)
-    if directions & {Direction.NARROWER, Direction.FEWER}:
-        return _select_untried(composer.compose_narrower(), tried, MAX_BROADER_QUERIES), TIGHTENED
-    if directions & {Direction.WIDER, Direction.MORE}:
-        asked = _select_untried(
-            composer.compose_with_terms(latest.wanted, ()), tried, MAX_QUERIES - MAX_BROADER_QUERIES
-        )
-        return [*asked, *_select_untried(composer.compose_broader(), tried, MAX_BROADER_QUERIES)], LOOSENED
-    if feedback.wanted or learned:
-        candidates, reason = (
-            composer.compose_with_terms(feedback.wanted, learned),
-            "adds what the feedback and the marks ask for",
-        )
-    elif tried and not feedback.unwanted and not feedback.authors:
-        candidates, reason = iter(()), LOOSENED
-    else:
-        reason = "follows from the question and the feedback" if tried else "follows from the question"
-        candidates = composer.compose_first_queries(markers)
-    if queries := _select_untried(candidates, tried, MAX_QUERIES):
-        return queries, reason
-    return _select_untried(composer.compose_broader(), tried, MAX_BROADER_QUERIES), LOOSENED
+    if directions & _WIDER:
+        draft.blocks, draft.reason = drop_least_specific(blocks), LOOSENED
+    elif given.taught or latest.wanted:
+        draft.reason = "adds what the feedback and the papers ask for"
+    draft.queries = compose_ladder(draft.blocks, excluded, list_question_words(intent.topic))
+    if directions & _NARROWER:
+        draft.queries, draft.reason = _keep_strict_queries(draft.queries, last), TIGHTENED
+        draft.notes.append("Only the strict queries are searched.")
+    if last and last.blocks:
+        draft.notes += describe_block_changes(last.blocks, draft.blocks)
+        if draft.queries == last.queries:
+            draft.notes.append("The queries are those of the last round; sources continue with papers that are new.")
+    return draft
 
 
-def _compute_limits_to_change_instead(directions: Sequence[Direction], filters: SearchConstraints) -> dict[str, int]:
+def _select_taught(taught: Sequence[TermSuggestion], previous: Sequence[SearchStrategy]) -> list[TermSuggestion]:
+    """Return the best terms and then those that earlier plans have not searched for often: they find other papers."""
+    searched = Counter(block.name for strategy in previous for block in strategy.blocks if block.learned)
+    best = list(taught[:_BEST_TAUGHT])
+    fresh = [entry for entry in taught[_BEST_TAUGHT:] if searched[entry.term] < _OFTEN]
+    return [*best, *fresh][:MOST_LEARNED]
+
+
+def _keep_strict_queries(queries: Sequence[SearchQuery], last: SearchStrategy | None) -> list[SearchQuery]:
+    """Return the queries of the lower half of the rungs, and of fewer rungs than the last plan had."""
+    rungs = sorted({query.rung for query in queries})
+    before = {query.rung for query in last.queries} if last else set[int]()
+    count = max(1, min(len(rungs) // 2, len(before) - 1))
+    return [query for query in queries if query.rung in rungs[:count]]
+
+
+def _plan_written_queries(
+    written: Sequence[SearchQuery], given: QueryBuilderInput, feedback: FeedbackReading, latest: FeedbackReading
+) -> _Draft:
+    """Return the queries of a person, and new ones built on them as the feedback asks."""
+    nodes = [node for query in written if (node := parse_query(query.boolean_query))]
+    wanted = {make_term_key(text) for text in feedback.wanted}
+    own = {make_term_key(term.text) for node in nodes for term in iterate_wanted_terms(node)}
+    excluded: list[Node] = []
+    notes: list[str] = []
+    for text in feedback.unwanted:
+        if make_term_key(text) in own:
+            notes.append(f"“{text}” is part of the search terms and cannot be excluded.")
+        elif make_term_key(text) not in wanted:
+            excluded += [node for spelling in list_numbers(text) if (node := parse_phrase(spelling))]
+    refiner = Refiner(nodes, excluded)
+    tried = {normalise_query(query.boolean_query) for plan in given.previous_strategies for query in plan.queries}
+    directions = set(latest.directions)
+    fresh: Iterable[SearchQuery] = ()
+    reason = "typed by a person"
+    if directions & _NARROWER:
+        fresh, reason = refiner.compose_narrower(), TIGHTENED
+    elif directions & _WIDER:
+        fresh, reason = refiner.compose_broader(), LOOSENED
+    elif feedback.wanted or feedback.authors or given.taught:
+        words = [*feedback.wanted, *map(extract_family_name, feedback.authors)]
+        fresh = refiner.compose_with_terms(words, [entry.term for entry in given.taught])
+        reason = "adds what the feedback and the papers ask for"
+    added = _select_untried(fresh, tried, 1 if directions else MAX_QUERIES)
+    kept = list(refiner.compose_first_queries(())) if excluded else list(written)
+    if added and (directions & (_NARROWER | _WIDER)):
+        before, after = written[0].boolean_query, added[-1].boolean_query
+        notes += describe_loosening(before, after) if reason == LOOSENED else describe_tightening(before, after)
+    queries = added if directions & (_NARROWER | _WIDER) and added else [*kept, *added]
+    return _Draft(queries, reason, [], notes)
+
+
+def _list_typed_queries(intent: ParsedIntent) -> list[SearchQuery]:
+    if not (tree := parse_query(intent.typed_query)):
+        return []
+    keywords = list(dict.fromkeys(term.text for term in iterate_wanted_terms(tree)))
+    return [SearchQuery(keywords=keywords, boolean_query=intent.typed_query)]
+
+
+def _select_suggestions(suggestions: Sequence[TermSuggestion], blocks: Sequence[ConceptBlock]) -> list[TermSuggestion]:
+    """Return the suggestions that no block of the plan contains, switched off or not."""
+    known = {make_term_key(text) for block in blocks for text in (block.name, *block.variants)}
+    return [entry for entry in suggestions if make_term_key(entry.term) not in known]
+
+
+def _is_unchanged(queries: Sequence[SearchQuery], last: SearchStrategy) -> bool:
+    texts, before = ([(query.boolean_query, query.words) for query in one] for one in (queries, last.queries))
+    return texts == before
+
+
+def _change_limits(directions: Sequence[Direction], filters: SearchConstraints) -> dict[str, int]:
     """Return limits to change where a direction was asked for and no query can follow it."""
     if Direction.NARROWER in directions:
         return {"max_results": max(1, filters.max_results // 2)}
@@ -176,28 +240,8 @@ def _compute_limits_to_change_instead(directions: Sequence[Direction], filters: 
     return wider or {"max_results": min(2 * filters.max_results, MAX_RESULTS_CAP)}
 
 
-def _describe_changes(last: SearchStrategy | None, queries: Sequence[SearchQuery], reason: str) -> list[str]:
-    if last is None or not last.queries or not queries:
-        return []
-    before, after = last.queries[0].boolean_query, queries[-1].boolean_query
-    if reason == LOOSENED:
-        return describe_loosening(before, after)
-    return describe_tightening(last.queries[-1].boolean_query, after) if reason == TIGHTENED else []
-
-
 def _make_origin(part: str, value: str, reason: str, *, by_person: bool = False) -> PartOrigin:
     return PartOrigin(part=part, value=value, inherited=False, reason=reason, by_person=by_person)
-
-
-def _list_tried_queries(previous: Sequence[SearchStrategy], filters: SearchConstraints) -> set[str]:
-    """Return the queries that were searched with the same years and language."""
-    bounds = filters.year_from, filters.year_to, filters.language
-    return {
-        normalise_query(query.boolean_query)
-        for strategy in previous
-        if (strategy.filters.year_from, strategy.filters.year_to, strategy.filters.language) == bounds
-        for query in strategy.queries
-    }
 
 
 def _plan_lookup(
@@ -211,89 +255,6 @@ def _plan_lookup(
             f"Only the first {len(wanted)} of {len(identifiers)} identifiers are fetched, as max_results asks."
         )
     return SearchStrategy(queries=[make_lookup_query(wanted)], sources=list(sources), filters=filters, notes=notes)
-
-
-def _collect_feedback(
-    given: QueryBuilderInput, latest: FeedbackReading, ideas: Sequence[Idea], vocabulary: Vocabulary, today: date
-) -> tuple[FeedbackReading, list[str]]:
-    """Return all feedback, earlier and latest, and the terms learned from marked titles."""
-    feedback = read_feedback_texts(given.earlier_texts, vocabulary, today)
-    feedback.merge_later(latest)
-    feedback.notes = []
-    known = [spelling for idea in ideas for spelling in (idea.text, *idea.synonyms)] + feedback.wanted
-    relevant, irrelevant = given.relevant_titles, given.irrelevant_titles
-    learned = learn_terms(relevant, irrelevant, known, vocabulary)
-    refused = {make_term_key(text) for text in feedback.unwanted}
-    # Queries that a person wrote lose words only if the person refuses these words explicitly.
-    marking = find_terms_to_avoid(relevant, irrelevant, known) if not given.person_queries else []
-    avoided = [word for word in marking if make_term_key(word) not in refused]
-    feedback.unwanted += avoided
-    feedback.notes += [f"“{word}” occurs in papers marked irrelevant and is excluded." for word in avoided]
-    return feedback, [word for word in learned if make_term_key(word) not in refused]
-
-
-def _resolve_contradictions(
-    ideas: Sequence[Idea], intent: ParsedIntent, feedback: FeedbackReading, *, query_was_typed: bool
-) -> tuple[list[Idea], list[Node], list[str]]:
-    """Return ideas to search for, nodes to exclude so that nothing is both, and a note on each contradiction."""
-    wanted = {make_term_key(text) for text in feedback.wanted}
-    unwanted = {
-        make_term_key(text): text
-        for text in (*intent.excluded, *feedback.unwanted)
-        if make_term_key(text) not in wanted
-    }
-    wanted_ideas = [
-        _drop_refused_synonyms(idea, unwanted) for idea in ideas if make_term_key(idea.text) not in unwanted
-    ]
-    if not wanted_ideas:
-        wanted_ideas = list(ideas) or [Idea(text) for text in feedback.wanted if parse_phrase(text)]
-    asked = [make_term_key(spelling) for idea in wanted_ideas for spelling in (idea.text, *idea.synonyms)] + list(
-        wanted
-    )
-    notes: list[str] = []
-    excluded: list[Node] = []
-    for key, text in unwanted.items():
-        if any(_contains_key(other, key) for other in asked) and not (query_was_typed and text in intent.excluded):
-            notes.append(f"“{text}” is part of the search terms and cannot be excluded.")
-        else:
-            excluded += [
-                node
-                for spelling in ([text] if query_was_typed else _list_spellings(text))
-                if (node := parse_phrase(spelling))
-            ]
-    return select_most_specific(wanted_ideas, MAX_IDEAS), excluded, notes
-
-
-def _drop_refused_synonyms(idea: Idea, unwanted: Iterable[Key]) -> Idea:
-    refused = list(unwanted)
-    accepted = tuple(
-        text for text in idea.synonyms if not any(_contains_key(make_term_key(text), key) for key in refused)
-    )
-    return replace(idea, synonyms=accepted)
-
-
-def _list_spellings(text: str) -> list[str]:
-    """Return a term and, for a plain plural, its singular: not every source matches both."""
-    *before, last = text.split(" ")
-    return list(dict.fromkeys([text, " ".join([*before, to_singular(last)])]))
-
-
-def _contains_key(whole: Key, part: Key) -> bool:
-    return bool(part) and any(whole[start : start + len(part)] == part for start in range(len(whole)))
-
-
-def _extract_family_name(author: str) -> str:
-    """Return the family name: sources write given names in many ways."""
-    names = [word for word in author.partition(",")[0].split() if not re.fullmatch(r"(?:\w\.-?)+", word)]
-    return names[-1] if names else author
-
-
-def _drop_known_names(names: Iterable[str], ideas: Sequence[Idea]) -> list[str]:
-    """Return the names that are not part of an idea."""
-    asked = [make_term_key(idea.text) for idea in ideas]
-    return list(
-        dict.fromkeys(name for name in names if not any(_contains_key(key, make_term_key(name)) for key in asked))
-    )
 
 
 def _select_untried(candidates: Iterable[SearchQuery], tried: set[str], limit: int) -> list[SearchQuery]:

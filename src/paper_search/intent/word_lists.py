@@ -19,7 +19,8 @@ JOINING = _split_words("""
     adopted develop developed present presents presented provide provides provided combine combines involve involves
     involved handle handles deal deals dealing exist exists increase increases reduce reduces leads make makes made
     obtain obtained compared associated determine determined given done been anyone anybody interested especially
-    particularly possibly exclusively currently already mainly mostly usually generally specifically
+    treated receiving undergoing particularly possibly exclusively currently already mainly mostly usually
+    generally specifically
     用于 基于 关于 以及 应用于 对于
 """)
 """Words that stand between concepts as function words do."""
@@ -53,15 +54,14 @@ CHATTER = FILLER | _split_words("""
 AFTER_NOT = _split_words("only just yet all always so well known enough much many limited sure")
 """Words after which "not" excludes nothing."""
 
-BROAD = _split_words("""
-    machine-learning deep-learning neural-network artificial-intelligence
-    model system algorithm simulation optimization prediction classification detection efficiency performance stability
-    design control application evaluation quality behavior property structure process data human learning theory
-    experiment framework network history century effect outcome impact role factor use method study review nature
-    adult patient people population individual participant person man men woman women child children case
-    wirkung einfluss auswirkung rolle effet rôle efecto influencia impacto papel
+NOUNS_LIKE_ADJECTIVES = _split_words("""
+    hospital animal metal signal journal mineral capital trial clinic music plastic topic traffic fabric ceramic arsenic
+    pandemic epidemic robotic olive additive library diary salary potential interval
 """)
-"""Concepts so common that a query loses little without them."""
+"""Nouns with the ending of an adjective."""
+
+NOT_SECOND = _split_words("back off up out down away together apart behave form recover work")
+"""Words that seldom end a term."""
 
 FOREIGN_FUNCTION_WORDS = (
     _split_words("""

@@ -1,12 +1,8 @@
-"""Boolean queries that a person wrote: how they are recognised, loosened, tightened, and how changes are described."""
+"""Boolean queries that a person wrote: how they are loosened and tightened, and how changes are described."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from paper_search.intent.concepts import find_concepts, is_function_word
-from paper_search.intent.text_cleanup import PLACEHOLDER, replace_quoted_phrases, restore_phrases
-from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import SearchQuery
 from paper_search.query.boolean_query import (
     AllOf,
@@ -20,32 +16,6 @@ from paper_search.query.boolean_query import (
 )
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
 from paper_search.text import split_words
-
-_OPERATOR = re.compile(r"(?<=[\w)*\ue000-\ue0ff])\s+(?:AND|OR)\s+(?=[\w(\ue000-\ue0ff])")
-_SIGNS = re.compile(rf"(\b(?:AND|OR|NOT)\b|[()]|{PLACEHOLDER})")
-_FIELD = re.compile(r"\b\w+:")
-
-
-def is_boolean_query(text: str) -> bool:
-    """Return True for a text with operators and without function words; phrases must be placeholders."""
-    operands = (word for piece in _SIGNS.split(text) if not _SIGNS.fullmatch(piece) for word in piece.split())
-    return bool(_OPERATOR.search(text)) and not _FIELD.search(text) and not any(map(is_function_word, operands))
-
-
-def parse_typed_query(text: str, vocabulary: Vocabulary) -> Node | None:
-    """Return the tree of a boolean query, or None for other text. Words side by side make phrases as in sentences."""
-    bare, phrases = replace_quoted_phrases(text)
-    if not is_boolean_query(bare):
-        return None
-    pieces = (_quote_operand(piece, vocabulary) for piece in _SIGNS.split(bare))
-    return parse_query(restore_phrases("".join(pieces), [f'"{phrase}"' for phrase in phrases]))
-
-
-def _quote_operand(piece: str, vocabulary: Vocabulary) -> str:
-    if _SIGNS.fullmatch(piece) or len(piece.split()) < 2:
-        return piece
-    phrases = " ".join(f'"{concept}"' for concept in find_concepts(piece, vocabulary))
-    return f" {phrases or piece} "
 
 
 def build_search_query(node: Node) -> SearchQuery:

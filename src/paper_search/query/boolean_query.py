@@ -1,203 +1,38 @@
-"""Boolean queries as trees: the nodes, and the parser that every source shares.
-
-`AND`, `OR` and `NOT` are operators in upper case only, and a minus before a word means NOT. Words side by side are
-joined by AND, which binds tighter than OR. Exclusions always belong to something wanted, since no source can answer an
-exclusion alone: an exclusion without a wanted part (`NOT a`, `a OR NOT b`) is dropped.
-"""
-
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
-from unicodedata import normalize
+"""Boolean queries of a paper search; `uraniborg.kernel.boolean_query` has the parser, which shelves share."""
 
 from paper_search.models import SearchQuery
-
-_MAX_DEPTH = 30
-OPERATORS = {"AND", "OR", "NOT"}
-_TOKEN = re.compile(r'"(?P<phrase>[^"]*)"|(?P<paren>[()])|(?P<word>[^\s()"]+)|"')
-_QUOTES = dict.fromkeys(map(ord, "“”„‟«»＂″"), '"')
-_NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\\]")
-# Separators are listed, not word characters: for `re` the vowel signs of many scripts are not word characters.
-_SEPARATORS = re.compile(
-    r'[\s"!$%(),:;<=>?@\[\]^`{|}~¡¿·§¶\u200b\u200e\u200f\u2012-\u2018\u201a-\u206f\u3000-\u303f'
-    r"\uff01-\uff0f\uff1a-\uff20\ufeff]+|\*(?=\S)"
+from uraniborg.kernel.boolean_query import (
+    MAX_DEPTH,
+    OPERATORS,
+    QUERY_SIGNS,
+    AllOf,
+    AnyOf,
+    Node,
+    Term,
+    iterate_wanted_terms,
+    join_all,
+    join_any,
+    parse_query,
+    split_query_words,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """Words that must follow one another; most often a single word. A word may end in `*`."""
-
-    words: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.words)
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    """Two or more nodes of which at least one must hold."""
-
-    parts: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AllOf:
-    """Nodes that must all hold (`parts`, never empty) and nodes of which none may hold (`excluded`, never an AnyOf)."""
-
-    parts: tuple["Node", ...]
-    excluded: tuple["Node", ...] = ()
-
-
-Node: TypeAlias = Term | AnyOf | AllOf
-
-
-def parse_query(query: str) -> Node | None:
-    """Return the tree of a query, or None if the query asks for nothing. Never raises.
-
-    Open brackets and quotes are closed at the end; stray brackets, quotes and operators are skipped.
-    """
-    found = _Parser(_split_tokens(query)).parse_alternatives()
-    return found if found and not _has_only_exclusions(found) else None
+__all__ = [
+    "MAX_DEPTH",
+    "OPERATORS",
+    "QUERY_SIGNS",
+    "AllOf",
+    "AnyOf",
+    "Node",
+    "Term",
+    "iterate_wanted_terms",
+    "join_all",
+    "join_any",
+    "parse_query",
+    "parse_search_query",
+    "split_query_words",
+]
 
 
 def parse_search_query(query: SearchQuery) -> Node | None:
     """Return the tree of a query's boolean form, or of its keywords if the boolean form asks for nothing."""
     return parse_query(query.boolean_query) or parse_query(" ".join(f'"{keyword}"' for keyword in query.keywords))
-
-
-@dataclass(frozen=True, slots=True)
-class _Operator:
-    sign: str
-
-
-def _split_tokens(query: str) -> list[Term | _Operator]:
-    tokens: list[Term | _Operator] = []
-    depth = 0
-    for match in _TOKEN.finditer(_NOISE.sub(" ", normalize("NFC", query).translate(_QUOTES))):
-        if paren := match["paren"]:
-            depth += 1 if paren == "(" else -1
-            if depth < 0:
-                depth = 0
-            elif depth < _MAX_DEPTH or (paren == "(" and depth == _MAX_DEPTH):
-                tokens.append(_Operator(paren))
-        elif (word := match["word"]) in OPERATORS:
-            tokens.append(_Operator(word))
-        elif word and _is_minus_sign(match):
-            tokens += [_Operator("NOT"), *(Term(words) for words in [_split_words(word)] if words)]
-        elif words := _split_words(match["phrase"] or word or ""):
-            tokens.append(Term(words))
-    return tokens
-
-
-def _is_minus_sign(match: re.Match[str]) -> bool:
-    """Return True if a word starts with a minus that excludes: `-word`, `-"a phrase"`, `-(a OR b)`."""
-    start, end = match.span()
-    before, after = match.string[max(start - 1, 0) : start], match.string[end : end + 1]
-    sign, rest = match["word"][0], match["word"][1:2]
-    return sign == "-" and (not before or before in " (") and (rest.isalnum() or (not rest and after in ('"', "(")))
-
-
-def _split_words(text: str) -> tuple[str, ...]:
-    pieces = (piece.lstrip("-+./&'#_*’").rstrip("-./&'_’") for piece in _SEPARATORS.split(text))
-    return tuple(piece for piece in pieces if any(char.isalnum() for char in piece))
-
-
-class _Parser:
-    def __init__(self, tokens: list[Term | _Operator]) -> None:
-        self._tokens = tokens
-        self._position = 0
-
-    def parse_alternatives(self) -> Node | None:
-        found: list[Node] = []
-        while True:
-            if node := self._parse_conjunction():
-                found.append(node)
-            if not self._skip_operator_if_next("OR"):
-                break
-        self._skip_operator_if_next(")")
-        return join_any(found)
-
-    def _parse_conjunction(self) -> Node | None:
-        wanted: list[Node] = []
-        excluded: list[Node] = []
-        negative = False
-        while self._position < len(self._tokens):
-            if self._is_next_operator("OR", ")"):
-                break
-            if self._skip_operator_if_next("AND"):
-                continue
-            if self._skip_operator_if_next("NOT"):
-                negative = not negative
-                continue
-            if node := self._parse_operand():
-                _add_operand(node, negative, wanted, excluded)
-            negative = False
-        return _build_conjunction(wanted, excluded)
-
-    def _parse_operand(self) -> Node | None:
-        token = self._tokens[self._position]
-        self._position += 1
-        return token if isinstance(token, Term) else self.parse_alternatives()
-
-    def _is_next_operator(self, *signs: str) -> bool:
-        token = self._tokens[self._position] if self._position < len(self._tokens) else None
-        return isinstance(token, _Operator) and token.sign in signs
-
-    def _skip_operator_if_next(self, sign: str) -> bool:
-        taken = self._is_next_operator(sign)
-        self._position += taken
-        return taken
-
-
-def _has_only_exclusions(node: Node) -> bool:
-    # Exists during parsing only, for brackets that hold a bare exclusion: `a AND (NOT b)`.
-    return isinstance(node, AllOf) and not node.parts
-
-
-def _add_operand(node: Node, negative: bool, wanted: list[Node], excluded: list[Node]) -> None:
-    if not isinstance(node, AllOf) or (negative and node.parts):
-        (excluded if negative else wanted).append(node)
-    elif negative:
-        wanted.extend([found] if (found := join_any(node.excluded)) else [])
-    else:
-        wanted.extend(node.parts)
-        excluded.extend(node.excluded)
-
-
-def _build_conjunction(wanted: list[Node], excluded: list[Node]) -> Node | None:
-    parts, unwanted = tuple(dict.fromkeys(wanted)), _flatten_alternatives(excluded)
-    if len(parts) == 1 and not unwanted:
-        return parts[0]
-    return AllOf(parts, unwanted) if parts or unwanted else None
-
-
-def _flatten_alternatives(nodes: list[Node]) -> tuple[Node, ...]:
-    flat = (part for node in nodes for part in (node.parts if isinstance(node, AnyOf) else (node,)))
-    return tuple(dict.fromkeys(flat))
-
-
-def join_any(nodes: Iterable[Node | None]) -> Node | None:
-    """Return the node that holds where one of the nodes holds; None without nodes."""
-    found = [node for node in nodes if node is not None]
-    if len(found) > 1:
-        found = [node for node in found if not _has_only_exclusions(node)]
-    parts = _flatten_alternatives(found)
-    return AnyOf(parts) if len(parts) > 1 else parts[0] if parts else None
-
-
-def join_all(nodes: Iterable[Node | None], excluded: Iterable[Node | None] = ()) -> Node | None:
-    """Return the node that holds where every node and none of the excluded holds; None without wanted nodes."""
-    wanted = [node for node in nodes if node is not None]
-    return _build_conjunction(wanted, [node for node in excluded if node is not None]) if wanted else None
-
-
-def iterate_wanted_terms(node: Node) -> Iterator[Term]:
-    """Yield the terms of a tree that are wanted, not those excluded."""
-    if isinstance(node, Term):
-        yield node
-    else:
-        for part in node.parts:
-            yield from iterate_wanted_terms(part)

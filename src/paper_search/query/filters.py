@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
@@ -12,13 +11,7 @@ from paper_search.query.languages import parse_language
 from paper_search.review_models import ExclusionReason
 from paper_search.text import extract_terms
 
-LEAST_PER_QUERY: Final = 10
 _WORD = re.compile(r"\w+[+#]*")
-
-
-def compute_query_limit(limit: int, query_count: int) -> int:
-    """Return the number of papers to fetch for each of several queries that together have a `limit`."""
-    return min(limit, max(LEAST_PER_QUERY, -(-limit // max(query_count, 1))))
 
 
 def filter_papers(
@@ -34,7 +27,9 @@ def filter_papers(
     """
     lookups = [read_identifiers(query) for query in boolean_queries]
     wanted = [identifier for found in lookups for identifier in found] if all(lookups) else []
-    queries = [parse_query(query) for query in boolean_queries] if "not" not in filters_applied_by_source else []
+    queries = [] if "not" in filters_applied_by_source else [parse_query(query) for query in boolean_queries]
+    if not all(query is not None and _can_exclude(query) for query in queries):
+        queries = []
     accepted: list[RawPaper] = []
     removed: Counter[str] = Counter()
     for paper in papers:
@@ -66,6 +61,15 @@ def _find_exclusion_reason(
     if queries and all(query is not None and is_text_excluded(query, text) for query in queries):
         return ExclusionReason.EXCLUDED_WORDS
     return None
+
+
+def _can_exclude(node: Node) -> bool:
+    """Return True if there is a text that the exclusions of the query do not allow."""
+    if isinstance(node, Term):
+        return False
+    if isinstance(node, AnyOf):
+        return all(map(_can_exclude, node.parts))
+    return bool(node.excluded) or any(map(_can_exclude, node.parts))
 
 
 def has_year_limit(filters: SearchConstraints) -> bool:

@@ -13,6 +13,7 @@ from paper_search.relevance.bm25 import measure_match_strengths, weigh_terms
 from paper_search.relevance.calibration import adjust_for_feedback, boost_for_preferences, calibrate_score
 from paper_search.relevance.candidate_terms import Candidate, Pool
 from paper_search.relevance.feedback_similarity import measure_feedback_similarity, read_marks
+from paper_search.relevance.leanings import lean_towards_best, lean_towards_marked
 from paper_search.relevance.preferences import list_met_preferences, parse_preferences
 from paper_search.relevance.reasons_and_tags import explain_score, find_tags
 from paper_search.relevance.secondary_evidence import (
@@ -23,6 +24,9 @@ from paper_search.relevance.secondary_evidence import (
 )
 from paper_search.relevance.weighted_query import Query, build_weighted_query
 
+MARKED = "papers marked relevant"
+MODEL_SHARE = 0.85
+"""The share of a paper's leaning in its score, once papers of both kinds are marked or papers taught terms."""
 CLEARLY = 0.25
 """How far a paper must lean towards marked papers for its reason to mention it."""
 
@@ -34,15 +38,17 @@ def score_papers(
 
     A paper that the intent names by identifier scores 1.
     """
-    query = build_weighted_query(intent, [extract_wanted_words(text) for text in hints.free_text])
+    query = build_weighted_query(intent, [extract_wanted_words(text) for text in hints.free_text], hints.terms)
     pool = Pool([Candidate.from_paper(paper, keep_stop_words=query.keeps_stop_words) for paper in papers])
     weights = weigh_terms(pool, query.asked)
     strengths = compute_text_strengths(pool, query, weights)
     wishes = parse_preferences(intent, this_year)
     identifiers = read_identifiers(intent.topic)
-    similarity = measure_feedback_similarity(pool.candidates, hints, keep_stop_words=query.keeps_stop_words)
-    judged: list[ScoredPaper] = []
-    for i, (paper, marked) in enumerate(zip(papers, read_marks(papers, hints), strict=True)):
+    marks = read_marks(papers, hints)
+    refused = [Candidate.from_paper(work, keep_stop_words=query.keeps_stop_words) for work in hints.irrelevant]
+    own: list[float] = []
+    remarks: list[list[str]] = []
+    for i, paper in enumerate(papers):
         candidate, counts = pool.candidates[i], pool.counts[i]
         writers, in_venue = find_wanted_authors(paper, query.authors), is_in_wanted_venue(paper, query.venues)
         held = {term for term in query.asked if term in counts}
@@ -52,20 +58,49 @@ def score_papers(
         )
         met = list_met_preferences(paper, candidate, counts, wishes)
         asked_for = find_matching_identifiers(paper, identifiers)
-        by_wish = 1.0 if asked_for else boost_for_preferences(by_text, len(met), len(wishes))
-        remarks = [*_list_remarks(marked, similarity[i], writers, in_venue), *(f"preferred: {wish}" for wish in met)]
-        remarks += [f"asked for by its identifier {identifier}" for identifier in asked_for]
-        judged.append(
-            ScoredPaper(
-                paper=paper,
-                relevance_score=round(
-                    adjust_for_feedback(by_wish, similarity[i]) if marked is None else float(marked), 6
-                ),
-                relevance_reason=explain_score(paper, candidate, counts, query, remarks),
-                tags=find_tags(paper, candidate, counts),
-            )
+        own.append(1.0 if asked_for else boost_for_preferences(by_text, len(met), len(wishes)))
+        remarks.append(
+            [
+                *([f"author: {', '.join(writers[:3])}"] if writers else []),
+                *(["in the venue asked for"] if in_venue else []),
+                *(f"preferred: {wish}" for wish in met),
+                *(f"asked for by its identifier {identifier}" for identifier in asked_for),
+            ]
         )
-    return judged
+    leanings = lean_towards_marked(pool, marks, refused)
+    group, share = MARKED, MODEL_SHARE
+    if leanings is None and hints.terms and not (hints.relevant or hints.irrelevant or identifiers):
+        leanings, group = lean_towards_best(pool, own), "the best matches"
+    if leanings is None:
+        leanings = measure_feedback_similarity(pool.candidates, hints, keep_stop_words=query.keeps_stop_words)
+        share = None
+    return [
+        ScoredPaper(
+            paper=paper,
+            relevance_score=_combine_scores(own[i], marked, leanings[i], share),
+            relevance_reason=explain_score(
+                paper,
+                pool.candidates[i],
+                pool.counts[i],
+                query,
+                [*_list_remarks(marked, leanings[i], group), *remarks[i]],
+            ),
+            tags=find_tags(paper, pool.candidates[i], pool.counts[i]),
+        )
+        for i, (paper, marked) in enumerate(zip(papers, marks, strict=True))
+    ]
+
+
+def _combine_scores(own: float, marked: bool | None, leaning: float, share: float | None) -> float:
+    """Return the final score of a paper: its mark, or else its own score and its leaning.
+
+    `share` is the share of the leaning; None if it only moves the score.
+    """
+    if marked is not None:
+        return float(marked)
+    return round(
+        adjust_for_feedback(own, leaning) if share is None else (1 - share) * own + share * (leaning + 1) / 2, 6
+    )
 
 
 def compute_text_strengths(pool: Pool, query: Query, weights: Mapping[str, float]) -> list[float]:
@@ -73,12 +108,9 @@ def compute_text_strengths(pool: Pool, query: Query, weights: Mapping[str, float
     return boost_similar_papers(pool, measure_match_strengths(pool, query, weights))
 
 
-def _list_remarks(marked: bool | None, similarity: float, writers: list[str], in_venue: bool) -> list[str]:
-    remarks = [f"author: {', '.join(writers[:3])}"] if writers else []
-    if in_venue:
-        remarks.append("in the venue asked for")
+def _list_remarks(marked: bool | None, leaning: float, group: str) -> list[str]:
     if marked is not None:
-        remarks.append("marked relevant" if marked else "marked irrelevant")
-    elif abs(similarity) > CLEARLY:
-        remarks.append(f"like papers marked {'relevant' if similarity > 0 else 'irrelevant'}")
-    return remarks
+        return ["marked relevant" if marked else "marked irrelevant"]
+    if leaning < -CLEARLY and group == MARKED:
+        return ["like papers marked irrelevant"]
+    return [f"like {group}"] if leaning > CLEARLY else []

@@ -38,6 +38,8 @@ def list_common_terms() -> frozenset[str]:
 
 CONCEPT_SHARE = 0.5
 """The weight of a concept's term that the topic itself does not contain."""
+LEARNED_SHARE = 0.4
+"""The weight of a term that papers taught."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ class Query:
         return not (self.asked or self.authors or self.venues)
 
 
-def build_weighted_query(intent: ParsedIntent, free_text: Iterable[str] = ()) -> Query:
+def build_weighted_query(
+    intent: ParsedIntent, free_text: Iterable[str] = (), learned_terms: Iterable[str] = ()
+) -> Query:
     """Return the query behind an intent; `free_text` that a person added counts as part of the topic."""
     topics = [text for text in (intent.topic, *free_text) if text] or intent.concepts
     keep = not any(extract_terms(text) for text in (*topics, *intent.concepts, *intent.phrases))
@@ -83,11 +87,15 @@ def build_weighted_query(intent: ParsedIntent, free_text: Iterable[str] = ()) ->
     asked: dict[str, float] = dict(Counter(chain(*runs)))
     for term in chain(*concepts, *phrases):
         asked.setdefault(term, CONCEPT_SHARE)
+    own = frozenset(asked)
+    for text in learned_terms:
+        for term in extract_terms(text):
+            asked.setdefault(term, LEARNED_SHARE)
     return Query(
         asked=asked,
         pairs=tuple(dict.fromkeys(p for run in (*runs, *concepts) for p in pairwise(run) if p[0] != p[1])),
         phrases=tuple(tuple(run) for run in phrases if len(run) > 1),
-        distinctive=_drop_common_terms(asked),
+        distinctive=_drop_common_terms(own),
         essentials=tuple(
             held for held in (_drop_common_terms(runs[0] if runs else []), _drop_common_terms(chain(*concepts))) if held
         ),

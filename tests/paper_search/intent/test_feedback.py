@@ -7,8 +7,6 @@ import pytest
 from paper_search.domains import get_domain
 from paper_search.intent.feedback import (
     extract_wanted_words,
-    find_terms_to_avoid,
-    learn_terms,
     read_feedback,
     read_feedback_texts,
 )
@@ -121,49 +119,3 @@ def test_an_author_in_feedback_is_an_author_and_not_a_word() -> None:
 def test_wanted_and_refused_words_of_feedback_are_separated(feedback: str, wanted: str, unwanted: list[str]) -> None:
     assert extract_wanted_words(feedback) == wanted
     assert read_feedback(feedback, Vocabulary({}), TODAY).unwanted == unwanted
-
-
-RELEVANT = [
-    "Equivariant message passing for molecules",
-    "Message passing in quantum chemistry",
-    "Quantum chemistry by nets",
-]
-
-
-def test_terms_shared_by_relevant_titles_are_learned() -> None:
-    assert learn_terms(RELEVANT, [], ["nets"], VOCABULARY) == ["message passing", "quantum chemistry"]
-
-
-def test_terms_of_the_query_and_of_irrelevant_titles_are_not_learned() -> None:
-    learned = learn_terms(RELEVANT, ["Passing a message"], ["quantum chemistry"], VOCABULARY)
-    assert "message passing" not in learned
-    assert "quantum chemistry" not in learned
-
-
-def test_one_relevant_title_gives_its_longer_concepts() -> None:
-    assert learn_terms(RELEVANT[:1], [], ["molecules"], VOCABULARY) == ["Equivariant message passing"]
-
-
-def test_one_title_of_single_words_gives_these_words() -> None:
-    assert learn_terms(["Mindfulness"], [], ["burnout"], VOCABULARY) == ["Mindfulness"]
-
-
-def test_without_titles_no_term_is_learned() -> None:
-    assert learn_terms([], [], [], VOCABULARY) == []
-    assert learn_terms(["", "???", "A study"], [], [], VOCABULARY) == []
-
-
-TRAFFIC = ["Traffic forecasting with nets", "Urban traffic prediction", "Road traffic and weather"]
-
-
-def test_a_word_of_most_irrelevant_titles_is_avoided() -> None:
-    assert find_terms_to_avoid([], TRAFFIC, ["nets"]) == ["traffic"]
-
-
-def test_a_word_is_not_avoided_when_a_relevant_title_or_the_query_has_it() -> None:
-    assert find_terms_to_avoid(["Traffic of molecules"], TRAFFIC, []) == []
-    assert find_terms_to_avoid([], TRAFFIC, ["traffic jams"]) == []
-
-
-def test_one_irrelevant_title_is_too_little_to_avoid_anything() -> None:
-    assert find_terms_to_avoid([], TRAFFIC[:1], []) == []

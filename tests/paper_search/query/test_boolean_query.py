@@ -82,7 +82,7 @@ def test_unbalanced_input_is_parsed_as_far_as_possible(query: str, tree: Node) -
 
 
 def test_words_lose_only_the_characters_that_are_operators_of_sources() -> None:
-    found = parse_query("COVID-19 C++ O'Neill perovskit* --dash +plus title:word हिन्दी e\u0301te\u0301 wom*n")
+    found = parse_query("COVID-19 C++ O'Neill perovskit* --dash +plus ratio:word हिन्दी e\u0301te\u0301 wom*n")
     assert isinstance(found, AllOf)
     assert [part.text for part in found.parts if isinstance(part, Term)] == [
         "COVID-19",
@@ -91,7 +91,7 @@ def test_words_lose_only_the_characters_that_are_operators_of_sources() -> None:
         "perovskit*",
         "dash",
         "plus",
-        "title word",
+        "ratio word",
         "हिन्दी",
         "été",
         "wom n",

@@ -5,10 +5,8 @@ from hypothesis import strategies as st
 from paper_search.models import RawPaper, SearchConstraints
 from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import (
-    LEAST_PER_QUERY,
     can_be_same_language,
     can_be_within_years,
-    compute_query_limit,
     filter_papers,
     is_text_excluded,
 )
@@ -122,11 +120,3 @@ def test_a_paper_that_one_of_several_queries_allows_is_not_excluded() -> None:
     paper = RawPaper(title="Graphene oxide", source="any")
     assert filter_papers([paper], SearchConstraints(), ["graphene NOT oxide", "graphene"]) == ([paper], {})
     assert filter_papers([paper], SearchConstraints(), ["graphene NOT oxide"]) == ([], {"excluded_words": 1})
-
-
-@given(st.integers(0, 2000), st.integers(0, 50))
-def test_the_limits_of_the_queries_add_up_to_at_least_the_limit(limit: int, queries: int) -> None:
-    share = compute_query_limit(limit, queries)
-    assert share <= limit
-    assert share * max(queries, 1) >= limit
-    assert share >= min(limit, LEAST_PER_QUERY)

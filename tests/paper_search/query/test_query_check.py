@@ -1,8 +1,10 @@
 """Checks of queries while a person types them."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from paper_search.query.query_check import check_boolean_query
+from paper_search.query.query_check import check_boolean_query, describe_query_errors, list_query_errors
 
 
 @pytest.mark.parametrize(
@@ -15,12 +17,34 @@ from paper_search.query.query_check import check_boolean_query
         ("moon OR", "error", (5, 7)),
         ("moon AND AND tide", "error", (9, 12)),
         ("moon and tide", "warning", (5, 8)),
-        ("title:moon", "warning", (0, 10)),
+        ("title:moon", "warning", (0, 6)),
         ("moon NEAR/3 tide", "warning", (5, 11)),
         ("mo* tide", "warning", (0, 3)),
         ("m*on tide", "warning", (0, 4)),
-        ("moon () tide", "warning", (5, 7)),
+        ("moon () tide", "error", (5, 7)),
         ("NOT moon", "error", (0, 8)),
+        ("(stem AND (cancer OR", "error", (10, 11)),
+        ("(stem AND (cancer OR", "error", (18, 20)),
+        ("stem AND OR cancer", "error", (9, 11)),
+        ("title:(…) AND [x]", "error", (6, 9)),
+        ("title:(…) AND [x]", "error", (14, 17)),
+        ("moon AND … AND tide", "error", (11, 14)),
+        ('moon AND ""', "error", (9, 11)),
+        ("moon [tide", "warning", (5, 6)),
+        ("colour:(red OR blue)", "error", (0, 7)),
+        ("moon OR NOT tide", "error", (8, 16)),
+        ("(moon OR -tide) AND ring", "error", (9, 14)),
+        ("moon NOT (tide OR NOT ring)", "error", (18, 26)),
+        ("(" * 31 + "moon" + ")" * 31, "error", (30, 31)),
+        ("moon[tiab]", "warning", (4, 10)),
+        ("moon*.ti,ab.", "warning", (5, 12)),
+        ("TS=(moon AND tide)", "warning", (0, 3)),
+        ("moon adj3 tide", "warning", (5, 9)),
+        ("wom?n", "warning", (0, 5)),
+        ("moon ANDNOT tide", "error", (5, 11)),
+        ("moon && tide", "warning", (5, 7)),
+        ("benzo[a]pyrene", "warning", (0, 14)),
+        ('"moon tide*"', "warning", (0, 12)),
         ("", "error", (0, 0)),
     ],
 )
@@ -33,7 +57,18 @@ def test_a_problem_is_reported_with_its_position(query: str, severity: str, span
 
 @pytest.mark.parametrize(
     "query",
-    ['("exomoon" OR moon*) AND stability NOT ring', "a AND NOT b", "TRAPPIST-1", "10.1086/341477", "-ring moon"],
+    [
+        *('("exomoon" OR moon*) AND stability NOT ring', "a AND NOT b", "TRAPPIST-1", "10.1086/341477", "-ring moon"),
+        *(
+            "a AND (NOT b)",
+            'a AND -"b c"',
+            "a NOT (b OR c)",
+            "(NOT b) AND a",
+            "doi:10.1086/341477 AND moon",
+            "(a OR b) AND c",
+        ),
+        *("“a b” OR （c AND d）", "(a AND b) OR (c NOT d)", "NOT NOT a"),
+    ],
 )
 def test_a_correct_query_has_no_problems(query: str) -> None:
     assert check_boolean_query(query)[1] == []
@@ -41,3 +76,56 @@ def test_a_correct_query_has_no_problems(query: str) -> None:
 
 def test_a_query_is_returned_as_it_is_read() -> None:
     assert check_boolean_query("moon (tide OR ring")[0] == "moon AND (tide OR ring)"
+
+
+@pytest.mark.parametrize(
+    ("query", "read_as"),
+    [
+        ("title:moon AND tide", "moon AND tide"),
+        ('"Neoplasms"[MeSH Terms:noexp] OR cancer[Title/Abstract]', "Neoplasms OR cancer"),
+        ("statin*.ti,ab. AND lipid*.mp.", "statin* AND lipid*"),
+        ("TITLE-ABS-KEY ( urban AND heat )", "urban AND heat"),
+        ("TS=(urban AND heat)", "urban AND heat"),
+        ('"title:moon" AND tide', '"title moon" AND tide'),
+        ("risk:benefit AND drug", '"risk benefit" AND drug'),
+        ("doi:10.1086/341477 AND moon", '"10.1086/341477" AND moon'),
+        ("（moon OR tide） AND ring", "(moon OR tide) AND ring"),
+    ],
+)
+def test_the_names_of_known_fields_are_dropped_and_not_searched_as_words(query: str, read_as: str) -> None:
+    assert check_boolean_query(query)[0] == read_as
+
+
+def test_an_error_names_its_position_the_spot_and_all_further_errors() -> None:
+    query = "stem AND OR cancer)"
+    message, hint, fields = describe_query_errors(query, list_query_errors(query))
+    assert message == (
+        "The query has an error at character 6, “AND OR cancer)”: AND has nothing after it. Errors after it: 2."
+    )
+    assert "Write a word after AND" in hint
+    assert (fields["start"], fields["end"]) == (5, 8)
+    assert [problem["start"] for problem in fields["problems"]] == [5, 9, 18]
+
+
+NODES = st.recursive(
+    st.sampled_from(["ice", "snow", '"sea ice"', "hail*", "COVID-19"]),
+    lambda inner: st.builds(
+        "({}{}{})".format, inner, st.sampled_from([" AND ", " OR ", " NOT ", " AND NOT ", " "]), inner
+    ),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(NODES)
+def test_complete_queries_have_no_errors(query: str) -> None:
+    assert list_query_errors(query) == []
+
+
+@settings(deadline=None)
+@given(NODES, st.integers(0, 200))
+def test_a_query_that_lost_a_bracket_has_an_error(query: str, index: int) -> None:
+    brackets = [position for position, sign in enumerate(query) if sign in "()"]
+    if brackets:
+        position = brackets[index % len(brackets)]
+        assert list_query_errors(query[:position] + query[position + 1 :])

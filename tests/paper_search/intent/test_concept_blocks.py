@@ -1,0 +1,172 @@
+"""The concept blocks of questions: words without a topic make none, and each block holds all ways to write a term."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from paper_search.domains import get_domain
+from paper_search.intent.concept_blocks import MAX_VARIANTS, build_blocks, make_block
+from paper_search.intent.topic_words import estimate_share, is_generic, list_spellings
+from paper_search.intent.vocabulary import Vocabulary
+from paper_search.models import ConceptBlock, ParsedIntent, QueryBuilderInput
+from paper_search.query.boolean_query import iterate_wanted_terms, parse_query
+from paper_search.skills.intent_parser import IntentParser
+from paper_search.skills.query_builder import QueryBuilder
+from paper_search.text import extract_terms
+from uraniborg.kernel.clock import FrozenClock
+
+CLOCK = FrozenClock(datetime(2024, 6, 15, tzinfo=UTC))
+VOCABULARY = Vocabulary(get_domain("general").synonyms)
+WITHOUT_TOPIC = (
+    "effectiveness association relationship role study measured reduce review systematic effects influence impact "
+    "outcomes evidence prevent improve trial trials prediction determinants comparison use methods analysis factors"
+)
+QUESTIONS = [
+    ("effectiveness of yoga for chronic back pain", {"yoga", "back pain"}),
+    ("association between coffee and gout", {"coffee", "gout"}),
+    ("relationship between sleep and memory in bats", {"sleep", "memory", "bats"}),
+    ("the role of mycorrhiza in drought", {"mycorrhiza", "drought"}),
+    ("a study of volcanic lightning", {"volcanic lightning"}),
+    ("how is soil moisture measured from satellites", {"soil moisture", "satellites"}),
+    ("how to reduce noise in quantum dots", {"noise", "quantum dots"}),
+    ("mindfulness for teacher burnout: a systematic review", {"mindfulness", "teacher burnout"}),
+    ("impact of tariffs on wine exports", {"tariffs", "wine exports"}),
+    ("influence of moonlight on owl hunting", {"moonlight", "owl hunting"}),
+    ("How do rocky exoplanets form", {"rocky exoplanets"}),
+    ("adapt language models to dialects", {"language models", "dialects"}),
+    ("Is cellular therapy beneficial for psoriasis", {"cellular therapy", "psoriasis"}),
+    ("predict protein-ligand affinity", {"protein-ligand affinity"}),
+    ("off-target effects prediction for CRISPR", {"off-target", "CRISPR"}),
+    ("comparison of haiku and sonnets", {"haiku", "sonnets"}),
+    ("determinants of voter turnout in cantons", {"voter turnout", "cantons"}),
+    ("interventions to prevent bullying in schools: evidence from trials", {"bullying", "schools"}),
+    ("use of lidar in archaeology", {"lidar", "archaeology"}),
+    ("Can coral reefs recover after bleaching?", {"bleaching"}),
+]
+
+
+async def read_intent(query: str) -> ParsedIntent:
+    return await IntentParser(domain="general", clock=CLOCK).parse(query)
+
+
+async def list_blocks(query: str) -> list[ConceptBlock]:
+    return build_blocks(await read_intent(query), VOCABULARY)
+
+
+def list_numberless(names: set[str]) -> set[tuple[str, ...]]:
+    return {tuple(extract_terms(name)) for name in names}
+
+
+@pytest.mark.parametrize(("question", "expected"), QUESTIONS)
+async def test_only_terms_with_a_topic_are_blocks_and_conditions(question: str, expected: set[str]) -> None:
+    names = {block.name for block in await list_blocks(question)}
+    assert list_numberless(expected) <= list_numberless(names)
+    generic = {stem for word in WITHOUT_TOPIC.split() for stem in extract_terms(word)}
+    plan = await QueryBuilder(None, "general", ["crossref"], CLOCK).build(
+        QueryBuilderInput(intent=await read_intent(question))
+    )
+    for query in plan.queries:
+        if tree := parse_query(query.boolean_query):
+            alone = {tuple(extract_terms(term.text)) for term in iterate_wanted_terms(tree)}
+            assert not {terms[0] for terms in alone if len(terms) == 1} & generic, query.boolean_query
+    glued = (
+        "exoplanets form",
+        "predict protein",
+        "adapt language",
+        "therapy beneficial",
+        "target effect",
+        "prediction",
+    )
+    assert not any(part in " ".join(names) for part in glued)
+
+
+@pytest.mark.parametrize("word", WITHOUT_TOPIC.split())
+def test_a_word_without_a_topic_is_recognised_in_any_inflection(word: str) -> None:
+    assert is_generic(word)
+    assert is_generic(word.capitalize())
+
+
+@pytest.mark.parametrize("word", ["graphene", "sleep", "malaria", "tariff", "sonnet", "COVID-19", "coral"])
+def test_words_with_a_topic_are_not_generic(word: str) -> None:
+    assert not is_generic(word)
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "variants"),
+    [
+        ("tumour growth", "tumour growth", {"tumor growth"}),
+        ("anemia in horses", "anemia", {"anaemia"}),
+        ("colour vision", "colour vision", {"color vision"}),
+        ("medical student", "medical student", {"medical students"}),
+        ("solar cells", "solar cells", {"solar cell"}),
+        ("protein-ligand docking", "protein-ligand docking", {"protein ligand docking"}),
+        ("quantum frobnication theory (QFT)", "quantum frobnication theory", {"QFT"}),
+        ("GNN for traffic", "GNN", {"graph neural network"}),
+        ("COVID-19 vaccines", "COVID-19", {"SARS-CoV-2"}),
+        ("heart attack", "heart attack", {"myocardial infarction"}),
+    ],
+)
+async def test_a_block_holds_spellings_numbers_acronyms_and_synonyms(
+    question: str, name: str, variants: set[str]
+) -> None:
+    block = next(block for block in await list_blocks(question) if block.name == name)
+    assert block.variants[0] == name
+    assert variants <= set(block.variants)
+    assert len(block.variants) <= MAX_VARIANTS
+    assert len({one.casefold() for one in block.variants}) == len(block.variants)
+
+
+@pytest.mark.parametrize(
+    ("word", "wrong"),
+    [("academic", "acadaemic"), ("leukaemia", "leukaaemia"), ("epidemic", "epidaemic"), ("y", "yies")],
+)
+def test_a_spelling_is_never_invented(word: str, wrong: str) -> None:
+    assert wrong not in list_spellings(word)
+
+
+def test_each_spelling_leads_to_the_other() -> None:
+    assert "leukemia" in list_spellings("leukaemia")
+    assert "leukaemia" in list_spellings("leukemia")
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "alternatives"),
+    [
+        ("infliximab or etanercept in psoriasis", "infliximab or etanercept", ["infliximab", "etanercept"]),
+        ("trust, privacy and fairness of robots", "trust or privacy or fairness", ["trust", "privacy", "fairness"]),
+    ],
+)
+async def test_the_terms_of_a_list_are_one_block(question: str, name: str, alternatives: list[str]) -> None:
+    listed, other = await list_blocks(question)
+    assert listed.name == name
+    assert listed.variants[: len(alternatives)] == alternatives
+    assert other.name not in alternatives
+
+
+async def test_two_terms_joined_by_and_are_two_blocks() -> None:
+    assert [block.name for block in await list_blocks("coffee and gout")] == ["coffee", "gout"]
+
+
+async def test_a_quoted_phrase_is_an_exact_block_without_variants() -> None:
+    first, other = await list_blocks('"working memory" in ravens')
+    assert (first.name, first.variants, first.exact) == ("working memory", ["working memory"], True)
+    assert (other.name, other.exact) == ("ravens", False)
+
+
+async def test_an_author_inside_a_block_is_not_required_again() -> None:
+    assert [block.name for block in await list_blocks("papers by Jane Doe")] == ["Jane Doe"]
+
+
+async def test_the_people_of_a_question_are_a_block() -> None:
+    assert [block.name for block in await list_blocks("adolescent mental health")] == ["adolescent", "mental health"]
+
+
+async def test_a_question_of_words_without_a_topic_still_has_blocks() -> None:
+    assert await list_blocks("effects of treatment") != []
+
+
+def test_a_learned_block_keeps_its_reason_and_the_rarest_term_has_the_smallest_share() -> None:
+    block = make_block("obliquity", VOCABULARY, reason="in 3 of 4 papers", learned=True)
+    assert (block.learned, block.reason, block.active) == (True, "in 3 of 4 papers", True)
+    assert estimate_share("sleep quality") <= estimate_share("sleep") < estimate_share("language")
+    assert estimate_share("the of") == 1.0
