@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.identifier_queries import Identifier
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.boolean_query import Node
 from paper_search.query.filters import has_year_limit
 from paper_search.query.rendering import quote_term_if_needed, render_search_query_within_limit, render_with_operators
@@ -36,6 +36,7 @@ class Arxiv:
     """The definition of arXiv."""
 
     name = NAME
+    kind: SourceKind = "boolean"
     capabilities = frozenset({"year", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
@@ -56,7 +57,7 @@ class Arxiv:
             for batch in split_batches(ids, _PAGE)
         ]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response) -> Page:
         feed = parse_xml(NAME, response)
         if feed.tag != f"{_ATOM}feed":
             raise make_unreadable_error(NAME, "XML that is not an Atom feed")
@@ -69,7 +70,7 @@ class Arxiv:
         more = start < (found or 0)
         if more and not entries:  # this happens under load, and a retry gets the entries
             raise RetryableError(f"{NAME} sent an empty page although it has more papers.", source=NAME)
-        return Page(papers, (replace_params(request, start=start),) if more and len(papers) < limit else (), found)
+        return Page(papers, (replace_params(request, start=start),) if more else (), found, len(entries))
 
     def read_failure(self, response: Response) -> Exception | None:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from paper_search.identifier_queries import Identifier
-from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.boolean_query import AllOf, Node, parse_search_query
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import list_wanted_words, render_within_limit
@@ -73,6 +73,7 @@ class Crossref:
     """The definition of Crossref."""
 
     name = NAME
+    kind: SourceKind = "ranked"
     capabilities = frozenset({"year"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
@@ -82,7 +83,8 @@ class Crossref:
             return []
         # Exclusions are applied afterwards, so more papers are fetched.
         wanted = limit * 2 if isinstance(node, AllOf) and node.excluded else limit
-        params = [("query.bibliographic", words), ("rows", str(limit_page_size(wanted, _PAGE))), ("offset", "0")]
+        start = ("offset", "0") if wanted <= _MAX_OFFSET else ("cursor", "*")
+        params = [("query.bibliographic", words), ("rows", str(limit_page_size(wanted, _PAGE))), start]
         if restrictions := _build_filter(filters):
             params.append(("filter", restrictions))
         return [Request(NAME, _URL, (*params, ("select", _FIELDS)))]
@@ -97,7 +99,7 @@ class Crossref:
         ]
         return [*(Request(NAME, _URL, params) for params in together), *alone]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response) -> Page:
         body = parse_json_object(NAME, response)
         message, kind = get_object_or_empty(body.get("message")), clean_text(body.get("message-type"))
         if body.get("status") != "ok" or not message:
@@ -113,7 +115,7 @@ class Crossref:
             return Page([])
         works = get_list_or_raise(NAME, message, "items")
         papers, found = read_papers(list_json_objects(works), _read_paper), parse_count(message.get("total-results"))
-        return Page(papers, _build_next_requests(request, len(works), found) if len(papers) < limit else (), found)
+        return Page(papers, _build_next_requests(request, message, len(works), found), found, len(works))
 
     def read_failure(self, response: Response) -> Exception | None:
         return make_permanent_refusal_error(
@@ -124,8 +126,13 @@ class Crossref:
 definition: SourceDefinition = Crossref()
 
 
-def _build_next_requests(request: Request, received: int, found: int | None) -> tuple[Request, ...]:
+def _build_next_requests(
+    request: Request, message: dict[str, object], received: int, found: int | None
+) -> tuple[Request, ...]:
     params = dict(request.params)
+    if "cursor" in params:
+        cursor = clean_text(message.get("next-cursor"))
+        return (replace_params(request, cursor=cursor),) if received and cursor else ()
     offset = (parse_count(params.get("offset")) or 0) + received
     if (
         not received

@@ -4,7 +4,7 @@ import re
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.boolean_query import AllOf, Node, parse_search_query
 from paper_search.query.rendering import list_word_clauses, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
@@ -52,6 +52,7 @@ class Dblp:
     """The definition of DBLP."""
 
     name = NAME
+    kind: SourceKind = "boolean"
     capabilities = frozenset[str]()
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
@@ -64,14 +65,14 @@ class Dblp:
         size = _PAGE if narrowed else limit_page_size(limit, _PAGE)
         return [Request(NAME, _URL, (("q", words), ("format", "json"), ("h", str(size)), ("f", "0"), ("c", "0")))]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response) -> Page:
         hits = _read_xml_hits_in_json_form(response) if is_xml_or_html(response) else _read_json_hits(response)
         records = get_list_or_raise(NAME, {"hits": hits.get("hit")}, "hits")
         papers = read_papers((get_object_or_empty(hit.get("info")) for hit in list_json_objects(records)), _read_paper)
         found = parse_count(hits.get("@total"))
         start = (parse_count(hits.get("@first")) or 0) + len(records)
-        more = records and len(papers) < limit and start < (found or 0)
-        return Page(papers, (replace_params(request, f=start),) if more else (), found)
+        more = records and start < (found or 0)
+        return Page(papers, (replace_params(request, f=start),) if more else (), found, len(records))
 
     def read_failure(self, response: Response) -> Exception | None:
         return None

@@ -5,7 +5,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from paper_search.identifier_queries import Identifier
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_bibliographic_code
 from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
@@ -57,6 +57,7 @@ class EuropePmc:
     """The definition of Europe PMC."""
 
     name = NAME
+    kind: SourceKind = "boolean"
     capabilities = frozenset({"year", "language", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
@@ -77,7 +78,7 @@ class EuropePmc:
         ]
         return [_build_search_request(" OR ".join(batch), len(batch)) for batch in split_batches(terms, _TERMS_AT_ONCE)]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response) -> Page:
         body = (
             _convert_xml_to_dict(parse_xml(NAME, response))
             if is_xml_or_html(response)
@@ -95,10 +96,9 @@ class EuropePmc:
         papers = read_papers(list_json_objects(records), _read_paper)
         cursor = clean_text(body.get("nextCursorMark"))
         fresh = cursor and cursor != dict(request.params).get("cursorMark")
-        more = records and fresh and len(papers) < limit
-        return Page(
-            papers, (replace_params(request, cursorMark=cursor),) if more else (), parse_count(body.get("hitCount"))
-        )
+        more = records and fresh
+        follow = (replace_params(request, cursorMark=cursor),) if more else ()
+        return Page(papers, follow, parse_count(body.get("hitCount")), len(records))
 
     def read_failure(self, response: Response) -> Exception | None:
         body = get_object_or_empty(try_parse_json(response))

@@ -1,9 +1,14 @@
 """Installed sources, which other packages provide under the entry point `paper_search.sources`.
 
 Each entry point loads to a callable without arguments that returns an object with a `source_name` and a coroutine
-method `search_advanced(strategy)`. The method gets the strategy as a plain dictionary and returns a list of plain
-dictionaries with the fields of a RawPaper. It needs none of the classes of this package, and its errors do not end the
-search. The object may have a method `is_ready()`: while that returns False, only searches that name the source use it.
+method `search_advanced(strategy)`. The method gets a strategy with one query as a plain dictionary, and returns a list
+of plain dictionaries with the fields of a RawPaper, or `{"papers": [...], "total": 4312, "stopped": "source_limit"}`.
+It needs none of the classes of this package, and its errors do not end the search.
+
+The object may have an attribute `kind`: "boolean" sources receive Boolean queries, "ranked" ones plain words, each in
+the field `boolean_query`. It may have a method `is_ready()`: while that returns False, only searches that name the
+source use it. It may have `capabilities`, a set of the filters ("year", "language", "not") that it applies, which are
+then not checked afterwards, and a `remark`, a sentence for the plan.
 
 An installed source has a definition and a transport like other sources, so its answers are recorded and replayed too.
 """
@@ -13,19 +18,22 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from paper_search.errors import NonRetryableError
 from paper_search.identifier_queries import Identifier, make_lookup_query
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceKind
 from paper_search.sources.interfaces import Page, Request, Response
+from paper_search.sources.response_bodies import replace_params
+from paper_search.sources.source_replies import read_source_reply
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
 
 GROUP: Final = "paper_search.sources"
 SCHEME: Final = "entry-point:"
+_FILTERS: Final = frozenset({"year", "language", "not"})
 _log = get_logger(__name__)
 _Search = Callable[[dict[str, Any]], Awaitable[Any]]
 
@@ -40,6 +48,32 @@ def list_ready_source_names() -> list[str]:
     return [name for name, entry in list_installed_entry_points().items() if _is_ready(entry)]
 
 
+def load_installed_definition(name: str) -> "InstalledDefinition":
+    """Return the definition with the kind, the capabilities and the remark that the object declares."""
+    source = _load_object_or_none(name)
+    return InstalledDefinition(
+        name,
+        load_source_kind(name),
+        capabilities=_FILTERS.intersection(getattr(source, "capabilities", ())),
+        remark=str(getattr(source, "remark", "")),
+    )
+
+
+def _load_object_or_none(name: str) -> object:
+    try:
+        return list_installed_entry_points()[name].load()()
+    except Exception:  # the failure is reported when the source is searched
+        return None
+
+
+def load_source_kind(name: str) -> SourceKind | None:
+    """Return the kind that the object of an entry point declares, or None."""
+    kind = getattr(_load_object_or_none(name), "kind", None)
+    if kind not in (None, "boolean", "ranked"):
+        _log.warning("the kind of an installed source must be boolean or ranked", source=name, kind=str(kind)[:80])
+    return kind if kind in ("boolean", "ranked") else None
+
+
 def _is_ready(entry: EntryPoint) -> bool:
     try:
         ready = getattr(entry.load()(), "is_ready", None)
@@ -50,12 +84,24 @@ def _is_ready(entry: EntryPoint) -> bool:
 
 
 class InstalledDefinition:
-    """The definition of an installed source. Filters are applied to its answers."""
+    """The definition of an installed source. Filters that it does not have as capabilities are applied to its answers.
 
-    capabilities = frozenset[str]()
+    A source without a kind receives the Boolean queries, and gets no call for a further page.
+    """
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        kind: SourceKind | None = None,
+        *,
+        capabilities: frozenset[str] = frozenset(),
+        remark: str = "",
+    ) -> None:
         self.name = name
+        self.kind: SourceKind | None = kind
+        self.capabilities = capabilities
+        self.remark = remark
+        """What readers of a plan should know about the source, such as the fields that it compares."""
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         wanted = filters.model_copy(update={"max_results": limit})
@@ -66,16 +112,21 @@ class InstalledDefinition:
         """Return a search for the identifiers as words; other works in the answer are dropped afterwards."""
         return self.build_requests(make_lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
-        answer: object = json.loads(response.body)
-        if not isinstance(answer, list):
-            raise NonRetryableError(f"{self.name} must return a list, got {type(answer).__name__}.")
-        records = cast(list[Any], answer)
-        read = [self._read_paper(record) for record in records]
-        papers = [paper for paper in read if paper is not None]
+    def read_response(self, request: Request, response: Response) -> Page:
+        reply = read_source_reply(self.name, json.loads(response.body))
+        params = dict(request.params)
+        records = reply.papers[int(params.get("skip", 0)) :]
+        papers = [paper for record in records if (paper := self._read_paper(record)) is not None]
         if records and not papers:
             raise NonRetryableError(f"None of the {len(records)} records of {self.name} is a paper.")
-        return Page(papers, found=len(records))
+        strategy = SearchStrategy.model_validate_json(params["strategy"])
+        wanted = strategy.filters.max_results
+        if self.kind is None or not reply.has_more(wanted):
+            return Page(papers, (), reply.total, len(records), reply.stopped)
+        # The next page is the rest of the reply to a call for twice as many papers.
+        strategy.filters.max_results = 2 * wanted
+        follow = replace_params(request, strategy=strategy.model_dump_json(), skip=len(reply.papers))
+        return Page(papers, (follow,), reply.total, len(records))
 
     def read_failure(self, response: Response) -> Exception | None:
         return None

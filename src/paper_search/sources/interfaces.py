@@ -14,7 +14,15 @@ from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlencode
 
 from paper_search.identifier_queries import Identifier
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
+from paper_search.models import (
+    RawPaper,
+    SearchConstraints,
+    SearchQuery,
+    SearchStrategy,
+    SourceKind,
+    SourceReport,
+    StopReason,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +67,17 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The content of one response: papers, further requests, and the number of matches that the source reports."""
+    """The content of one response."""
 
     papers: list[RawPaper]
     follow: tuple[Request, ...] = ()
+    """The requests of the next page, and of the records behind ids."""
     found: int | None = None
+    """The number of all matches, if the source states it."""
+    sent: int | None = None
+    """The number of records, unreadable ones included; None if it is that of the papers."""
+    stopped: StopReason | None = None
+    """Why the source sends no more, if it says so."""
 
 
 class SourceDefinition(Protocol):
@@ -71,6 +85,11 @@ class SourceDefinition(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def kind(self) -> SourceKind | None:
+        """Whether the source reads queries as conditions or as words; None for a package that does not say so."""
+        ...
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -81,8 +100,8 @@ class SourceDefinition(Protocol):
         """Return the first requests for up to `limit` papers of one query."""
         ...
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
-        """Return the papers of a 200 response, of which at most `limit` are wanted.
+    def read_response(self, request: Request, response: Response) -> Page:
+        """Return the papers of a 200 response, and the requests of the next page.
 
         Raise NonRetryableError if the body has an undocumented form, RetryableError if it reports a temporary failure.
         """
@@ -132,7 +151,11 @@ class SourceResult:
 
 
 class SearchSource(ABC):
-    """A searchable source: an HTTP source, a fake for tests or an installed entry point."""
+    """A searchable source: an HTTP source, a fake for tests or an installed entry point.
+
+    A subclass with an attribute `kind`, "boolean" or "ranked", gets one query in each call, and its reply may state the
+    number of all matches: `{"papers": [...], "total": 4312, "stopped": "source_limit"}`.
+    """
 
     @property
     @abstractmethod
@@ -154,6 +177,9 @@ class SearchSource(ABC):
 
 @runtime_checkable
 class ReportingSource(Protocol):
-    """A source that also reports on its search. The searcher reports on the other sources."""
+    """A source that also reports on its search. The searcher reports on the other sources.
+
+    A parameter `known` receives the ids of papers that earlier rounds found: they do not count as results.
+    """
 
     async def search_with_report(self, strategy: SearchStrategy) -> SourceResult: ...

@@ -5,18 +5,19 @@ of a recording (see `recording`) is something else: it answers the recorded requ
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
-from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
-from paper_search.query.boolean_query import parse_search_query
-from paper_search.query.filters import filter_papers, has_wanted_words
+from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceKind
+from paper_search.query.boolean_query import iterate_wanted_terms, parse_search_query
+from paper_search.query.filters import has_wanted_words
 from paper_search.recordings import CLASSICS, RECORDING
 from paper_search.sources.answer_store import AnswerStore, StoredAnswer
-from paper_search.sources.interfaces import SearchSource, SourceResult
+from paper_search.sources.interfaces import Page, SearchSource, SourceResult
+from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery
 from paper_search.sources.recording import Recording
 from paper_search.sources.registry import (
     check_source_names,
@@ -24,13 +25,12 @@ from paper_search.sources.registry import (
     list_source_names,
     load_known_or_installed_definition,
 )
+from paper_search.sources.run_report import RunCost, build_run_report
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
-
-_NO_LIMIT: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +42,40 @@ class RecordedPaper:
 
 
 class OfflineSource(SearchSource):
-    """A source that filters its recorded papers. The result has as many of the best papers as the strategy wants."""
+    """A source that filters its recorded papers, query by query as the source itself receives them."""
+
+    capabilities = frozenset[str]()
 
     def __init__(self, name: str, papers: Sequence[RecordedPaper]) -> None:
-        self._name = name
+        self.name = name
+        self.kind: SourceKind | None = load_known_or_installed_definition(name).kind
         self._papers = papers
 
     @property
     def source_name(self) -> str:
-        return self._name
+        return self.name
 
     async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
         return (await self.search_with_report(strategy)).papers
 
-    async def search_with_report(self, strategy: SearchStrategy) -> SourceResult:
-        """Return the recorded papers that match a query of the strategy, and a report that says so."""
-        matching = [
-            paper.record for paper in self._papers if any(_is_match(paper, query) for query in strategy.queries)
-        ]
-        queries = [query.boolean_query for query in strategy.queries]
-        papers, removed = filter_papers(matching, strategy.filters, queries)
-        report = SourceReport(
-            name=self._name,
-            status=SourceStatus.OK if papers else SourceStatus.EMPTY,
-            returned=len(papers),
-            removed=dict(removed),
-            found=len(matching),
-            reason=f"Filtered from its {plural(len(self._papers), 'paper')} in the shipped recording, not searched.",
-        )
-        return SourceResult([paper.model_copy(deep=True) for paper in papers], report)
+    async def search_with_report(self, strategy: SearchStrategy, known: frozenset[str] = frozenset()) -> SourceResult:
+        """Return the recorded papers that match the queries of the strategy, and a report that says so."""
+        run = LadderRun(self, strategy, max(0, strategy.filters.max_results), known)
+        await run.climb()
+        report = build_run_report(self.name, run, RunCost(sent=1))
+        reason = f"Filtered from its {plural(len(self._papers), 'paper')} in the shipped recording, not searched."
+        return SourceResult(run.papers, report.model_copy(update={"reason": reason}))
+
+    def prepare_query(self, query: SearchQuery) -> PreparedQuery:
+        """Return the query, whose text is compared as it is."""
+        is_lookup = bool(read_identifiers(query.boolean_query))
+        return PreparedQuery(query, query.boolean_query, query.boolean_query, is_lookup=is_lookup)
+
+    async def fetch_pages(self, prepared: PreparedQuery) -> AsyncGenerator[FetchedPage, None]:
+        """Yield the recorded papers that match a query as one page."""
+        find = _rank_papers if self.kind == "ranked" and prepared.query.words.strip() else _filter_papers
+        matching = [paper.model_copy(deep=True) for paper in find(self._papers, prepared.query)]
+        yield FetchedPage(Page(matching, found=len(matching)), has_next=False)
 
 
 def build_offline_sources(config: "AppConfig", only: Sequence[str] | None = None) -> list[SearchSource]:
@@ -100,7 +105,7 @@ def read_recorded_papers() -> Mapping[str, Sequence[RecordedPaper]]:
             name, definition = entry.request.source, load_known_or_installed_definition(entry.request.source)
             for outcome in entry.outcomes:
                 if isinstance(outcome, StoredAnswer):
-                    page = definition.read_response(entry.request, outcome.replay(), _NO_LIMIT)
+                    page = definition.read_response(entry.request, outcome.replay())
                     records[name].update((record.id, record) for record in page.papers)
     texts: defaultdict[str, str] = defaultdict(str)
     for record in (record for found in records.values() for record in found.values()):
@@ -113,6 +118,19 @@ def read_recorded_papers() -> Mapping[str, Sequence[RecordedPaper]]:
         for name, found in records.items()
         if found
     }
+
+
+def _filter_papers(papers: Sequence[RecordedPaper], query: SearchQuery) -> list[RawPaper]:
+    return [paper.record for paper in papers if _is_match(paper, query)]
+
+
+def _rank_papers(papers: Sequence[RecordedPaper], query: SearchQuery) -> list[RawPaper]:
+    """Return the papers with more than half of the words, those with the most words first."""
+    node = parse_search_query(query)
+    terms = list(iterate_wanted_terms(node)) if node else []
+    counts = [sum(has_wanted_words(term, paper.text) for term in terms) for paper in papers]
+    best_first = sorted(range(len(papers)), key=lambda position: -counts[position])
+    return [papers[position].record for position in best_first if 2 * counts[position] > len(terms)]
 
 
 def _is_match(paper: RecordedPaper, query: SearchQuery) -> bool:

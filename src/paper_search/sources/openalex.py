@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.errors import CreditsExhaustedError, RetryableError
 from paper_search.identifier_queries import Identifier
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
@@ -72,6 +72,7 @@ class OpenAlex:
     """The definition of OpenAlex."""
 
     name = NAME
+    kind: SourceKind = "boolean"
     capabilities = frozenset({"year", "language", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
@@ -103,7 +104,7 @@ class OpenAlex:
             for name, batch in wanted
         ]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response) -> Page:
         body = parse_json_object(NAME, response)
         if "results" not in body:
             if "error" in body:
@@ -113,8 +114,8 @@ class OpenAlex:
             return Page(read_papers([body], _read_paper))
         works, meta = get_list_or_raise(NAME, body, "results"), get_object_or_empty(body.get("meta"))
         papers, cursor = read_papers(list_json_objects(works), _read_paper), clean_text(meta.get("next_cursor"))
-        more = works and cursor and len(papers) < limit
-        return Page(papers, (replace_params(request, cursor=cursor),) if more else (), parse_count(meta.get("count")))
+        follow = (replace_params(request, cursor=cursor),) if works and cursor else ()
+        return Page(papers, follow, parse_count(meta.get("count")), len(works))
 
     def read_failure(self, response: Response) -> Exception | None:
         body = get_object_or_empty(try_parse_json(response))

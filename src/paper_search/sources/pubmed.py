@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from paper_search.errors import SearchSourceError
 from paper_search.identifier_queries import Identifier
-from paper_search.models import SearchConstraints, SearchQuery
+from paper_search.models import SearchConstraints, SearchQuery, SourceKind
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_english_name
 from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
@@ -26,6 +26,7 @@ from paper_search.sources.response_bodies import (
     make_unreadable_error,
     parse_json_object,
     parse_xml,
+    replace_params,
     select_values_of_scheme,
     split_batches,
 )
@@ -50,6 +51,7 @@ class PubMed:
     """The definition of PubMed."""
 
     name = NAME
+    kind: SourceKind = "boolean"
     capabilities = frozenset({"year", "language", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
@@ -74,16 +76,16 @@ class PubMed:
             *(_build_search_request(" OR ".join(batch), len(batch)) for batch in split_batches(terms, _TERMS_AT_ONCE)),
         ]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response) -> Page:
         if is_xml_or_html(response):
-            return _read_xml_page(response, limit)
+            return _read_xml_page(request, response)
         body = parse_json_object(NAME, response)
         result = get_object_or_empty(body.get("esearchresult"))
         if error_text := get_first_text(body.get("error"), body.get("ERROR"), result.get("ERROR")):
             raise _make_error_from_text(error_text)
         if "idlist" not in result:
             raise make_unreadable_error(NAME, "JSON without a list of ids")
-        return _make_page_of_fetch_requests(ensure_list(result["idlist"]), parse_count(result.get("count")), limit)
+        return _make_page_of_further_requests(request, ensure_list(result["idlist"]), parse_count(result.get("count")))
 
     def read_failure(self, response: Response) -> Exception | None:
         return make_refusal_error_from_json(NAME, response, "error", "message")
@@ -98,22 +100,27 @@ def _make_error_from_text(error_text: str) -> SearchSourceError:
     return make_source_error(NAME, error_text, retryable=retryable, rate_limited="rate limit" in lowered)
 
 
-def _read_xml_page(response: Response, limit: int) -> Page:
+def _read_xml_page(request: Request, response: Response) -> Page:
     root = parse_xml(NAME, response)
     if root.tag not in _ROOTS:
         raise make_unreadable_error(NAME, "a web page or XML that is not from PubMed")
     if root.tag == "eSearchResult" and (ids := root.find("IdList")) is not None:
-        return _make_page_of_fetch_requests(
-            [found.text for found in ids], parse_count(get_element_text(root.find("Count"))), limit
+        return _make_page_of_further_requests(
+            request, [found.text for found in ids], parse_count(get_element_text(root.find("Count")))
         )
     if error_text := next((found for element in root.iter("ERROR") if (found := get_element_text(element))), ""):
         raise _make_error_from_text(error_text)
-    return Page(read_medline_papers(root))
+    return Page(read_medline_papers(root), sent=len(root) if root.tag.lower().endswith("set") else None)
 
 
-def _make_page_of_fetch_requests(ids: list[object], found: int | None, limit: int) -> Page:
-    wanted = [pmid for item in ids if (pmid := normalise_pmid(clean_text(item)))][:limit]
-    return Page([], tuple(_build_fetch_requests(wanted)), found)
+def _make_page_of_further_requests(request: Request, ids: list[object], found: int | None) -> Page:
+    """Return a page that leads to the records, and then to the next ids, up to the number that PubMed gives out."""
+    start = (parse_count(dict(request.params).get("retstart")) or 0) + len(ids)
+    follow = _build_fetch_requests([pmid for item in ids if (pmid := normalise_pmid(clean_text(item)))])
+    if ids and start < min(found or 0, _MOST_IDS):
+        size = min(parse_count(dict(request.params).get("retmax")) or _BATCH, _MOST_IDS - start)
+        follow.append(replace_params(request, retmax=size, retstart=start))
+    return Page([], tuple(follow), found)
 
 
 def _build_search_request(term: str, size: int) -> Request:

@@ -3,72 +3,102 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from pydantic import BaseModel, Field
+
 from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery
 from paper_search.query.boolean_query import AllOf, Node, iterate_wanted_terms, parse_search_query
-from paper_search.query.filters import compute_query_limit, has_year_limit
-from paper_search.sources.installed_sources import SCHEME
-from paper_search.sources.interfaces import LookupDefinition, Request, SourceDefinition
-from paper_search.sources.registry import load_known_or_installed_definition
+from paper_search.query.filters import has_year_limit
+from paper_search.source_labels import get_source_label
+from paper_search.sources.interfaces import SourceDefinition
+from paper_search.sources.query_selection import is_query_received, select_queries
+from paper_search.sources.registry import KNOWN, load_known_or_installed_definition
+from paper_search.sources.request_texts import build_first_requests, explain_missing_requests, find_query_text
 from uraniborg.kernel.logging import get_logger, redact
 from uraniborg.kernel.words import fold_text
 
-_QUERY_PARAMETERS: Final = (
-    *("search_query", "query.bibliographic", "search", "query", "term", "q", "id_list", "filter", "id", "strategy"),
-)
-"""The parameters in which sources receive the query, in the order of preference."""
+_MOST_ADDRESS_CHARS: Final = 4_000
 _log = get_logger(__name__)
 
 
-def translate_query(name: str, query: SearchQuery, filters: SearchConstraints, query_count: int = 1) -> dict[str, Any]:
-    """Return the query in the syntax of the source, the address of the request, and what is lost or applied afterwards.
+class QueryTranslation(BaseModel):
+    """A query as one source receives it."""
 
-    Never raises: a source that cannot translate the query says so in `problem`.
-    """
-    reply: dict[str, Any] = {"source": name, "text": None, "address": None, "notes": [], "problem": None}
-    try:
-        definition = load_known_or_installed_definition(name)
-        requests = _build_requests(definition, query, filters, query_count)
-    except Exception:
-        _log.exception("a source cannot translate a query", source=name)
-        return {**reply, "problem": f"{name} cannot translate this query; the log has the details."}
-    if not requests:
-        is_lookup = bool(read_identifiers(query.boolean_query))
-        problem = "cannot look up these identifiers" if is_lookup else "finds nothing to search for in this query"
-        return {**reply, "problem": f"{name} {problem}."}
-    text = query.boolean_query if requests[0].url.startswith(SCHEME) else _find_query_text(requests[0])
-    notes = _list_notes(definition, parse_search_query(query), filters, text)
-    return {**reply, "text": text, "address": redact(requests[0].address)[:4_000], "notes": notes}
+    source: str
+    label: str
+    """The name of the source that people know."""
+    is_received: bool = True
+    """False if the source does not receive the query: a ranking source gets words, other sources Boolean text."""
+    text: str | None = None
+    """The exact text; None if the source does not receive the query."""
+    address: str | None = None
+    notes: list[str] = Field(default_factory=list)
+    """What is lost, or applied after the papers arrive."""
+    problem: str | None = None
+    """Why the source does not receive the query."""
 
 
 def translate_queries(
     names: Sequence[str], queries: Sequence[SearchQuery], filters: SearchConstraints
 ) -> list[list[dict[str, Any]]]:
-    """Return for each query its translations for all sources."""
-    return [[translate_query(name, query, filters, len(queries)) for name in names] for query in queries]
+    """Return for each query its translations for all sources, as fields of a QueryTranslation."""
+    columns = [_translate_for_source(name, queries, filters) for name in names]
+    return [[column[index].model_dump() for column in columns] for index in range(len(queries))]
 
 
-def _build_requests(
-    definition: SourceDefinition, query: SearchQuery, filters: SearchConstraints, query_count: int
-) -> list[Request]:
-    identifiers = read_identifiers(query.boolean_query)
-    if identifiers:
-        return definition.build_lookup_requests(identifiers) if isinstance(definition, LookupDefinition) else []
-    limit = compute_query_limit(min(max(filters.max_results, 1), MAX_RESULTS_CAP), query_count)
-    return definition.build_requests(query, filters, limit)
+def _translate_for_source(
+    name: str, queries: Sequence[SearchQuery], filters: SearchConstraints
+) -> list[QueryTranslation]:
+    """Return each query as the source receives it. Never raises."""
+    try:
+        definition = load_known_or_installed_definition(name)
+    except Exception:
+        _log.exception("the definition of a source cannot be loaded", source=name)
+        return [_explain_failure(name) for _ in queries]
+    translations: list[QueryTranslation] = []
+    for query in queries:
+        if not is_query_received(definition.kind, query, queries):
+            needed = "plain words" if definition.kind == "ranked" else "a Boolean text"
+            problem = f"{get_source_label(name)} receives {needed}, and this query has none."
+            translations.append(_make_translation(name, is_received=False, problem=problem))
+            continue
+        try:
+            [received] = select_queries(definition.kind, [query])
+            translations.append(_translate_query(definition, received, filters))
+        except Exception:
+            _log.exception("a source cannot translate a query", source=name)
+            translations.append(_explain_failure(name))
+    return translations
 
 
-def _find_query_text(request: Request) -> str:
-    fields = dict([*request.params, *request.form])
-    return next((fields[name] for name in _QUERY_PARAMETERS if name in fields), request.address)
+def _translate_query(definition: SourceDefinition, query: SearchQuery, filters: SearchConstraints) -> QueryTranslation:
+    name, limit = definition.name, min(max(filters.max_results, 1), MAX_RESULTS_CAP)
+    requests = build_first_requests(definition, query, filters, limit)
+    if not requests:
+        return _make_translation(name, is_received=False, problem=explain_missing_requests(query))
+    text = find_query_text(query, requests)
+    notes = _list_notes(definition, parse_search_query(query), filters, text)
+    address = redact(requests[0].address)[:_MOST_ADDRESS_CHARS]
+    return _make_translation(name, text=text, address=address, notes=notes)
+
+
+def _make_translation(name: str, **fields: Any) -> QueryTranslation:
+    return QueryTranslation(source=name, label=get_source_label(name), **fields)
+
+
+def _explain_failure(name: str) -> QueryTranslation:
+    problem = f"{get_source_label(name)} cannot translate this query; the log has the details."
+    return _make_translation(name, is_received=False, problem=problem)
 
 
 def _list_notes(definition: SourceDefinition, node: Node | None, filters: SearchConstraints, text: str) -> list[str]:
     """Return what the source does not do itself, and whether the query was cut to its limit."""
-    notes: list[str] = []
+    notes = [remark] if (remark := getattr(definition, "remark", "")) else []
     can = definition.capabilities
     if has_year_limit(filters) and "year" not in can:
         notes.append("Years are checked after the papers arrive.")
+    elif has_year_limit(filters) and definition.name in KNOWN:  # an installed source says in its remark what it does
+        notes.append("The source applies the limit of years itself and may leave out papers without a year.")
     if filters.language and "language" not in can:
         notes.append("The language is checked after the papers arrive.")
     if node is None or read_identifiers(text):

@@ -46,7 +46,7 @@ class RecordedOptions(BaseModel):
     sources: list[str] = Field(default_factory=list)
     max_results: int = Field(default=100, ge=1)
     domain: str = "general"
-    min_relevance: float = Field(default=0.3, ge=0.0, le=1.0)
+    min_relevance: float | None = Field(default=None, ge=0.0, le=1.0)
     source_deadline_s: float = Field(default=60.0, gt=0)
     model: str = ""
     """The language model of the search, if any."""

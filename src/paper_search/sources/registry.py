@@ -13,10 +13,10 @@ from paper_search.sources.answer_cache import CachingTransport
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.installed_sources import (
     SCHEME,
-    InstalledDefinition,
     InstalledTransport,
     list_installed_entry_points,
     list_ready_source_names,
+    load_installed_definition,
 )
 from paper_search.sources.interfaces import Request, Response, SearchSource, SourceDefinition, Transport, forget_answer
 from paper_search.sources.recording import ReplayTransport
@@ -122,7 +122,7 @@ def load_known_or_installed_definition(name: str) -> SourceDefinition:
     """Return the definition of a known or installed source, imported when first needed."""
     if name in KNOWN:
         return import_module(f"paper_search.sources.{name}").definition
-    return InstalledDefinition(name)
+    return load_installed_definition(name)
 
 
 def build_policy(source: KnownSource, config: "AppConfig") -> SourcePolicy:

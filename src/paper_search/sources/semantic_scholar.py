@@ -6,7 +6,7 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from paper_search.identifier_queries import Identifier
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.boolean_query import Node
 from paper_search.query.filters import has_year_limit
 from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
@@ -57,6 +57,7 @@ class SemanticScholar:
     """The definition of Semantic Scholar."""
 
     name = NAME
+    kind: SourceKind = "boolean"
     capabilities = frozenset({"year", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
@@ -79,7 +80,7 @@ class SemanticScholar:
             for scheme, value in known
         ]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response) -> Page:
         body: object = parse_json(NAME, response)
         if isinstance(body, list):
             return Page(read_papers(list_json_objects(cast("object", body)), _read_paper))
@@ -89,10 +90,10 @@ class SemanticScholar:
         key = "recommendedPapers" if "recommendedPapers" in answer else "data"
         if not {key, "paperId", "authorId", "total"} & answer.keys():
             raise make_unreadable_error(NAME, "JSON without papers")
-        papers = read_papers(list_json_objects(get_list_or_raise(NAME, answer, key) or answer), _read_paper)
-        token = clean_text(answer.get("token"))
-        more = token and papers and len(papers) < limit
-        return Page(papers, (replace_params(request, token=token),) if more else (), parse_count(answer.get("total")))
+        works = list_json_objects(get_list_or_raise(NAME, answer, key) or answer)
+        papers, token = read_papers(works, _read_paper), clean_text(answer.get("token"))
+        follow = (replace_params(request, token=token),) if token and papers else ()
+        return Page(papers, follow, parse_count(answer.get("total")), len(works) if key in answer else None)
 
     def read_failure(self, response: Response) -> Exception | None:
         return make_refusal_error_from_json(NAME, response, "error", "message")

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from paper_search.errors import NonRetryableError, SearchSourceError
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.boolean_query import AllOf, AnyOf, Node, Term
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import quote_term_if_needed, render_search_query_within_limit
@@ -45,6 +45,7 @@ class SerpApiScholar:
     """The definition of Google Scholar through SerpAPI."""
 
     name = NAME
+    kind: SourceKind = "ranked"
     # Without "not": Scholar does not support every exclusion, and its short queries have no room for many.
     capabilities = frozenset({"year", "language"})
 
@@ -64,7 +65,7 @@ class SerpApiScholar:
             params.append(("lr", "lang_zh-CN|lang_zh-TW" if language == "zh" else f"lang_{language}"))
         return [Request(NAME, _URL, (*params, ("start", "0")))]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response) -> Page:
         body = parse_json_object(NAME, response)
         if error_text := clean_text(body.get("error")):
             if _is_nothing_found(error_text):
@@ -78,8 +79,8 @@ class SerpApiScholar:
         pages = {**get_object_or_empty(body.get("pagination")), **get_object_or_empty(body.get("serpapi_pagination"))}
         params = dict(request.params)
         start = (parse_count(params.get("start")) or 0) + (parse_count(params.get("num")) or len(results))
-        more = results and pages.get("next") and len(papers) < limit
-        return Page(papers, (replace_params(request, start=start),) if more else (), found)
+        more = results and pages.get("next")
+        return Page(papers, (replace_params(request, start=start),) if more else (), found, len(results))
 
     def read_failure(self, response: Response) -> Exception | None:
         error_text = clean_text(get_object_or_empty(try_parse_json(response)).get("error"))

@@ -40,7 +40,7 @@ def build_params(source: str, limit: int = 10, query: SearchQuery = QUERY, **fil
 
 
 def read_sample(source: str, body: bytes | str | dict[str, Any] | list[Any], limit: int = 10) -> Page:
-    return DEFINITIONS[source].read_response(build_request(source, limit), make_response(body), limit)
+    return DEFINITIONS[source].read_response(build_request(source, limit), make_response(body))
 
 
 OPENALEX: dict[str, Any] = {

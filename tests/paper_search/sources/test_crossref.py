@@ -51,15 +51,24 @@ def test_the_page_size_is_bounded() -> None:
     assert build_params(SOURCE, 1_000)["rows"] == "200"
 
 
-def test_the_next_page_is_requested_until_the_limit() -> None:
+def test_the_next_page_is_requested_until_the_last() -> None:
     full = {**CROSSREF, "message": {"total-results": 900, "items": [WORK] * 4}}
     page = read_sample(SOURCE, full, limit=5)
     assert page.found == 900
     assert page.follow == (), "four of ten rows came, so there are no more"
-    page = definition.read_response(_asking(rows="4"), make_response(full), 5)
+    page = definition.read_response(_asking(rows="4"), make_response(full))
     assert dict(page.follow[0].params)["offset"] == "4"
-    assert definition.read_response(_asking(rows="4"), make_response(full), 4).follow == ()
-    assert definition.read_response(_asking(rows="4", offset="896"), make_response(full), 5).follow == ()
+    assert definition.read_response(_asking(rows="4", offset="896"), make_response(full)).follow == ()
+
+
+def test_more_papers_than_an_offset_reaches_are_requested_by_cursor() -> None:
+    request = build_request(SOURCE, 15_000)
+    assert (dict(request.params)["cursor"], "offset" in dict(request.params)) == ("*", False)
+    works = [WORK] * 200
+    full = {**CROSSREF, "message": {"total-results": 20_000, "items": works, "next-cursor": "DnF1ZXJ5"}}
+    (following,) = definition.read_response(request, make_response(full)).follow
+    assert dict(following.params)["cursor"] == "DnF1ZXJ5"
+    assert definition.read_response(request, make_response(make_works())).follow == ()
 
 
 def _asking(**changes: str) -> Any:

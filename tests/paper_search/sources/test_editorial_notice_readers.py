@@ -19,7 +19,7 @@ from tests.paper_search.sources.sample_answers import (
     build_params,
     read_sample,
 )
-from tests.paper_search.sources.test_recorded_answers import ALL, iterate_recorded
+from tests.paper_search.sources.test_recorded_answers import iterate_recorded
 
 WORK = CROSSREF["message"]["items"][0]
 DATE = {"date-parts": [[2010, 2, 6]], "date-time": "2010-02-06T00:00:00Z", "timestamp": 1265414400000}
@@ -317,7 +317,7 @@ WAKEFIELD = "10.1016/s0140-6736(97)11096-0"
 def read_recorded_papers(shared_data: Path, source: str, *files: str) -> Iterator[RawPaper]:
     for file, request, response in iterate_recorded(shared_data, source):
         if file.rpartition("/")[2] in files:
-            yield from DEFINITIONS[source].read_response(request, response, ALL).papers
+            yield from DEFINITIONS[source].read_response(request, response).papers
 
 
 def test_a_recorded_retraction_is_found_by_every_source_and_merged_with_its_disagreements(shared_data: Path) -> None:
@@ -363,7 +363,7 @@ def test_no_other_recorded_paper_is_retracted(shared_data: Path) -> None:
     for source in DEFINITIONS:
         for _, request, response in iterate_recorded(shared_data, source):
             if response.status == 200 and b"etract" in response.body:
-                page = DEFINITIONS[source].read_response(request, response, ALL)
+                page = DEFINITIONS[source].read_response(request, response)
                 found |= {
                     paper.doi or f"{paper.source}:{paper.records[0].record_id}"
                     for paper in page.papers

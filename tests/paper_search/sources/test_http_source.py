@@ -14,7 +14,7 @@ from paper_search.errors import (
     RetryableError,
     SearchSourceError,
 )
-from paper_search.models import SearchQuery, SourceReport, SourceStatus
+from paper_search.models import MAX_RESULTS_CAP, QueryReport, SearchQuery, SourceReport, SourceStatus, StopReason
 from paper_search.sources.http_source import MOST_REQUESTS_PER_QUERY, HttpSource
 from paper_search.sources.interfaces import Page, ReportingSource, Request, Response
 from paper_search.testing import FakeTransport
@@ -36,11 +36,17 @@ async def search_titles(
 
 
 async def test_papers_are_returned_with_a_report() -> None:
-    titles, report = await search_titles({"a": make_page("A", "B", total=7, seconds=0.25)}, "a")
+    titles, report = await search_titles({"a": make_page("A", "B", total=2, seconds=0.25)}, "a")
     assert titles == ["A", "B"]
     assert report.requests == [f"{URL}/a?rows=100"]
     assert report.model_copy(update={"requests": []}) == SourceReport(
-        name="tiny", status=SourceStatus.OK, returned=2, found=7, calls=1, seconds=0.25
+        name="tiny",
+        status=SourceStatus.OK,
+        returned=2,
+        found=2,
+        calls=1,
+        seconds=0.25,
+        queries=[QueryReport(text=f"{URL}/a?rows=100", found=2, fetched=2, added=2, stopped=StopReason.COMPLETE)],
     )
     assert isinstance(HttpSource(TinyDefinition(), FakeTransport({})), ReportingSource)
 
@@ -87,8 +93,8 @@ async def test_the_requested_limit_is_applied() -> None:
 class GenerousDefinition(TinyDefinition):
     """A definition that returns more papers than requested."""
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
-        return super().read_response(request, response, 1_000)
+    def read_response(self, request: Request, response: Response) -> Page:
+        return super().read_response(request, response)
 
 
 async def test_records_over_the_limit_out_of_range_and_repeated_are_counted() -> None:
@@ -101,18 +107,32 @@ async def test_records_over_the_limit_out_of_range_and_repeated_are_counted() ->
     assert report.removed == {"duplicate": 1, "no_title": 1, "over_source_limit": 1, "year": 8}
 
 
-async def test_queries_share_the_limit_and_the_total_is_capped() -> None:
+async def test_each_query_may_fetch_as_many_papers_as_the_search_wants() -> None:
     transport = FakeTransport({f"{URL}/{q}": make_page(*(f"{q}{i}" for i in range(40))) for q in "abc"})
     result = await HttpSource(TinyDefinition(), transport).search_with_report(
         make_strategy("a", "b", "c", max_results=25)
     )
-    assert [dict(request.params)["rows"] for request in transport.requests] == ["10", "10", "5"]
-    assert [paper.title[0] for paper in result.papers] == ["a"] * 10 + ["b"] * 10 + ["c"] * 5
+    assert [dict(request.params)["rows"] for request in transport.requests] == ["25", "25", "25"]
+    assert [paper.title[0] for paper in result.papers] == ["a"] * 25 + ["b"] * 25 + ["c"] * 25
 
 
-async def test_no_further_query_is_sent_when_nothing_more_is_wanted() -> None:
+async def test_twenty_thousand_papers_fit_into_the_requests_of_one_query() -> None:
+    assert MOST_REQUESTS_PER_QUERY * 100 >= 20_000
+    pages = {
+        f"{URL}/{n}": make_page(*(f"{n}-{i}" for i in range(100)), total=20_000, follow=[f"{URL}/{n + 1}"])
+        for n in range(200)
+    }
+    source = HttpSource(TinyDefinition(), FakeTransport(pages))
+    wanted = min(20_000, MAX_RESULTS_CAP)
+    result = await source.search_with_report(make_strategy("0", max_results=20_000))
+    assert (len(result.papers), result.report.found) == (wanted, 20_000)
+
+
+async def test_a_higher_rung_is_not_sent_when_nothing_more_is_wanted() -> None:
     transport = FakeTransport({URL: make_page(*map(str, range(10)))})
-    await HttpSource(TinyDefinition(), transport).search_with_report(make_strategy("a", "b", max_results=5))
+    strategy = make_strategy("a", "b", max_results=5)
+    strategy.queries[1].rung = 1
+    await HttpSource(TinyDefinition(), transport).search_with_report(strategy)
     assert len(transport.requests) == 1
 
 
@@ -379,12 +399,8 @@ class GrowingDefinition(TinyDefinition):
     def build_requests(self, query: SearchQuery, filters: Any, limit: int) -> list[Request]:
         return [Request(self.name, f"{URL}/{n}") for n in (1, 2)]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
-        assert limit > 0
-        return super().read_response(request, response, limit)
 
-
-async def test_each_answer_is_read_with_the_remaining_limit() -> None:
+async def test_papers_of_an_answer_over_the_limit_are_cut() -> None:
     answers = {"1": make_page(*"ABCDEFG"), "2": make_page(*"HIJKLMN")}
     titles, _ = await search_titles(answers, "a", definition=GrowingDefinition(), max_results=10)
     assert titles == list("ABCDEFGHIJ")

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from paper_search.models import SourceReport, SourceStatus
+from paper_search.models import RawPaper, SearchConstraints, SourceReport, SourceStatus, StopReason
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.installed_sources import (
     GROUP,
     InstalledDefinition,
     InstalledTransport,
     list_installed_entry_points,
+    load_installed_definition,
+    load_source_kind,
 )
 from paper_search.sources.recording import Recording
 from tests.paper_search.sources.tiny_definition import make_strategy
@@ -67,7 +69,7 @@ async def test_plain_dictionaries_become_papers() -> None:
     assert result.report.status is SourceStatus.OK
     (asked,) = shelf.asked
     assert asked["queries"][0]["boolean_query"] == "graphene"
-    assert asked["filters"] == {"year_from": 2010, "year_to": None, "language": None, "max_results": 7}
+    assert asked["filters"] == SearchConstraints(year_from=2010, max_results=7).model_dump()
 
 
 async def test_limits_are_applied_to_the_papers_of_an_installed_source() -> None:
@@ -78,7 +80,7 @@ async def test_limits_are_applied_to_the_papers_of_an_installed_source() -> None
 
 async def test_an_installed_source_without_matches_is_empty() -> None:
     _, report = await search_source(lambda: InstalledSource([]))
-    assert (report.status, report.found) == (SourceStatus.EMPTY, 0)
+    assert (report.status, report.found) == (SourceStatus.EMPTY, None)
 
 
 def need_an_argument(_argument: Any) -> Any: ...
@@ -108,7 +110,13 @@ class BlockingSource:
         (lambda: InstalledSource(RuntimeError("boom")), "RuntimeError"),
         (lambda: InstalledSource(TimeoutError()), "TimeoutError"),
         (lambda: InstalledSource(None), "NoneType"),
-        (lambda: InstalledSource({"papers": []}), "dict"),
+        (lambda: InstalledSource("papers"), "str"),
+        (lambda: InstalledSource({"records": []}), "papers: Field required"),
+        (lambda: InstalledSource({"papers": 3}), "papers: Input should be a valid list"),
+        (lambda: InstalledSource({"papers": [], "total": "many"}), "total: Input should be a valid integer"),
+        (lambda: InstalledSource({"papers": [], "total": -1}), "total: Input should be greater than or equal to 0"),
+        (lambda: InstalledSource({"papers": [{"title": "A"}], "total": 0}), "total is 0, but there are 1 papers"),
+        (lambda: InstalledSource({"papers": [], "stopped": "bored"}), "stopped: Input should be 'complete', 'enough'"),
         (lambda: InstalledSource([{"title": object()}]), "TypeError"),
         (lambda: InstalledSource([{"year": 2020}, 7, None]), "None of the 3 records"),
         (lambda: InstalledSource(NotFound("There is no shelf here.")), "There is no shelf here."),
@@ -125,7 +133,7 @@ async def test_records_that_are_not_papers_are_skipped() -> None:
     titles, report = await search_source(
         lambda: InstalledSource([{"title": "A"}, {"year": 2020}, "B", {"title": "C", "year": "x"}])
     )
-    assert (titles, report.returned, report.found) == (["A"], 1, 4)
+    assert (titles, report.returned, report.queries[0].fetched) == (["A"], 1, 4)
 
 
 async def test_an_installed_source_that_never_answers_reaches_its_deadline() -> None:
@@ -180,3 +188,70 @@ async def test_an_installed_source_is_searched_for_identifiers_and_only_these_wo
     result = await make_source(lambda: shelf).search_with_report(make_strategy('"10.5555/b" OR "PMID:7"'))
     assert [paper.title for paper in result.papers] == ["B"]
     assert shelf.asked[0]["queries"][0]["keywords"] == ["10.5555/b", "PMID:7"]
+
+
+class PagedShelf(InstalledSource):
+    """A ranked source that states its total."""
+
+    kind = "ranked"
+
+    async def search_advanced(self, strategy: dict[str, Any]) -> Any:
+        records = await super().search_advanced(strategy)
+        return {"papers": records[: strategy["filters"]["max_results"]], "total": len(records)}
+
+
+async def search_paged_shelf(
+    shelf: PagedShelf, known: frozenset[str], **filters: Any
+) -> tuple[list[str], SourceReport]:
+    entries: Any = {"shelf": Entry(lambda: shelf)}
+    source = HttpSource(InstalledDefinition("shelf", "ranked"), InstalledTransport(entries))
+    strategy = make_strategy("graphene AND oxide", **filters)
+    strategy.queries[0].words = "graphene oxide"
+    result = await source.search_with_report(strategy, known)
+    return [paper.title for paper in result.papers], result.report
+
+
+async def test_an_installed_ranked_source_receives_words_and_states_its_total() -> None:
+    shelf = PagedShelf([{"title": f"Paper {i}", "doi": f"10.1/{i}"} for i in range(20)])
+    titles, report = await search_paged_shelf(shelf, frozenset(), max_results=5)
+    assert [asked["queries"][0]["boolean_query"] for asked in shelf.asked] == ["graphene oxide"]
+    (query,) = report.queries
+    assert (len(titles), query.text, query.found, query.fetched) == (5, "graphene oxide", 20, 5)
+    assert (query.stopped, report.found, report.partial) == (StopReason.ENOUGH, 20, True)
+
+
+async def test_an_installed_source_is_called_again_if_the_first_papers_are_known() -> None:
+    shelf = PagedShelf([{"title": f"Paper {i}", "doi": f"10.1/{i}"} for i in range(20)])
+    known = frozenset(RawPaper(title="", doi=f"10.1/{i}", source="shelf").id for i in range(4))
+    titles, report = await search_paged_shelf(shelf, known, max_results=5)
+    assert [asked["filters"]["max_results"] for asked in shelf.asked] == [5, 10]
+    assert titles == [f"Paper {i}" for i in range(9)]
+    assert (report.queries[0].fetched, report.removed) == (10, {"over_source_limit": 1})
+
+
+async def test_the_kind_of_an_installed_source_is_read_from_its_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OddKind(InstalledSource):
+        kind = "fuzzy"
+
+    loaded = {
+        "ranked": Entry(lambda: PagedShelf([])),
+        "old": Entry(lambda: InstalledSource([])),
+        "odd": Entry(lambda: OddKind([])),
+        "broken": Entry(ImportError("no such module")),
+    }
+    monkeypatch.setattr("paper_search.sources.installed_sources.list_installed_entry_points", lambda: loaded)
+    assert [load_source_kind(name) for name in loaded] == ["ranked", None, None, None]
+    assert all(load_installed_definition(name).capabilities == frozenset() for name in loaded)
+
+
+async def test_an_installed_source_declares_the_filters_that_it_applies_and_a_remark(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Exact(InstalledSource):
+        capabilities = frozenset({"year", "magic"})
+        remark = "Compared with titles."
+
+    loaded = {"exact": Entry(lambda: Exact([]))}
+    monkeypatch.setattr("paper_search.sources.installed_sources.list_installed_entry_points", lambda: loaded)
+    definition = load_installed_definition("exact")
+    assert (definition.capabilities, definition.remark) == ({"year"}, "Compared with titles.")

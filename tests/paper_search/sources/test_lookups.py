@@ -137,7 +137,7 @@ def test_a_recorded_answer_holds_the_work_that_its_address_names(shared_data: Pa
     index = json.loads((shared_data / "api/index.json").read_text())
     url = unquote(next(entry["url"] for entry in index if entry["file"] == file))
     body = Response(200, (shared_data / "api" / file).read_bytes())
-    papers = DEFINITIONS[source].read_response(Request(source, url), body, 10).papers
+    papers = DEFINITIONS[source].read_response(Request(source, url), body).papers
     held = [Identifier(scheme, value) for paper in papers for scheme, value in paper.identifiers.items()]
     named = [identifier for identifier in held if identifier.value in url.casefold()]
     assert named

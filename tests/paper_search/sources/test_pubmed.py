@@ -3,6 +3,7 @@ import pytest
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import WorkType
 from paper_search.sources.pubmed import definition
+from paper_search.sources.response_bodies import replace_params
 from tests.paper_search.sources.sample_answers import (
     EFETCH,
     ESEARCH,
@@ -79,10 +80,34 @@ def test_ids_are_fetched_in_batches_of_a_hundred() -> None:
     ids = [str(number) for number in range(1, 301)]
     page = read_sample(SOURCE, {"esearchresult": {"count": "4321", "idlist": ids}}, limit=250)
     assert (page.papers, page.found) == ([], 4321)
-    assert [request.method for request in page.follow] == ["POST"] * 3
-    fetched = [dict(request.form) for request in page.follow]
-    assert [form["id"].split(",") for form in fetched] == [ids[:100], ids[100:200], ids[200:250]]
+    assert [request.method for request in page.follow] == ["POST", "POST", "POST", "GET"]
+    fetched = [dict(request.form) for request in page.follow[:3]]
+    assert [form["id"].split(",") for form in fetched] == [ids[:100], ids[100:200], ids[200:300]]
     assert {form["retmode"] for form in fetched} == {"xml"}
+
+
+@pytest.mark.parametrize(
+    ("start", "received", "count", "following"),
+    [
+        (0, 250, 4_321, ("250", "250")),
+        (9_750, 250, 20_000, None),
+        (9_500, 250, 20_000, ("250", "249")),
+        (0, 250, 250, None),
+        (0, 0, 9, None),
+    ],
+)
+def test_further_ids_are_requested_up_to_the_number_that_pubmed_gives_out(
+    start: int, received: int, count: int, following: tuple[str, str] | None
+) -> None:
+    request = replace_params(build_request(SOURCE, 250), retstart=start)
+    ids = [str(number) for number in range(1, received + 1)]
+    body = {"esearchresult": {"count": str(count), "idlist": ids}}
+    page = definition.read_response(request, make_response(body))
+    searches = [dict(further.params) for further in page.follow if further.method == "GET"]
+    assert [search["term"] for search in searches] == [dict(request.params)["term"]] * bool(following)
+    if following:
+        assert searches[0]["retmax"] == following[1]
+        assert int(searches[0]["retstart"]) == start + received
 
 
 def test_the_xml_form_of_a_search_is_read() -> None:
@@ -124,5 +149,5 @@ def test_a_permanent_failure_in_a_200_response_is_reported() -> None:
 
 
 def test_the_sample_search_requests_the_records_it_found() -> None:
-    page = definition.read_response(build_request(SOURCE), make_response(ESEARCH), 1)
-    assert [dict(request.form)["id"] for request in page.follow] == ["123"]
+    page = definition.read_response(build_request(SOURCE), make_response(ESEARCH))
+    assert [dict(request.form)["id"] for request in page.follow if request.form] == ["123,124"]

@@ -67,7 +67,7 @@ NO_ANSWERS = {
 @pytest.mark.parametrize("kind", NO_ANSWERS)
 def test_an_unusable_body_is_an_error_of_the_source(source: str, kind: str) -> None:
     with pytest.raises(SearchSourceError) as caught:
-        DEFINITIONS[source].read_response(build_request(source), make_response(NO_ANSWERS[kind]), 10)
+        DEFINITIONS[source].read_response(build_request(source), make_response(NO_ANSWERS[kind]))
     assert source in caught.value.message
 
 
@@ -137,7 +137,7 @@ def test_a_request_asks_for_at_most_the_limit_or_one_page(source: str, limit: in
 
 def _read_or_refuse(source: str, body: bytes) -> None:
     try:
-        page = DEFINITIONS[source].read_response(build_request(source), make_response(body), 10)
+        page = DEFINITIONS[source].read_response(build_request(source), make_response(body))
     except SearchSourceError:
         return
     for found in page.papers:

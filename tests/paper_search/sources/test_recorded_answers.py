@@ -255,7 +255,7 @@ def test_every_recorded_work_with_a_title_becomes_the_paper_its_body_describes(s
     for file, request, response in iterate_recorded(shared_data, source):
         if response.status != 200 or file in NOT_WHOLE:
             continue
-        papers = DEFINITIONS[source].read_response(request, response, ALL).papers
+        papers = DEFINITIONS[source].read_response(request, response).papers
         works = list(READERS[source](parse_body(response.body)))
         if len(papers) != len(works):
             wrong.append(f"{file}: {len(papers)} papers of {len(works)} works")
@@ -277,9 +277,9 @@ def test_every_recorded_answer_is_read_or_refused_as_an_error_of_its_source(sour
             assert error is None or isinstance(error, SearchSourceError), file
         elif file in NOT_WHOLE:
             with pytest.raises(SearchSourceError):
-                DEFINITIONS[source].read_response(request, response, ALL)
+                DEFINITIONS[source].read_response(request, response)
         else:
-            for paper in DEFINITIONS[source].read_response(request, response, ALL).papers:
+            for paper in DEFINITIONS[source].read_response(request, response).papers:
                 assert paper.source == source
                 assert paper.records[0].source == source
                 assert paper.model_dump_json()
@@ -304,7 +304,7 @@ def test_recorded_open_access_links_are_read(shared_data: Path) -> None:
             continue
         body = json.loads(response.body)
         works = {str(work.get("id")).rpartition("/")[2]: work for work in body.get("results", [body])}
-        for paper in DEFINITIONS["openalex"].read_response(request, response, ALL).papers:
+        for paper in DEFINITIONS["openalex"].read_response(request, response).papers:
             work = works[paper.identifiers["openalex"]]
             if address := (work.get("best_oa_location") or NOTHING).get("pdf_url") or work.get(
                 "open_access", NOTHING

@@ -4,15 +4,18 @@ import json
 from typing import Any
 
 from paper_search.errors import RetryableError
-from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceKind
 from paper_search.sources.interfaces import Page, Request, Response
 
 URL = "https://tiny.example/works"
 
 
 class TinyDefinition:
-    def __init__(self, name: str = "tiny", capabilities: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, name: str = "tiny", capabilities: frozenset[str] = frozenset(), kind: SourceKind | None = "boolean"
+    ) -> None:
         self.name = name
+        self.kind: SourceKind | None = kind
         self.capabilities = capabilities
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
@@ -20,13 +23,13 @@ class TinyDefinition:
             return []
         return [Request(self.name, f"{URL}/{query.boolean_query.split()[0]}", (("rows", str(limit)),))]
 
-    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response) -> Page:
         body = json.loads(response.body)
         if "busy" in body:
             raise RetryableError("tiny is busy", rate_limited=body["busy"] == "limit")
         papers = [RawPaper(source=self.name, **item) for item in body["items"]]
         follow = tuple(Request(self.name, url) for url in body.get("follow", ()))
-        return Page(papers[:limit], follow, body.get("total"))
+        return Page(papers, follow, body.get("total"))
 
     def read_failure(self, response: Response) -> Exception | None:
         return None

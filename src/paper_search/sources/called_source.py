@@ -1,0 +1,79 @@
+"""Sources that are objects in this process and declare a kind: called once for each query."""
+
+from collections.abc import AsyncGenerator
+from typing import Final, Protocol, runtime_checkable
+
+from pydantic import ValidationError
+
+from paper_search.errors import NonRetryableError, SearchSourceError
+from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceKind
+from paper_search.sources.interfaces import Page, SearchSource, SourceResult
+from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery
+from paper_search.sources.run_report import RunCost, build_run_report
+from paper_search.sources.source_replies import SourceReply, read_source_reply
+from uraniborg.kernel.errors import UraniborgError
+
+_MOST_CALLS_PER_QUERY: Final = 8
+
+
+@runtime_checkable
+class KindSource(Protocol):
+    """A source that declares its kind, and therefore gets one query in each call."""
+
+    kind: SourceKind
+
+
+async def search_kind_source(source: SearchSource, strategy: SearchStrategy, known: frozenset[str]) -> SourceResult:
+    """Return the papers of a source with a kind, and a report that contains every failure of a query."""
+    called = _CalledSource(source, strategy)
+    run = LadderRun(called, strategy, max(0, strategy.filters.max_results), known)
+    await run.climb()
+    return SourceResult(run.papers, build_run_report(source.source_name, run, called.cost))
+
+
+class _CalledSource:
+    """A source as the ladder sees it. The next page is the rest of a reply to a call for twice as many papers."""
+
+    capabilities = frozenset[str]()
+
+    def __init__(self, source: SearchSource, strategy: SearchStrategy) -> None:
+        assert isinstance(source, KindSource)
+        self._source = source
+        self._filters = strategy.filters
+        self.name = source.source_name
+        self.kind: SourceKind | None = source.kind
+        self.cost = RunCost()
+
+    def prepare_query(self, query: SearchQuery) -> PreparedQuery:
+        """Return the query, whose text the source receives as it is."""
+        return PreparedQuery(query, query.boolean_query, query.boolean_query or tuple(query.keywords))
+
+    async def fetch_pages(self, prepared: PreparedQuery) -> AsyncGenerator[FetchedPage, None]:
+        """Yield the replies of the source. Raise SearchSourceError if the source fails or its reply is invalid."""
+        wanted, received = max(1, self._filters.max_results), 0
+        for call in range(1, _MOST_CALLS_PER_QUERY + 1):
+            reply = await self._call_source(prepared.query, wanted)
+            has_next = reply.has_more(wanted) and call < _MOST_CALLS_PER_QUERY
+            papers = _read_papers(self.name, reply.papers[received:])
+            yield FetchedPage(Page(papers, found=reply.total, stopped=reply.stopped), has_next)
+            if not has_next:
+                return
+            received, wanted = len(reply.papers), 2 * wanted
+
+    async def _call_source(self, query: SearchQuery, wanted: int) -> SourceReply:
+        self.cost.add_request()
+        filters = self._filters.model_copy(update={"max_results": wanted})
+        strategy = SearchStrategy(queries=[query.model_copy(deep=True)], sources=[self.name], filters=filters)
+        try:
+            return read_source_reply(self.name, await self._source.search_advanced(strategy))
+        except SearchSourceError:
+            raise
+        except UraniborgError as error:
+            raise NonRetryableError(error.message, hint=error.hint, source=self.name) from error
+
+
+def _read_papers(name: str, papers: list[object]) -> list[RawPaper]:
+    try:
+        return [RawPaper.model_validate(paper) for paper in papers]
+    except ValidationError as error:
+        raise NonRetryableError(f"{name} returned something that is not a RawPaper.", source=name) from error

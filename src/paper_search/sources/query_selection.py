@@ -1,0 +1,27 @@
+"""The queries of a strategy that a source receives: Boolean text or plain words, according to its kind."""
+
+from collections.abc import Sequence
+
+from paper_search.models import SearchQuery, SourceKind
+
+
+def select_queries(kind: SourceKind | None, queries: Sequence[SearchQuery]) -> list[SearchQuery]:
+    """Return the queries that a source of this kind receives; the exact text is in `boolean_query`.
+
+    A ranking source receives the words. If no query has words, it receives the Boolean queries, as other sources do.
+    """
+    selected = [query for query in queries if is_query_received(kind, query, queries)]
+    if kind == "ranked":
+        return [
+            query.model_copy(update={"boolean_query": query.words}) if query.words.strip() else query
+            for query in selected
+        ]
+    return selected
+
+
+def is_query_received(kind: SourceKind | None, query: SearchQuery, queries: Sequence[SearchQuery]) -> bool:
+    """Return True if a source of this kind receives the query of a strategy with these queries."""
+    if kind == "ranked" and any(one.words.strip() for one in queries):
+        return bool(query.words.strip())
+    # A query with neither text is searched for its keywords.
+    return bool(query.boolean_query.strip()) or not query.words.strip()
