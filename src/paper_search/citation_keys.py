@@ -16,12 +16,13 @@ def citation_keys(papers: Sequence[Paper]) -> list[str]:
     and a suffixed one three, so the two never collide.
     """
     keys: dict[int, str] = {}
+    taken, repeats = set[str](), Counter[str]()
     by_id = sorted(range(len(papers)), key=lambda position: papers[position].id)
     for position in by_id:
         given = papers[position].citation_key
-        if given and given not in keys.values():
+        if given and given not in taken:
             keys[position] = given
-    taken, repeats = set(keys.values()), Counter[str]()
+            taken.add(given)
     for position in by_id:
         if position in keys:
             continue

@@ -22,7 +22,9 @@ from paper_search.command_options import (
 )
 from paper_search.config import AppConfig, load_config
 from paper_search.input_checks import check_query
-from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
+from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, SourceStatus, any_source_answered
+from paper_search.source_labels import get_source_label
+from paper_search.source_outcomes import describe_fetched, describe_incomplete_search, describe_shortfall
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.cli import fit_to_terminal, run_typer_app
 from uraniborg.kernel.command_line import HELP_OPTIONS, CommandLine, OutputFile, Quiet
@@ -167,7 +169,7 @@ async def _search(query: str, config: AppConfig, sources: list[str] | None, *, q
 
 def _print_progress(phase: str, facts: dict[str, Any]) -> None:
     if phase == "searching":
-        _print_message(f"Searching {', '.join(facts['sources'])} ...")
+        _print_message(f"Searching {', '.join(map(get_source_label, facts['sources']))} ...")
     elif phase == "source_finished":
         _print_message(f"  {_describe_report(SourceReport.model_validate(facts['report']))}")
     elif phase == "deduplicating":
@@ -176,10 +178,13 @@ def _print_progress(phase: str, facts: dict[str, Any]) -> None:
 
 def _describe_report(report: SourceReport) -> str:
     """Return the report of a source as one line."""
-    status = report.status.value.replace("_", " ") + (", partial" if report.partial else "")
+    status = report.status.value.replace("_", " ")
+    facts = [plural(report.calls, "call"), f"{report.seconds:.1f} s"]
+    if report.status in (SourceStatus.OK, SourceStatus.EMPTY):
+        facts.append(describe_shortfall(report) or f"fetched {describe_fetched(report)}")
     reason = f": {report.reason}" if report.reason else ""
-    papers, calls = plural(report.returned, "paper"), plural(report.calls, "call")
-    return f"{report.name:<17} {status:<12} {papers:>10}, {calls}, {report.seconds:.1f} s{reason}"
+    papers = plural(report.returned, "paper")
+    return f"{get_source_label(report.name):<24} {status:<12} {papers:>10}, {', '.join(facts)}{reason}"
 
 
 def _print_notes(result: PaperCollection) -> None:
@@ -187,7 +192,8 @@ def _print_notes(result: PaperCollection) -> None:
     for note in result.metadata.notes:
         _print_message(f"Note: {note}")
     if result.metadata.partial:
-        _print_message("Partial result: at least one source could not answer in full.")
+        logged = [report for log in result.metadata.round_logs for report in log.sources]
+        _print_message(f"Partial result: {describe_incomplete_search(logged or result.metadata.sources)}.")
     elif not result.papers:
         _print_message("No papers found.")
 

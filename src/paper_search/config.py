@@ -60,7 +60,8 @@ class AppConfig(BaseModel):
     default_max_results: int = Field(default=100, ge=1)
     domain: str = "general"
     max_rounds: int = Field(default=5, ge=1)
-    min_relevance: float = Field(default=0.3, ge=0.0, le=1.0)
+    min_relevance: float | None = Field(default=None, ge=0.0, le=1.0)
+    """Papers that score lower are removed by automation; None removes none. The plan of each search shows it."""
     relevance_batch_size: int = Field(default=25, ge=1)
     relevance_max_concurrency: int = Field(default=5, ge=1)
     contact_email: str | None = None

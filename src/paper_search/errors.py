@@ -35,11 +35,14 @@ UraniborgError
         └── LLMResponseError
 """
 
+import re
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 from uraniborg.kernel.logging import make_printable
+
+_PAPER_ID_OF_SHELF: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class InvalidQuery(InvalidInput):
@@ -72,6 +75,16 @@ class UnknownDomain(InvalidInput):
 
 class UnknownSource(InvalidInput):
     code = "unknown_source"
+
+
+def make_paper_id_hint(paper_id: str, otherwise: str) -> str:
+    """Return the hint for an id that is not one of the papers of a session: `otherwise`, unless it is of a shelf."""
+    if not _PAPER_ID_OF_SHELF.fullmatch(paper_id):
+        return otherwise
+    return (
+        f"{paper_id} has the form of a paper_id of a shelf: read that paper with get_paper_metadata on the "
+        f"paper-library server. In this session of the paper-search server: {otherwise}"
+    )
 
 
 class SessionNotFound(NotFound):

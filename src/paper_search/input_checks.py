@@ -3,8 +3,11 @@
 from typing import Any, Final, cast
 
 from paper_search.errors import InvalidDecision, InvalidQuery, UnsupportedQuery
-from paper_search.identifier_queries import find_citation_request
+from paper_search.identifier_queries import find_citation_request, read_identifiers
+from paper_search.intent.typed_queries import read_typed_query
 from paper_search.models import MAX_RESULTS_CAP
+from paper_search.query.query_check import describe_query_errors, list_query_errors
+from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import is_encodable
@@ -16,11 +19,11 @@ MAX_DATA_CHARS: Final = 1_000_000
 MAX_DATA_DEPTH: Final = 16
 
 
-def check_query(query: object) -> str:
+def check_query(query: object, *, accept_broken_syntax: bool = False) -> str:
     """Return the query, trimmed.
 
-    Raise InvalidQuery if it is empty, too long or not text, and UnsupportedQuery if it asks for the citations or
-    references of a work, or for similar works.
+    Raise InvalidQuery if it is empty, too long or not text, or a typed query with an error in its syntax, and
+    UnsupportedQuery if it asks for the citations or references of a work, or for similar works.
     """
     if not isinstance(query, str):
         raise InvalidQuery(
@@ -47,7 +50,19 @@ def check_query(query: object) -> str:
             f"Searches by citation or similarity are not supported: “{make_printable(request[:120])}”.",
             hint="Send the identifier alone to fetch that work, or describe its topic in words to find similar works.",
         )
+    if not accept_broken_syntax:
+        _refuse_broken_syntax(text)
     return text
+
+
+def _refuse_broken_syntax(text: str) -> None:
+    """Raise InvalidQuery if a text is a typed query with an error, at its position in the text."""
+    if read_identifiers(text):
+        return
+    typed = read_typed_query(text, SystemClock().now().date())
+    if typed and (errors := list_query_errors(typed.kept)):
+        message, hint, fields = describe_query_errors(typed.kept, errors)
+        raise InvalidQuery(message, hint=hint, **fields)
 
 
 def check_max_results(wanted: object) -> tuple[int, list[str]]:

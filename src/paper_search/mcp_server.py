@@ -50,9 +50,11 @@ Do not decide for them unless they asked you to. Pass their answer on with decid
 checkpoint_id.
 3. decide returns the next checkpoint. Repeat until is_complete is true, then call export_results.
 
-A reply with neither a checkpoint nor is_complete means that the search is still running: call get_session. Sessions \
+A reply with neither a checkpoint nor is_complete means that the search still runs: call get_session. Sessions \
 survive restarts; a decide that got no answer can be sent again with the same checkpoint_id. The resource \
-paper-search://sessions lists all sessions, so that a lost session_id is found again.\
+paper-search://sessions lists all sessions, to find a lost session_id again.
+
+A paper with a shelf_id is on the person's shelf: the paper-library server can read it.\
 """
 
 USAGE: Final = """\
@@ -126,15 +128,17 @@ async def search_papers(
     ] = DEFAULT_DOMAIN,
     max_results: Annotated[
         int,
-        Field(description="The maximum number of papers to return.", json_schema_extra={"minimum": 1, "maximum": 1000}),
+        Field(
+            description="The maximum number of papers to return.", json_schema_extra={"minimum": 1, "maximum": 20_000}
+        ),
     ] = DEFAULT_MAX_RESULTS,
 ) -> str:
     """Search scholarly literature for papers, with a person's approval. Opens a session.
 
-    Returns the session_id and the first checkpoint: the proposed strategy (boolean queries, sources, filters).
-    Nothing is searched yet. Show it to the person, then call decide. Years, authors, phrases in quotes, preferences and
-    words to exclude may be written into the query: "perovskite solar cells since 2020, no reviews". A query of DOIs,
-    arXiv ids or PMIDs fetches exactly these works.
+    Returns the session_id and the first checkpoint: the proposed strategy (concepts, queries, sources, filters).
+    Nothing is searched yet. Show it to the person, then call decide. A query may name years, authors, quoted phrases,
+    preferences and words to exclude: "perovskite solar cells since 2020, no reviews". A query of DOIs, arXiv ids or
+    PMIDs fetches exactly these works.
     """
     manager = await _get_or_create_manager()
     from paper_search.api import apply_given_arguments
@@ -177,7 +181,7 @@ async def decide(
 
     At strategy_confirmation approve and edit start the search, reject proposes another strategy. At result_review
     approve ends it with all papers that are not excluded; edit and reject start another round. A paper found in any
-    round stays in the session with its status. Returns the next checkpoint, or the result when it is complete.
+    round stays in the session with its status. Returns the next checkpoint or the result.
     """
     manager = await _get_or_create_manager()
     from paper_search.sessions.inbox_decisions import parse_action
@@ -199,8 +203,7 @@ async def export_results(
     """Return all papers of a complete paper search session as text that can be saved to a file.
 
     markdown is a table, json has everything with its provenance; bibtex, ris and csl-json are for reference managers.
-    prisma is the search log of a systematic review (PRISMA 2020) as Markdown, prisma-json the same as JSON, and
-    prisma-svg its flow diagram.
+    prisma is the search log (PRISMA 2020) as Markdown, prisma-json the same as JSON, prisma-svg its flow diagram.
     """
     manager = await _get_or_create_manager()
     from paper_search.export import check_format, export
@@ -226,13 +229,38 @@ async def list_sessions() -> dict[str, Any]:
 
 
 async def list_papers(session_id: str) -> dict[str, Any]:
-    """List the papers under review, or of the result, best first, with abstracts. `next` is the next page's address."""
+    """List the papers under review, so far, or of the result, best first, with abstracts; then those excluded.
+
+    `next` is the address of the next page.
+    """
     return await (await _get_or_create_manager()).get_papers(session_id)
 
 
 async def list_papers_from(session_id: str, offset: int) -> dict[str, Any]:
     """List the papers of a session from the one at `offset` on."""
     return await (await _get_or_create_manager()).get_papers(session_id, max(0, offset))
+
+
+async def list_removed_papers(session_id: str) -> dict[str, Any]:
+    """List the screened papers that are not in the result: removed by automation, or excluded, with the reasons."""
+    return await list_removed_papers_from(session_id, 0)
+
+
+async def list_removed_papers_from(session_id: str, offset: int) -> dict[str, Any]:
+    """List the removed papers of a session from the one at `offset` on."""
+    page = await (await _get_or_create_manager()).get_removed_papers(session_id, max(0, offset))
+    return page.model_dump(mode="json")
+
+
+async def list_queries(session_id: str) -> dict[str, Any]:
+    """List the complete queries of the pending strategy, or of the last one searched, the strictest first."""
+    return await list_queries_from(session_id, 0)
+
+
+async def list_queries_from(session_id: str, offset: int) -> dict[str, Any]:
+    """List the queries of a session's strategy from the one at `offset` on."""
+    page = await (await _get_or_create_manager()).get_queries(session_id, max(0, offset))
+    return page.model_dump(mode="json")
 
 
 def main() -> None:
@@ -289,6 +317,12 @@ def _create_server() -> "Server":
     offer(address, "sessions", "All sessions", list_sessions)
     offer(f"{address}/{{session_id}}/papers", "session_papers", papers, list_papers)
     offer(f"{address}/{{session_id}}/papers/{{offset}}", "more_session_papers", papers, list_papers_from)
+    removed = "Papers that are not in the result"
+    offer(f"{address}/{{session_id}}/removed", "removed_papers", removed, list_removed_papers)
+    offer(f"{address}/{{session_id}}/removed/{{offset}}", "more_removed_papers", removed, list_removed_papers_from)
+    queries = "Queries of a strategy"
+    offer(f"{address}/{{session_id}}/queries", "queries", queries, list_queries)
+    offer(f"{address}/{{session_id}}/queries/{{offset}}", "more_queries", queries, list_queries_from)
     add_prompts(server, list_sessions)
     return server
 

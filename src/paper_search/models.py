@@ -1,21 +1,21 @@
 """The models of a paper search: intents, strategies, papers, reports and collections."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
 from paper_search.editorial_notices import EditorialNotice, Retraction, find_retraction
-from paper_search.review_models import Exclusion, ReviewDecision, ReviewStatus, UserFeedback, combine_statuses
+from paper_search.review_models import Exclusion, ReviewDecision, ReviewStatus, UserFeedback, combine_decisions
+from uraniborg.kernel.bibliography.record_ids import make_record_id
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
 
 NO_SOURCE_ANSWERED = "No source answered, so this says nothing about what has been published."
 
-MAX_RESULTS_CAP = 1_000
+MAX_RESULTS_CAP = 20_000
 """The maximum number of papers of a search; larger values are capped, with a note in the result."""
 REGISTRATION = " (date of registration)"
 """The end of the provenance of a year that is only the year of registration, which may be much later."""
@@ -71,6 +71,8 @@ class SearchConstraints(BaseModel):
     year_to: int | None = None
     language: str | None = None
     max_results: int = 100
+    min_relevance: float | None = None
+    """Papers that score lower are removed by automation; None removes none."""
 
 
 class ParsedIntent(BaseModel):
@@ -88,8 +90,14 @@ class ParsedIntent(BaseModel):
     """Terms that papers must not contain."""
     preferences: list[str] = Field(default_factory=list)
     """Preferences: papers that meet them rank higher, the others stay."""
+    typed_query: str = ""
+    """The Boolean query as the person typed it, which is searched unchanged; empty for a question in plain words."""
     notes: list[str] = Field(default_factory=list)
     """How the query was read, in sentences; also whether a model failed and rules replaced it."""
+
+
+SourceKind = Literal["boolean", "ranked"]
+"""How a source reads a query: as conditions that papers must meet, or as words by which it ranks papers."""
 
 
 class SynonymMap(BaseModel):
@@ -100,18 +108,58 @@ class SynonymMap(BaseModel):
 
 
 class SearchQuery(BaseModel):
-    """One boolean query with the keywords that it uses."""
+    """One query of a plan. Boolean sources receive `boolean_query`, ranking sources `words`.
+
+    If no query of a strategy has words, ranking sources receive the words of each boolean query.
+    """
 
     keywords: list[str]
     synonym_map: list[SynonymMap] = Field(default_factory=list[SynonymMap])
     boolean_query: str
+    """Empty for a query that only ranking sources receive."""
+    words: str = ""
+    """The words for ranking sources; empty for a query that only Boolean sources receive."""
+    rung: int = 0
+    """The rung of the ladder: a search runs all queries of a rung, the lowest first, before it climbs to the next."""
+    blocks: list[str] = Field(default_factory=list)
+    """The names of the blocks that the query requires; empty for a query that a person wrote."""
+
+
+class ConceptBlock(BaseModel):
+    """One concept of a question. A paper matches the block if it contains at least one of the variants."""
+
+    name: str
+    """The wording of the question, or the term that was learned."""
+    variants: list[str]
+    """All wordings, the name first."""
+    active: bool = True
+    """False if a person switched the block off: then no query uses it."""
+    learned: bool = False
+    """True for a term that papers taught: queries combine it with the others and never require all learned terms."""
+    exact: bool = False
+    """True for a phrase that a person quoted: its words always stand together."""
+    share: float | None = None
+    """The estimated share of all papers that match the block: the smaller, the more specific it is."""
+    word_shares: dict[str, float] = Field(default_factory=dict)
+    """The estimated share of all papers that contain each single word of the name."""
+    reason: str = ""
+    """The origin of the block, such as "from the question" or "in 14 of the 20 best papers"."""
+
+
+class TermSuggestion(BaseModel):
+    """A term that the results so far suggest, and the reason. It is used once a person accepts it."""
+
+    term: str
+    reason: str
+    block: str | None = None
+    """The name of the block that the term would join as a variant; None if it would be a block of its own."""
 
 
 class PartOrigin(BaseModel):
     """The origin of one part of a strategy: an earlier round, or this round and the reason."""
 
     part: str
-    """`queries[0]` and so on, `removed_query`, `sources`, or the name of a filter such as `year_from`."""
+    """`queries[0]` and so on, `removed_query`, `blocks`, `sources`, or a filter such as `year_from`."""
     value: str
     inherited: bool
     reason: str
@@ -128,6 +176,10 @@ class SearchStrategy(BaseModel):
     notes: list[str] = Field(default_factory=list)
     origins: list[PartOrigin] = Field(default_factory=list[PartOrigin])
     """The origin of each part. The engine writes it; an edit need not send it."""
+    blocks: list[ConceptBlock] = Field(default_factory=list[ConceptBlock])
+    """The concepts behind the queries. Empty if a person typed the queries: then these run exactly as typed."""
+    suggestions: list[TermSuggestion] = Field(default_factory=list[TermSuggestion])
+    """Terms that the results so far suggest for the next plan."""
 
 
 class Author(BaseModel):
@@ -161,7 +213,9 @@ class Work(BaseModel):
     citation_count: int = 0
     source: str
     identifiers: dict[str, str] = Field(default_factory=dict)
-    """Normalised identifiers by scheme: doi, arxiv, pmid, pmcid, openalex, s2, dblp, scholar, preprint_doi."""
+    """Normalised identifiers by scheme: doi, arxiv, pmid, pmcid, openalex, s2, dblp, scholar, preprint_doi.
+
+    Records of a shelf also have `shelf`, the id of the paper on the library server, `bibkey` and `shelf_url`."""
     work_type: WorkType | None = None
     language: str | None = None
     volume: str | None = None
@@ -260,7 +314,7 @@ class Paper(Work):
     @property
     def status(self) -> ReviewStatus:
         """The combined status of the reviewers' decisions."""
-        return combine_statuses(decision.status for decision in self.decisions)
+        return combine_decisions(self.decisions)
 
 
 class Facets(BaseModel):
@@ -270,6 +324,42 @@ class Facets(BaseModel):
     by_venue: dict[str, int] = Field(default_factory=dict)
     top_authors: list[str] = Field(default_factory=list)
     key_themes: list[str] = Field(default_factory=list)
+
+
+class StopReason(StrEnum):
+    """Why a source stopped fetching the matches of a query."""
+
+    COMPLETE = "complete"
+    """All matches were fetched."""
+    ENOUGH = "enough"
+    """The search has enough papers."""
+    SOURCE_LIMIT = "source_limit"
+    """The source does not give out more of the matches."""
+    TOO_BROAD = "too_broad"
+    """The source refused the query because too many papers match."""
+    DEADLINE = "deadline"
+    FAILED = "failed"
+    NOT_RUN = "not_run"
+    """The search had enough papers before this query."""
+    UNKNOWN = "unknown"
+    """The source does not say how many papers match."""
+
+
+class QueryReport(BaseModel):
+    """What one source did with one query."""
+
+    text: str
+    """The exact text that the source received."""
+    rung: int = 0
+    found: int | None = None
+    """The number of all matches by the source's own count; None if it does not state one."""
+    fetched: int = 0
+    """Records that the source sent for this query."""
+    added: int = 0
+    """Records among these that no earlier query of this source had returned."""
+    stopped: StopReason
+    reason: str | None = None
+    """Why, in words, if `stopped` alone does not say it."""
 
 
 class SourceReport(BaseModel):
@@ -291,6 +381,8 @@ class SourceReport(BaseModel):
     retry_at: datetime | None = None
     requests: list[str] = Field(default_factory=list)
     """The requests as addresses without keys: one for each query, in the syntax of the source."""
+    queries: list[QueryReport] = Field(default_factory=list[QueryReport])
+    """What the source did with each query, in the order of the plan."""
     partial: bool = False
     """Whether the source failed or was stopped after it had sent some papers."""
 
@@ -378,7 +470,9 @@ class PaperCollection(BaseModel):
     metadata: SearchMetadata
     papers: list[Paper]
     excluded_papers: list[Paper] = Field(default_factory=list[Paper])
-    """The papers that people have excluded, in full. Empty in collections of versions that did not store them."""
+    """The papers that reviewers have excluded, in full. Empty in collections of versions that did not store them."""
+    removed_papers: list[Paper] = Field(default_factory=list[Paper])
+    """The papers that automation removed, in full: those below `min_relevance` and those over `max_results`."""
     facets: Facets = Field(default_factory=Facets)
 
     def __repr__(self) -> str:
@@ -403,6 +497,10 @@ class QueryBuilderInput(BaseModel):
     relevant_titles: list[str] = Field(default_factory=list)
     """Titles of the papers marked relevant."""
     irrelevant_titles: list[str] = Field(default_factory=list)
+    suggestions: list[TermSuggestion] = Field(default_factory=list[TermSuggestion])
+    """Terms of the best papers so far, for a person to accept."""
+    taught: list[TermSuggestion] = Field(default_factory=list[TermSuggestion])
+    """Terms to use at once: of papers marked relevant or, in a search without a person, of the best papers."""
 
 
 class RelevanceHints(BaseModel):
@@ -411,9 +509,8 @@ class RelevanceHints(BaseModel):
     relevant: list[Work] = Field(default_factory=list[Work])
     irrelevant: list[Work] = Field(default_factory=list[Work])
     free_text: list[str] = Field(default_factory=list)
-
-
-_IDENTITY_ORDER = ("doi", "arxiv", "pmid", "pmcid", "openalex", "s2", "dblp", "scholar")
+    terms: list[str] = Field(default_factory=list)
+    """Terms that papers taught: they count less than the terms of the question."""
 
 
 def make_paper_id(
@@ -424,14 +521,4 @@ def make_paper_id(
     year: int | None,
 ) -> str:
     """Return the stable id of a paper: the same record has the same id in every round and on every machine."""
-    known = {"doi": doi.strip().lower(), **identifiers} if doi else identifiers
-    for scheme in _IDENTITY_ORDER:
-        if value := known.get(scheme):
-            return _hash_id(f"{scheme}:{value.lower()}")
-    first = authors[0].name if authors else ""
-    words = " ".join(title.casefold().split())
-    return _hash_id(f"title:{words}|{first.casefold().strip()}|{year or ''}")
-
-
-def _hash_id(text: str) -> str:
-    return "p_" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return make_record_id(identifiers, doi, title, authors[0].name if authors else "", year)

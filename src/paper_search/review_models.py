@@ -1,16 +1,18 @@
 """The models of a review: decisions about papers, feedback, and reasons for exclusion."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 DEFAULT_REVIEWER = "reviewer"
 """The name of a reviewer without a name."""
-UNNAMED = frozenset({DEFAULT_REVIEWER, "agent", "terminal", "console"})
-"""Names of reviewers without a name, after the interface of their decision; they count as one person."""
+AGENT = "agent"
+"""The interface of agents, and the name of an agent without a name."""
+UNNAMED = frozenset({DEFAULT_REVIEWER, AGENT, "client", "terminal", "console"})
+"""Names of reviewers without a name, after the interface of their decision; people among them count as one person."""
 
 
 class ReviewStatus(StrEnum):
@@ -46,10 +48,35 @@ class ReviewDecision(PaperDecision):
     reviewer: str = DEFAULT_REVIEWER
     at: datetime | None = None
     """None in sessions of versions that did not store the time."""
+    by_agent: bool = False
+    """Whether the decision came from an agent, also if the agent names a person as the reviewer."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _infer_agent(cls, value: Any) -> Any:
+        # Earlier versions stored the interface of unnamed reviewers only.
+        if isinstance(value, dict) and "by_agent" not in value:
+            fields = cast("dict[str, Any]", value)
+            return {**fields, "by_agent": fields.get("reviewer") == AGENT}
+        return cast("Any", value)
 
     def is_by_same_reviewer(self, other: "ReviewDecision") -> bool:
-        """Return True if both name one reviewer, or neither names one."""
-        return self.reviewer == other.reviewer or {self.reviewer, other.reviewer} <= UNNAMED
+        """Return True if both name one reviewer, or neither names one. An agent is never the same as a person."""
+        is_same = self.reviewer == other.reviewer or {self.reviewer, other.reviewer} <= UNNAMED
+        return is_same and self.by_agent == other.by_agent
+
+
+def combine_decisions(decisions: Sequence[ReviewDecision]) -> ReviewStatus:
+    """Return the combined status of the decisions that count."""
+    if not decisions:  # most papers of a large review
+        return ReviewStatus.UNDECIDED
+    return combine_statuses(decision.status for decision in select_counting_decisions(decisions))
+
+
+def select_counting_decisions(decisions: Iterable[ReviewDecision]) -> list[ReviewDecision]:
+    """Return the decisions of people, or those of agents if no person has decided: a person corrects an agent."""
+    listed = list(decisions)
+    return [decision for decision in listed if not decision.by_agent] or listed
 
 
 def combine_statuses(statuses: Iterable[ReviewStatus]) -> ReviewStatus:
@@ -108,8 +135,13 @@ class ExclusionReason(StrEnum):
     BELOW_THRESHOLD = "below_threshold"
     OVER_LIMIT = "over_limit"
     BY_PERSON = "by_person"
+    BY_AGENT = "by_agent"
     MERGED = "merged"
     """A later record showed that the paper is another paper of the session."""
+
+
+BY_REVIEWER = frozenset({ExclusionReason.BY_PERSON, ExclusionReason.BY_AGENT})
+BY_AUTOMATION = frozenset({ExclusionReason.BELOW_THRESHOLD, ExclusionReason.OVER_LIMIT})
 
 
 class Exclusion(BaseModel):

@@ -1,4 +1,4 @@
-"""Test doubles for programs that use a search: fake sources and transports, scripted decisions, a frozen clock."""
+"""Test doubles for programs that use a search: fake and emulated sources, transports, scripted decisions, a clock."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from paper_search.emulated_literature import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource
 from paper_search.errors import NotRecordedError
 from paper_search.models import RawPaper, SearchStrategy
 from paper_search.sources.interfaces import Request, Response, SearchSource
@@ -13,7 +14,17 @@ from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionActi
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.kernel.errors import Conflict, make_invalid_input
 
-__all__ = ["FakeSource", "FakeTransport", "FrozenClock", "ScriptExhausted", "ScriptedDecisions", "ScriptedScreen"]
+__all__ = [
+    "EmulatedBooleanSource",
+    "EmulatedLiterature",
+    "EmulatedRankedSource",
+    "FakeSource",
+    "FakeTransport",
+    "FrozenClock",
+    "ScriptExhausted",
+    "ScriptedDecisions",
+    "ScriptedScreen",
+]
 
 Answer = Response | Exception
 T = TypeVar("T")

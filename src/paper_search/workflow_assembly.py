@@ -47,6 +47,7 @@ class WorkflowComponents:
 
     skills: Skills
     max_results: int
+    min_relevance: float | None
     max_rounds: int
     domain: str
     clock: Clock
@@ -82,6 +83,7 @@ def build_components_and_start_recording(
     return WorkflowComponents(
         skills=_build_skills(config, sources, connections.model, connections.clock),
         max_results=max_results,
+        min_relevance=config.min_relevance,
         max_rounds=config.max_rounds,
         domain=config.domain,
         clock=connections.clock,
@@ -103,6 +105,7 @@ def _build_offline_components(config: AppConfig, clock: Clock, only: Sequence[st
     return WorkflowComponents(
         skills=_build_skills(config, build_offline_sources(config, only), None, clock),
         max_results=max_results,
+        min_relevance=config.min_relevance,
         max_rounds=config.max_rounds,
         domain=config.domain,
         clock=clock,
@@ -130,7 +133,7 @@ def _build_skills(
             max_concurrency=config.relevance_max_concurrency,
             clock=clock,
         ),
-        ResultOrganizer(config.min_relevance, clock=clock),
+        ResultOrganizer(clock=clock),
     )
 
 
@@ -145,7 +148,7 @@ def _apply_recorded_options(config: AppConfig, options: RecordedOptions) -> tupl
     notes = [
         f"This is a replay, so {name.removeprefix('default_')} is {value} as recorded, not {getattr(config, name)}."
         for name, value in recorded.items()
-        if name in config.model_fields_set and getattr(config, name) != value
+        if name in config.model_fields_set and getattr(config, name) not in (None, value)
     ]
     return config.model_copy(update=recorded), notes
 

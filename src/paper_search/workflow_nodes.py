@@ -9,6 +9,8 @@ from paper_search.config import AppConfig, load_config
 from paper_search.editorial_notices import serialize_retraction
 from paper_search.input_checks import check_max_results, check_query
 from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, SourceReport, any_source_answered
+from paper_search.source_labels import get_source_label
+from paper_search.source_outcomes import describe_shortfall
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.text import plural
@@ -70,10 +72,12 @@ def _get_sources_or_none(names: list[str] | str | None) -> list[str] | None:
 
 def _report_progress(phase: str, facts: dict[str, Any], say: Callable[[str], None]) -> None:
     if phase == "searching":
-        say(f"searching {', '.join(facts['sources'])}")
+        say(f"searching {', '.join(map(get_source_label, facts['sources']))}")
     elif phase == "source_finished":
         report = SourceReport.model_validate(facts["report"])
-        say(f"{report.name}: {report.status.value.replace('_', ' ')}, {plural(report.returned, 'paper')}")
+        status, papers = report.status.value.replace("_", " "), plural(report.returned, "paper")
+        missing = describe_shortfall(report) if report.partial else None
+        say(f"{get_source_label(report.name)}: {', '.join(filter(None, (status, papers, missing)))}")
 
 
 def _check_any_source_answered(result: PaperCollection, *, is_replay: bool) -> None:

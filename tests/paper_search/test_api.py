@@ -322,7 +322,7 @@ async def test_a_huge_max_results_is_capped_with_a_note(crossref: FakeTransport)
     assert any("1,000,000,000" in note for note in result.metadata.notes)
 
 
-@pytest.mark.parametrize("query", ["", "   ", "x" * 10_000])
+@pytest.mark.parametrize("query", ["", "   ", "x" * 10_000, "stem AND OR cancer"])
 async def test_a_query_that_cannot_be_searched_leaves_no_recording_behind(query: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidQuery):
         await paper_search.search(query, AppConfig(record_dir=tmp_path / "recording"))

@@ -83,13 +83,13 @@ async def test_a_person_who_approves_twice_gets_the_papers_in_one_call(tmp_path:
     person = Person(APPROVE, APPROVE)
     async with open_client(tmp_path, person) as client:
         reply = await search(client)
-        assert (reply["is_complete"], reply["paper_count"]) == (True, 24)
+        assert (reply["is_complete"], reply["paper_count"]) == (True, 26)
         assert "dialog" not in reply
         strategy, review = person.questions
         assert strategy.message.startswith(f"Paper search: {QUERY}\nSearch for ")
-        assert "Keep these 24 papers?" in review.message
+        assert "Keep these 26 papers?" in review.message
         assert "The nature of the TRAPPIST-1 exoplanets (2018)" in review.message
-        assert "and 4 more" in review.message
+        assert "and 6 more" in review.message
         entries = read_entries(tmp_path, reply["session_id"])
         assert [entry.door for entry in entries] == ["client", "client"]
         assert {entry.decided_by for entry in entries} == {"mcp 0.1.0"}, "the name that the client gave"
@@ -161,7 +161,7 @@ async def test_a_client_that_never_answers_blocks_nothing_and_a_late_answer_coun
         assert "sessions" in (await client.read_resource("paper-search://sessions")).contents[0].text  # pyright: ignore
         person.answer_late(APPROVE)
         done = await state_once(client, session_id, lambda state: state["is_complete"])
-        assert done["paper_count"] == 24
+        assert done["paper_count"] == 26
     assert [entry.door for entry in read_entries(tmp_path, session_id)] == ["client", "client"]
 
 

@@ -71,7 +71,7 @@ def test_arguments_are_joined_to_one_query_and_markdown_is_on_stdout(module: Com
 def test_progress_and_source_reports_are_on_stderr(command: Command) -> None:
     done = command("--replay", str(RECORDING), QUERY)
     assert "Searching " in done.stderr
-    assert "semantic_scholar  rate limited" in done.stderr
+    assert "Semantic Scholar         rate limited" in done.stderr
     assert "Partial result" in done.stderr
 
 
@@ -130,6 +130,7 @@ def test_max_results_reaches_the_search_and_a_replay_notes_that_it_ignores_it(co
         (["--json", "--no-such-option", "moons"], "usage"),
         (["--json", "?"], "invalid_query"),
         (["--json", "x" * 10_000], "invalid_query"),
+        (["--json", "(stem AND (cancer OR"], "invalid_query"),
         (["--json", "papers citing 10.1038/nature14539"], "unsupported_query"),
     ],
 )

@@ -103,8 +103,10 @@ async def test_data_at_the_strategy_checkpoint_is_the_strategy_that_is_searched(
     alpha, beta = data_folder.engine.sources
     assert isinstance(alpha, FakeSource)
     assert isinstance(beta, FakeSource)
-    searched = [asked.model_copy(update={"origins": []}) for asked in beta.asked]
+    searched = [asked.model_copy(update={"origins": [], "blocks": []}) for asked in beta.asked]
     assert (alpha.asked, searched) == ([], [strategy])
+    used = {block.name: block.variants for block in beta.asked[0].blocks if block.active}
+    assert used == {"Europa": ["Europa"], "ice": ["ice"], "Enceladus": ["Enceladus"], "Io": ["Io"]}
 
 
 @requirement("PS-C3")
@@ -138,3 +140,26 @@ async def test_the_data_of_one_checkpoint_is_refused_at_the_other(
             wrong = await client.call_tool("decide", {"session_id": session_id, "action": action, "data": REVISED})
             assert (wrong.isError, get_json(wrong)["error"]["code"]) == (True, "invalid_decision")
     assert decisions == [Decision.model_validate({"action": "approve"})]
+
+
+async def test_a_broken_query_is_refused_with_its_position_and_the_session_stays_pending(
+    data_folder: DataFolder, decisions: list[Decision]
+) -> None:
+    async with open_client(data_folder) as client:
+        refused = await client.call_tool("search_papers", {"query": "(Europa AND (ice OR"})
+        assert refused.isError
+        error = get_json(refused)["error"]
+        assert (error["code"], error["start"], error["end"]) == ("invalid_query", 0, 1)
+
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
+        edit = {"queries": ["Europa AND OR ice"]}
+        refused = await client.call_tool("decide", {"session_id": session_id, "action": "edit", "data": edit})
+        assert refused.isError
+        error = get_json(refused)["error"]
+        assert (error["code"], error["query"], error["start"], error["end"]) == ("invalid_decision", 0, 7, 10)
+        assert "Write a word after AND" in error["hint"]
+        assert decisions == []
+        reply = await call_tool(
+            client, "decide", session_id=session_id, action="edit", data={"queries": ["Europa AND ice"]}
+        )
+        assert reply["checkpoint_kind"] == REVIEW

@@ -78,3 +78,48 @@ def test_a_query_for_citations_is_refused_with_a_hint() -> None:
 @pytest.mark.parametrize("query", ["10.5555/a", "citation analysis", "papers citing Doe et al. 2010"])
 def test_identifiers_and_words_about_citations_are_accepted(query: str) -> None:
     assert check_query(query) == query
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end", "problem"),
+    [
+        ("(stem AND (cancer OR", 0, 1, "not closed"),
+        ("stem AND OR cancer", 5, 8, "nothing after"),
+        ("title:(…) AND [x]", 6, 9, "empty"),
+        ("cancer AND [x]", 11, 14, "not a known field"),
+        ('"tidal stream turbines', 0, 1, "not closed"),
+        ("stem OR shoot)", 13, 14, "closes nothing"),
+        ("AND cancer", 0, 3, "nothing before"),
+        ("cancer AND", 7, 10, "nothing after"),
+        ("cancer AND ()", 11, 13, "empty"),
+        ("NOT cancer", 0, 10, "only excludes"),
+        ("stem OR NOT cancer", 8, 18, "only excludes"),
+        ("find papers since 2015 on (stem AND cancer", 26, 27, "not closed"),
+        ("since 2015: stem AND OR cancer", 17, 20, "nothing after"),
+    ],
+)
+def test_a_typed_query_with_an_error_is_refused_at_its_position(query: str, start: int, end: int, problem: str) -> None:
+    with pytest.raises(InvalidQuery, match=problem) as caught:
+        check_query(query)
+    assert (caught.value.ids["start"], caught.value.ids["end"]) == (start, end)
+    assert f"at character {start + 1}, “{query[start:end]}" in caught.value.message
+    assert caught.value.hint
+    assert caught.value.ids["problems"][0]["start"] == start
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "tides on icy moons :)",
+        "a) soil carbon b) tillage",
+        "solid electrolytes (LLZO",
+        "solid electrolytes) for batteries",
+        'pipe flow in 5" pipes',
+        "- [ ] solid electrolytes\n- [x] lithium dendrites",
+        "TO BE OR NOT TO BE",
+        "What do AND gates (and OR gates do?",
+        "10.1038/nature21360 OR 10.1086/341477",
+    ],
+)
+def test_plain_words_with_stray_signs_are_accepted(query: str) -> None:
+    assert check_query(query) == query

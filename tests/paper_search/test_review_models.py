@@ -4,7 +4,14 @@ import pytest
 from pydantic import ValidationError
 
 from paper_search.models import Paper
-from paper_search.review_models import PaperDecision, ReviewDecision, ReviewStatus, UserFeedback, combine_statuses
+from paper_search.review_models import (
+    PaperDecision,
+    ReviewDecision,
+    ReviewStatus,
+    UserFeedback,
+    combine_decisions,
+    combine_statuses,
+)
 
 INCLUDE, EXCLUDE, MAYBE, UNDECIDED = ReviewStatus
 
@@ -65,8 +72,27 @@ def test_feedback_gives_its_texts_one_by_one_and_its_marks_as_statuses() -> None
 
 
 def test_decisions_without_a_name_are_one_reviewers_through_any_door() -> None:
-    first, second = (ReviewDecision(status=ReviewStatus.INCLUDE, reviewer=door) for door in ("agent", "terminal"))
+    first, second = (ReviewDecision(status=ReviewStatus.INCLUDE, reviewer=door) for door in ("console", "terminal"))
     named = ReviewDecision(status=ReviewStatus.EXCLUDE, reviewer="Ada")
     assert first.is_by_same_reviewer(second)
     assert named.is_by_same_reviewer(named)
     assert not named.is_by_same_reviewer(first)
+
+
+def test_an_agent_is_never_the_same_reviewer_as_a_person_even_if_it_names_one() -> None:
+    agent = ReviewDecision(status=INCLUDE, reviewer="agent")
+    assert agent.by_agent, "sessions of earlier versions stored only the interface"
+    for name in ("terminal", "console", "client", "reviewer"):
+        assert not agent.is_by_same_reviewer(ReviewDecision(status=INCLUDE, reviewer=name))
+    assert agent.is_by_same_reviewer(ReviewDecision(status=EXCLUDE, reviewer="agent"))
+    relayed, own = (ReviewDecision(status=INCLUDE, reviewer="Ada", by_agent=one) for one in (True, False))
+    assert not relayed.is_by_same_reviewer(own)
+
+
+@pytest.mark.parametrize("by_person", list(ReviewStatus))
+@pytest.mark.parametrize("by_agent", list(ReviewStatus))
+def test_the_decision_of_a_person_wins_over_that_of_an_agent(by_agent: ReviewStatus, by_person: ReviewStatus) -> None:
+    agent = ReviewDecision(status=by_agent, reviewer="agent")
+    person = ReviewDecision(status=by_person, reviewer="console")
+    assert combine_decisions([agent, person]) is combine_decisions([person, agent]) is by_person
+    assert combine_decisions([agent]) is by_agent

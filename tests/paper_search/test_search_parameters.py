@@ -46,8 +46,10 @@ async def test_the_sources_are_searched_for_the_query(network: FakeTransport) ->
     assert result.metadata.query == "volcanoes on Io"
     for source in ("crossref", "arxiv"):
         sent = [" ".join(value for _, value in request.params).lower() for request in list_requests(network, source)]
-        assert sent
-        assert all("volcano" in text and "tidal" not in text for text in sent)
+        (report,) = [report for report in result.metadata.sources if report.name == source]
+        assert "volcano" in sent[0]
+        assert "tidal" not in sent[0]
+        assert all(any(query.text.lower() in text for query in report.queries) for text in sent)
 
 
 @requirement("PS-X6")

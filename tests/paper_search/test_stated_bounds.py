@@ -11,7 +11,6 @@ from paper_search.config import AppConfig
 from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError, RetryableError
 from paper_search.input_checks import check_decision_size, check_max_results, check_query
 from paper_search.query.boolean_query import Node, parse_query
-from paper_search.query.filters import LEAST_PER_QUERY
 from paper_search.sources import http_source
 from paper_search.sources.http_transport import HttpTransport
 from paper_search.sources.interfaces import Request, Response
@@ -79,25 +78,25 @@ async def test_twenty_megabytes_of_an_answer_are_read_and_no_more() -> None:
 def test_the_default_policy_is_one_call_a_second_and_three_attempts_of_twenty_seconds() -> None:
     usual = SourcePolicy()
     assert (usual.rate_per_s, usual.burst, usual.attempts, usual.timeout_s) == (1.0, 1, 3, 20.0)
-    assert (http_source.MOST_REQUESTS_PER_QUERY, LEAST_PER_QUERY, chat.RETRIES) == (100, 10, 2)
+    assert (http_source.MOST_REQUESTS_PER_QUERY, chat.RETRIES) == (250, 2)
 
 
 def test_the_settings_are_those_that_are_documented() -> None:
     settings = AppConfig()
     assert (settings.cache_ttl_s, settings.timeout_s, settings.source_deadline_s) == (86_400.0, 20.0, 60.0)
-    assert (settings.default_max_results, settings.max_rounds, settings.min_relevance) == (100, 5, 0.3)
+    assert (settings.default_max_results, settings.max_rounds, settings.min_relevance) == (100, 5, None)
     assert (settings.relevance_batch_size, settings.relevance_max_concurrency) == (25, 5)
     sessions = settings.sessions
     assert (sessions.idle_s, sessions.retention_days, sessions.reply_within_s) == (1_800.0, 90.0, 50.0)
     assert (settings.llm.max_tokens, settings.llm.timeout_s, settings.llm.temperature) == (4_096, 60.0, 0.0)
 
 
-def test_a_query_has_two_thousand_characters_and_a_thousand_results_at_most() -> None:
+def test_a_query_has_two_thousand_characters_and_twenty_thousand_results_at_most() -> None:
     assert check_query("x" * 2_000) == "x" * 2_000
     with pytest.raises(InvalidQuery, match="2,000"):
         check_query("x" * 2_001)
-    assert check_max_results(1_000)[0] == 1_000
-    assert check_max_results(1_001)[0] == 1_000
+    assert check_max_results(20_000)[0] == 20_000
+    assert check_max_results(20_001)[0] == 20_000
 
 
 def test_a_decision_has_a_note_of_four_thousand_characters_and_data_of_a_million_sixteen_deep_at_most() -> None:

@@ -16,6 +16,7 @@ import paper_search
 from paper_search import AppConfig, workflow_nodes
 from paper_search.errors import InvalidQuery, UnknownDomain, UnknownSource
 from paper_search.models import Paper
+from paper_search.source_labels import get_source_label
 from paper_search.sources.recording import InvalidRecording
 from pflow.registry.interface import parse_interface
 from uraniborg.kernel.errors import InvalidInput, Unavailable
@@ -88,8 +89,10 @@ async def test_a_replayed_search_gives_the_papers_of_the_library_as_plain_values
 
 async def test_progress_is_reported_source_by_source(context: Context) -> None:
     found = await replay_search(context)
-    assert context.messages[0] == f"searching {', '.join(source['name'] for source in found['sources'])}"
-    assert {line.partition(":")[0] for line in context.messages[1:]} == {source["name"] for source in found["sources"]}
+    labels = [get_source_label(source["name"]) for source in found["sources"]]
+    assert context.messages[0] == f"searching {', '.join(labels)}"
+    answers = [line for line in context.messages if not line.startswith("searching")]
+    assert {line.partition(":")[0] for line in answers} == set(labels)
 
 
 async def test_max_results_limits_the_papers_of_a_larger_recording(context: Context) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from paper_search.export.markdown import format_markdown_cell
 from paper_search.export.prisma_flow import (
     LABELS,
+    REMOVED_BY_AUTOMATION,
     FlowCounts,
     PrismaFlow,
     RoundFlow,
@@ -17,8 +18,12 @@ from paper_search.export.prisma_flow import (
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.recordings import find_offline_notice
 from paper_search.review_models import Exclusion, ExclusionReason
+from paper_search.source_labels import get_source_label
+from paper_search.source_outcomes import describe_shortfall, describe_stop, has_failed
+from uraniborg.kernel.text import plural
 
 _STEPS = ("Step", "Number", "Of which")
+_QUERY_COLUMNS = ("Source", "Rung", "Query", "Matches", "Fetched", "New", "Why it stopped")
 _TITLE_CHARACTERS = 120
 
 
@@ -55,10 +60,16 @@ def _describe_search(flow: PrismaFlow) -> list[str]:
         f"Rounds that searched: {len(flow.rounds) or 'not logged by this version of the software'}",
     ]
     if flow.partial:
-        lines.append("Incomplete: at least one source could not answer every request.")
+        lines.append(f"Incomplete: {flow.incomplete_because or 'at least one source could not answer in full'}.")
+    if flow.unknown_years_kept:
+        lines.append(_describe_unknown_years(flow.unknown_years_kept))
     if flow.ended_by:
         lines.append(f"Ended by: {format_markdown_cell(flow.ended_by)}")
     return lines
+
+
+def _describe_unknown_years(count: int) -> str:
+    return f"Year unknown: {plural(count, 'paper')} of unknown year {'was' if count == 1 else 'were'} kept"
 
 
 def _format_flow_table(flow: PrismaFlow) -> str:
@@ -66,11 +77,19 @@ def _format_flow_table(flow: PrismaFlow) -> str:
     screening = _make_screening_rows(flow, _format_numbers(reasons), _format_numbers(judges)) if flow.rounds else []
     statuses = _format_numbers(count_included_by_description(flow))
     included = _make_included_row(flow, name_included_papers(flow), statuses)
-    return _format_table(_STEPS, [_make_identified_row(flow), *screening, included])
+    automatic = [(REMOVED_BY_AUTOMATION, str(flow.removed_by_automation), "of the records excluded")]
+    removed = automatic if flow.removed_by_automation else []
+    return _format_table(_STEPS, [_make_identified_row(flow), *screening, *removed, included])
 
 
 def _make_identified_row(counts: FlowCounts) -> tuple[str, ...]:
-    return "Records identified", str(sum(counts.identified.values())), _format_counts(counts.identified)
+    parts = [_format_identified(name, count, counts.matches.get(name)) for name, count in counts.identified.items()]
+    return "Records identified", str(sum(counts.identified.values())), "; ".join(parts)
+
+
+def _format_identified(name: str, count: int, matches: int | None) -> str:
+    of_matches = "" if matches is None else f", of {plural(matches, 'match', 'matches')}"
+    return f"{format_markdown_cell(get_source_label(name))} (n = {count:,}){of_matches}"
 
 
 def _make_screening_rows(counts: FlowCounts, reasons: str, judges: str = "") -> list[tuple[str, ...]]:
@@ -96,6 +115,7 @@ def _describe_round(part: RoundFlow, included_title: str) -> str:
     lines = [
         *queries,
         f"Limits: {format_markdown_cell(limits)}",
+        *([_describe_unknown_years(part.unknown_years_kept)] if part.unknown_years_kept else []),
         *(format_markdown_cell(origin) for origin in part.origins),
     ]
     blocks = [
@@ -103,6 +123,7 @@ def _describe_round(part: RoundFlow, included_title: str) -> str:
         _format_bullets(lines),
         _format_table(_STEPS, counts),
         _format_source_table(part.sources) if part.sources else "No source was searched.",
+        *_format_query_table(part.sources),
         *_format_requests(part.sources),
     ]
     return "\n\n".join(blocks)
@@ -111,7 +132,7 @@ def _describe_round(part: RoundFlow, included_title: str) -> str:
 def _format_source_table(reports: list[SourceReport]) -> str:
     rows = [
         (
-            format_markdown_cell(report.name),
+            format_markdown_cell(get_source_label(report.name)),
             report.status.value + (" (partial)" if report.partial else ""),
             "-" if report.found is None else str(report.found),
             str(report.received),
@@ -124,10 +145,28 @@ def _format_source_table(reports: list[SourceReport]) -> str:
     return _format_table(("Source", "Status", "Matches", "Records", "Requests", "Remark"), [*rows, totals])
 
 
+def _format_query_table(reports: list[SourceReport]) -> list[str]:
+    """Return what each source received, how many papers match, and why it stopped."""
+    rows = [
+        (
+            format_markdown_cell(get_source_label(report.name)),
+            str(query.rung + 1),
+            format_markdown_cell(query.text),
+            "-" if query.found is None else str(query.found),
+            str(query.fetched),
+            str(query.added),
+            format_markdown_cell(describe_stop(query)),
+        )
+        for report in reports
+        for query in report.queries
+    ]
+    return ["Queries as the sources received them:\n\n" + _format_table(_QUERY_COLUMNS, rows)] if rows else []
+
+
 def _format_requests(reports: list[SourceReport]) -> list[str]:
     """Return the requests to each source, so that the search can be repeated by hand."""
     lines = [
-        f"{format_markdown_cell(report.name)}: {format_markdown_cell(request)}"
+        f"{format_markdown_cell(get_source_label(report.name))}: {format_markdown_cell(request)}"
         for report in reports
         for request in report.requests
     ]
@@ -135,7 +174,8 @@ def _format_requests(reports: list[SourceReport]) -> list[str]:
 
 
 def _describe_report(report: SourceReport) -> str:
-    remarks = [(report.reason or "").rstrip(".")]
+    missing = None if has_failed(report) else describe_shortfall(report)
+    remarks = [missing or "", (report.reason or "").rstrip(".")]
     if report.retry_at is not None:
         remarks.append(f"answers again at {report.retry_at.isoformat()}")
     return format_markdown_cell("; ".join(filter(None, remarks)))

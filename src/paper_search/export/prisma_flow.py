@@ -7,11 +7,15 @@ from typing import Final
 
 from pydantic import BaseModel, Field
 
-from paper_search.models import PaperCollection, RoundLog, SourceReport
-from paper_search.review_models import Exclusion, ExclusionReason, ReviewStatus
+from paper_search.models import Paper, PaperCollection, RoundLog, SourceReport
+from paper_search.review_models import BY_AUTOMATION, BY_REVIEWER, Exclusion, ExclusionReason, ReviewStatus
+from paper_search.source_outcomes import describe_incomplete_search
+from paper_search.unknown_years import count_unknown_years_kept
 
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"
+REMOVED_BY_AUTOMATION: Final = "Records removed by automation tool"
+"""The title of the part of the excluded papers that nobody judged."""
 
 _QUERY: Final = re.compile(r"queries\[(\d+)\]")
 LABELS: Final[Mapping[str, str]] = {
@@ -27,6 +31,7 @@ LABELS: Final[Mapping[str, str]] = {
     ExclusionReason.BELOW_THRESHOLD: "Relevance below the threshold",
     ExclusionReason.OVER_LIMIT: "Over the limit of results",
     ExclusionReason.BY_PERSON: "Excluded by a person",
+    ExclusionReason.BY_AGENT: "Excluded by an agent",
     ExclusionReason.MERGED: "Same paper as another, found later",
 }
 
@@ -40,6 +45,8 @@ class FlowCounts(BaseModel):
 
     identified: dict[str, int] = Field(default_factory=dict)
     """Records by source."""
+    matches: dict[str, int] = Field(default_factory=dict)
+    """All matches by source, for sources that state one total. Empty for several rounds: their matches overlap."""
     removed: dict[str, int] = Field(default_factory=dict)
     """Records removed before screening, by reason."""
     screened: int = 0
@@ -54,10 +61,12 @@ class RoundFlow(FlowCounts):
     round: int
     """Counted from 1."""
     queries: list[str]
-    limits: dict[str, int | str]
+    limits: dict[str, int | float | str]
     origins: list[str] = Field(default_factory=list)
     """The inherited and the new parts of the strategy, with reasons."""
     sources: list[SourceReport]
+    unknown_years_kept: int = 0
+    """Papers of the result without a year, which the limits of years have kept."""
 
 
 class PrismaFlow(FlowCounts):
@@ -69,10 +78,22 @@ class PrismaFlow(FlowCounts):
     domain: str
     ended_by: str | None
     partial: bool
+    incomplete_because: str = ""
+    """Why the search is partial."""
     rounds: list[RoundFlow]
     judged_by_person: int
-    """Screened papers that a person marked; the software alone screened the others, by relevance and limits."""
+    """Screened papers that a person marked."""
+    judged_by_agent: int = 0
+    """Screened papers that agents marked and no person."""
+    judged_by_software: int = 0
+    """The other screened papers: the software alone screened them, by relevance and limits."""
+    removed_by_automation: int = 0
+    """Excluded papers that nobody judged: below `min_relevance`, or over `max_results`."""
+    unknown_years_kept: int = 0
+    """Papers of the result without a year, which the limits of years have kept."""
     included_by_status: dict[str, int]
+    included_by_agent: dict[str, int] = Field(default_factory=dict)
+    """The papers among these that agents marked and no person."""
     exclusions: list[Exclusion]
     notes: list[str]
 
@@ -80,14 +101,22 @@ class PrismaFlow(FlowCounts):
 def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
     """Return the flow of a search: the sums over all rounds, and each round."""
     metadata = collection.metadata
-    rounds = [_build_round_flow(log) for log in metadata.round_logs]
+    rounds = [_build_round_flow(log, count_unknown_years_kept(collection, log.round)) for log in metadata.round_logs]
+    screened = sum(flow.screened for flow in rounds)
+    reports = [report for log in metadata.round_logs for report in log.sources] or metadata.sources
     statuses = Counter(paper.status for paper in collection.papers)
-    excluded_by_person = sum(one.reason is ExclusionReason.BY_PERSON for one in metadata.exclusions)
+    by_agent = Counter(paper.status for paper in collection.papers if _is_judged_by_agents(paper))
+    reasons = Counter(one.reason for one in metadata.exclusions)
+    judged_by_agent = reasons[ExclusionReason.BY_AGENT] + by_agent.total()
+    judged = statuses.total() - statuses[ReviewStatus.UNDECIDED] - by_agent.total()
+    judged_by_person = reasons[ExclusionReason.BY_PERSON] + judged
     identified = (r.identified for r in rounds) if rounds else [_count_by_source(metadata.sources)]
+    matches = rounds[0].matches if rounds else _list_matches(metadata.sources)
     return PrismaFlow(
         identified=_sum_counts(identified),
+        matches=matches if len(rounds) < 2 else {},
         removed=_sum_counts(r.removed for r in rounds),
-        screened=sum(r.screened for r in rounds),
+        screened=screened,
         excluded=_sum_counts(r.excluded for r in rounds),
         included=len(collection.papers),
         question=metadata.query,
@@ -96,19 +125,32 @@ def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
         domain=metadata.domain,
         ended_by=metadata.reason,
         partial=metadata.partial,
+        incomplete_because=describe_incomplete_search(reports) if metadata.partial else "",
         rounds=rounds,
-        judged_by_person=excluded_by_person + statuses.total() - statuses[ReviewStatus.UNDECIDED],
+        judged_by_person=judged_by_person,
+        judged_by_agent=judged_by_agent,
+        judged_by_software=max(0, screened - judged_by_person - judged_by_agent),
+        removed_by_automation=sum(reasons[reason] for reason in BY_AUTOMATION),
+        unknown_years_kept=count_unknown_years_kept(collection),
         included_by_status={status.value: count for status, count in statuses.items()},
+        included_by_agent={status.value: count for status, count in by_agent.items()},
         exclusions=metadata.exclusions,
         notes=metadata.notes,
     )
 
 
+def _is_judged_by_agents(paper: Paper) -> bool:
+    """Return True if agents have marked the paper and no person has."""
+    is_marked = paper.status is not ReviewStatus.UNDECIDED
+    return is_marked and all(decision.by_agent for decision in paper.decisions)
+
+
 def count_screened_by_judge(flow: PrismaFlow) -> list[tuple[str, int]]:
-    """Return the numbers of papers that people have judged, and that the software alone has screened."""
+    """Return the numbers of papers that people have judged, that agents have, and that only the software screened."""
     counts = [
         ("judged by a person", flow.judged_by_person),
-        ("by the software alone", flow.screened - flow.judged_by_person),
+        ("judged by an agent", flow.judged_by_agent),
+        ("by the software alone", flow.judged_by_software),
     ]
     return [(judge, count) for judge, count in counts if count]
 
@@ -121,10 +163,12 @@ def name_included_papers(flow: PrismaFlow) -> str:
 
 def count_included_by_description(flow: PrismaFlow) -> list[tuple[str, int]]:
     """Return the marks of the included papers with their counts."""
-    return [
-        ("not judged by a person" if status == ReviewStatus.UNDECIDED else f"marked {status}", count)
-        for status, count in sorted(flow.included_by_status.items())
-    ]
+    counts: list[tuple[str, int]] = []
+    for status, count in sorted(flow.included_by_status.items()):
+        by_agent = flow.included_by_agent.get(status, 0)
+        name = "not judged by a person" if status == ReviewStatus.UNDECIDED else f"marked {status}"
+        counts += [(name, count - by_agent), (f"{name} by an agent", by_agent)]
+    return [(name, count) for name, count in counts if count]
 
 
 def count_exclusions_by_description(flow: PrismaFlow) -> list[tuple[str, int]]:
@@ -137,12 +181,12 @@ def _describe_exclusion(exclusion: Exclusion) -> str:
     label = LABELS[exclusion.reason]
     if exclusion.reason is ExclusionReason.BELOW_THRESHOLD and exclusion.threshold is not None:
         return f"{label} of {exclusion.threshold:g}"
-    if exclusion.reason is ExclusionReason.BY_PERSON:
+    if exclusion.reason in BY_REVIEWER:
         return f"{label}: {exclusion.detail.strip()}" if exclusion.detail and exclusion.detail.strip() else label
     return label
 
 
-def _build_round_flow(log: RoundLog) -> RoundFlow:
+def _build_round_flow(log: RoundLog, unknown_years_kept: int) -> RoundFlow:
     duplicates = {
         DUPLICATE_IN_ROUND: log.duplicates_within_round,
         DUPLICATE_OF_EARLIER_ROUND: log.duplicates_of_earlier_rounds,
@@ -150,15 +194,17 @@ def _build_round_flow(log: RoundLog) -> RoundFlow:
     filters = log.strategy.filters.model_dump(mode="json", exclude_none=True)
     return RoundFlow(
         round=log.round + 1,
-        queries=[query.boolean_query for query in log.strategy.queries],
+        queries=[query.boolean_query or query.words for query in log.strategy.queries],
         limits=filters,
         origins=[f"{_name_part(origin.part)}: {origin.value} ({origin.reason})" for origin in log.strategy.origins],
         sources=log.sources,
         identified=_count_by_source(log.sources),
+        matches=_list_matches(log.sources),
         removed={**duplicates, **_drop_zeros(log.removed_before_screening)},
         screened=log.screened,
         excluded=_drop_zeros(log.excluded),
         included=log.included,
+        unknown_years_kept=unknown_years_kept,
     )
 
 
@@ -171,6 +217,10 @@ def _name_part(part: str) -> str:
 
 def _count_by_source(reports: Iterable[SourceReport]) -> dict[str, int]:
     return _sum_counts({report.name: report.received} for report in reports)
+
+
+def _list_matches(reports: Iterable[SourceReport]) -> dict[str, int]:
+    return {report.name: report.found for report in reports if report.found is not None}
 
 
 def _sum_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
+from types import MappingProxyType
 from typing import Final
 
 from paper_search.export.prisma_flow import (
     LABELS,
+    REMOVED_BY_AUTOMATION,
     PrismaFlow,
     build_prisma_flow,
     count_exclusions_by_description,
@@ -16,7 +18,9 @@ from paper_search.export.prisma_flow import (
 )
 from paper_search.models import PaperCollection
 from paper_search.recordings import find_offline_notice
+from paper_search.source_labels import get_source_label
 from uraniborg.kernel.bibliography.one_line_text import to_one_line
+from uraniborg.kernel.text import plural
 
 _WIDTH: Final = 860
 _BOX_WIDTH: Final = 360
@@ -85,15 +89,20 @@ def export_prisma_svg(collection: PaperCollection) -> str:
 
 
 def _build_rows(flow: PrismaFlow) -> list[tuple[str, _Box, _Box | None]]:
-    identified = _make_box(f"Records identified (n = {sum(flow.identified.values()):,})", flow.identified.items())
+    identified = _make_box(
+        f"Records identified (n = {sum(flow.identified.values()):,})",
+        [(get_source_label(name), count) for name, count in flow.identified.items()],
+        {get_source_label(name): count for name, count in flow.matches.items()},
+    )
     included = _make_box(f"{name_included_papers(flow)} (n = {flow.included:,})", count_included_by_description(flow))
     if not flow.rounds:
         return [("Identification", identified, None), ("Included", included, None)]
     removed = _make_box(f"Removed before screening (n = {sum(flow.removed.values()):,})", _label_counts(flow.removed))
     screened = _make_box(f"Records screened (n = {flow.screened:,})", count_screened_by_judge(flow))
-    excluded = _make_box(
-        f"Records excluded (n = {sum(flow.excluded.values()):,})", count_exclusions_by_description(flow)
-    )
+    reasons = count_exclusions_by_description(flow)
+    if flow.removed_by_automation:
+        reasons = [(REMOVED_BY_AUTOMATION, flow.removed_by_automation), *reasons]
+    excluded = _make_box(f"Records excluded (n = {sum(flow.excluded.values()):,})", reasons)
     return [("Identification", identified, removed), ("Screening", screened, excluded), ("Included", included, None)]
 
 
@@ -101,11 +110,12 @@ def _label_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(LABELS.get(name, name), count) for name, count in counts.items()]
 
 
-def _make_box(title: str, counts: Iterable[tuple[str, int]]) -> _Box:
+def _make_box(title: str, counts: Iterable[tuple[str, int]], matches: Mapping[str, int] = MappingProxyType({})) -> _Box:
     """Return a box with one line for each count; more lines than fit are summed up in the last one."""
     listed = list(counts)
     shown = listed if len(listed) <= _MOST_LINES else listed[: _MOST_LINES - 1]
-    lines = [f"{_clip_text(name)} (n = {count:,})" for name, count in shown]
+    ends = [f", of {plural(matches[name], 'match', 'matches')}" if name in matches else "" for name, _ in shown]
+    lines = [f"{_clip_text(name)} (n = {count:,}){end}" for (name, count), end in zip(shown, ends, strict=True)]
     if rest := listed[len(shown) :]:
         lines.append(f"{len(rest)} others (n = {sum(count for _, count in rest):,})")
     return _Box(title, lines)

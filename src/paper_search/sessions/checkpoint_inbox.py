@@ -52,7 +52,7 @@ def format_payload(payload: dict[str, Any]) -> list[str]:
 
 
 def _format_strategy(strategy: dict[str, Any]) -> list[str]:
-    queries = [f"query    {query['boolean_query']}" for query in strategy["queries"]]
+    queries = [f"query    {query['boolean_query'] or query.get('words', '')}" for query in strategy["queries"]]
     filters = ", ".join(f"{name} {value}" for name, value in strategy["filters"].items())
     sources = ", ".join(strategy["sources"]) or "all"
     return [

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from paper_search.errors import InvalidAction, InvalidDecision
 from paper_search.input_checks import check_decision_size
 from paper_search.models import SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.review_models import AGENT
 from paper_search.sessions.state import PendingCheckpoint
 from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
 from paper_search.workflow.decisions import CheckedDecision, add_missing_reviewer, check_decision
@@ -36,27 +37,26 @@ def to_inbox_decision(decision: Decision) -> InboxDecision:
     return InboxDecision(action=decision.action.value, data=data, note=decision.note)
 
 
-def check_inbox_decision(
-    given: InboxDecision, pending: PendingCheckpoint, reviewer: str | None = None
-) -> CheckedDecision:
+def check_inbox_decision(given: InboxDecision, pending: PendingCheckpoint, door: str | None = None) -> CheckedDecision:
     """Return the decision for the engine. Raise InvalidDecision if it does not fit the checkpoint.
 
-    Decisions about papers that name no reviewer get `reviewer`.
+    `door` is the interface through which the decision came; it is the reviewer of decisions that name none.
     """
     check_decision_size(given.data, given.note)
     action, data, payload = parse_action(given.action), given.data, pending.checkpoint.payload
     is_edit = action is DecisionAction.EDIT and isinstance(payload, StrategyPayload)
     if is_edit:
         data = complete_edit(data, cast("StrategyPayload", payload).strategy)
-    elif reviewer:
-        data = add_missing_reviewer(data, reviewer)
+    elif door:
+        data = add_missing_reviewer(data, door)
     decision = Decision(action=action, revised_data=data, note=given.note)
     try:
-        return check_decision(pending.checkpoint, decision, pending.sources)
+        checked = check_decision(pending.checkpoint, decision, pending.sources)
     except InvalidDecision as refusal:
         if is_edit:
             refusal.hint = f"{refusal.hint} For example: {EDIT_EXAMPLE}"
         raise
+    return checked.model_copy(update={"by_agent": door == AGENT})
 
 
 def complete_edit(data: Any, proposed: SearchStrategy) -> Any:

@@ -19,11 +19,14 @@ from paper_search.errors import (
 )
 from paper_search.input_checks import check_query
 from paper_search.models import PaperCollection
+from paper_search.review_models import AGENT
 from paper_search.sessions.background_tasks import POLL_S, BackgroundTasks
 from paper_search.sessions.checkpoint_inbox import add_to_inbox
 from paper_search.sessions.event_loops import LoopRunner
 from paper_search.sessions.inbox_decisions import check_inbox_decision, to_inbox_decision
+from paper_search.sessions.query_pages import QueryPage, build_query_page
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
+from paper_search.sessions.removed_papers import RemovedPage, build_removed_page
 from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply
 from paper_search.sessions.session import (
     Listener,
@@ -36,7 +39,7 @@ from paper_search.sessions.session_ids import choose_session_id, find_id_prefix,
 from paper_search.sessions.state import PART, PendingCheckpoint, SessionRequest, SessionState, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflow_factory import WorkflowFactory
-from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload
+from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.change_feed import Publisher
@@ -51,7 +54,7 @@ from uraniborg.kernel.sqlite import DatabaseUnusable
 
 MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
-DEFAULT_DOOR: Final = "agent"
+DEFAULT_DOOR: Final = AGENT
 """The default name of the interface through which a decision comes."""
 _Origin = tuple[str, str | None]
 """The interface through which a decision came, and the name that its author claims."""
@@ -189,8 +192,24 @@ class SessionManager:
         await self._loop.run(self._find_or_restore_session(session_id))
         return build_papers_page(session_id, await self.get_collection(session_id), offset)
 
+    async def get_removed_papers(self, session_id: str, offset: int = 0) -> RemovedPage:
+        """Return a page of the screened papers that are not in the result. Raise as `get_papers`."""
+        session_id = await self._read_session_id(session_id)
+        await self._loop.run(self._find_or_restore_session(session_id))
+        return build_removed_page(session_id, await self.get_collection(session_id), offset)
+
+    async def get_queries(self, session_id: str, offset: int = 0) -> QueryPage:
+        """Return a page of the queries of the pending strategy, or of the last one searched. Raise as `get_papers`."""
+        session_id = await self._read_session_id(session_id)
+        await self._loop.run(self._find_or_restore_session(session_id))
+        state = await self.peek_state(session_id)
+        if state.pending and isinstance(payload := state.pending.checkpoint.payload, StrategyPayload):
+            return build_query_page(session_id, payload.strategy, offset)
+        collection = await self.get_collection(session_id)
+        return build_query_page(session_id, collection.metadata.search_strategy, offset)
+
     async def get_collection(self, session_id: str) -> PaperCollection:
-        """Return the papers under review, or the result: do not change them. Raise as `get_papers`."""
+        """Return the papers under review or so far, or the result: do not change them. Raise as `get_papers`."""
         return await self._loop.run(self._get_collection(await self._read_session_id(session_id)))
 
     async def peek_state(self, session_id: str) -> SessionState:
@@ -412,12 +431,12 @@ class SessionManager:
         return await asyncio.to_thread(self._sessions.read_state, session_id)
 
     async def _get_collection(self, session_id: str) -> PaperCollection:
-        """Return the papers under review, or the result."""
+        """Return the papers under review, or those of the rounds before the pending strategy, or the result."""
         state = await self._peek_state(session_id)
         if state.ended is not None:
             return await self._get_result(session_id)
-        if state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
-            return payload.collection
+        if state.pending and (collection := state.pending.checkpoint.payload.collection):
+            return collection
         raise NoPapersYet(session_id)
 
     def _build_reply_or_raise(

@@ -8,6 +8,7 @@ from paper_search.matched_terms import TermMatcher
 from paper_search.models import Paper, PaperCollection, SearchQuery
 from paper_search.sessions.reviewer_view import ReviewerView
 from paper_search.text_trees import build_text_tree
+from paper_search.unknown_years import is_year_unknown_kept
 from uraniborg.kernel.bibliography.short_citations import format_short_authors
 from uraniborg.kernel.logging import make_printable
 
@@ -38,6 +39,7 @@ def build_paper_details(rank: int, paper: Paper, collection: PaperCollection, vi
         "short_authors": format_short_authors(authors),
         "author_count": len(paper.authors),
         "year": paper.year,
+        "year_unknown_kept": is_year_unknown_kept(paper, collection.metadata),
         "venue": paper.venue,
         "volume": paper.volume,
         "issue": paper.issue,
@@ -56,8 +58,15 @@ def build_paper_details(rank: int, paper: Paper, collection: PaperCollection, vi
         "notices": [notice.model_dump(mode="json") for notice in paper.notices],
         **build_notice_fields(paper.notices),
         "found_in_round": paper.found_in_round,
+        "exclusion": _build_exclusion_fields(paper, collection),
         **view.build_decision_fields(paper),
     }
+
+
+def _build_exclusion_fields(paper: Paper, collection: PaperCollection) -> dict[str, Any] | None:
+    """Return why the paper is not in the result, or None if it is."""
+    found = next((one for one in collection.metadata.exclusions if one.paper_id == paper.id), None)
+    return found and {"reason": found.reason.value, "score": found.score, "threshold": found.threshold}
 
 
 def _list_queries(collection: PaperCollection, paper: Paper) -> list[SearchQuery]:

@@ -1,14 +1,18 @@
 """Lists of the papers of a session, for review: filtered, sorted and paged, as one reviewer may see them."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from paper_search.editorial_notices import build_notice_fields
 from paper_search.models import Paper, PaperCollection
-from paper_search.review_models import ReviewStatus
+from paper_search.query.filters import can_be_within_years
+from paper_search.review_models import BY_AUTOMATION, Exclusion, ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.sessions.removed_papers import index_papers
 from paper_search.sessions.reviewer_view import ReviewerView, count_statuses, list_reviewed_papers
+from paper_search.source_labels import get_source_label
+from paper_search.unknown_years import count_unknown_years_kept, is_year_unknown_kept
 from uraniborg.kernel.bibliography.short_citations import format_short_authors
 from uraniborg.kernel.words import fold_text
 
@@ -30,6 +34,7 @@ class PaperConditions:
     status: ReviewStatus | None = None
     source: str | None = None
     year_from: int | None = None
+    """Papers without a year meet every condition on years, as they do in searches."""
     year_to: int | None = None
     score_from: float | None = None
     score_to: float | None = None
@@ -44,7 +49,7 @@ class PaperConditions:
             return (
                 (self.status is None or view.get_status(paper) is self.status)
                 and (self.source is None or self.source in paper.sources)
-                and _is_within(paper.year, self.year_from, self.year_to)
+                and can_be_within_years(paper.year, self.year_from, self.year_to)
                 and _is_within(paper.relevance_score, self.score_from, self.score_to)
                 and (self.round is None or paper.found_in_round == self.round - 1)
                 and _contains_words(paper, wanted)
@@ -64,7 +69,8 @@ def list_papers(
 ) -> dict[str, Any]:
     """Return a page of the papers that meet the conditions, and counts of all papers for filters.
 
-    Papers that people have excluded are listed too, in every round and after the end.
+    Papers that reviewers have excluded are listed too, in every round and after the end. `removed` counts the papers
+    that automation removed, by reason; `list_exclusions` lists them.
     """
     is_match = conditions.make_filter(view)
     papers = list_reviewed_papers(collection)
@@ -72,13 +78,16 @@ def list_papers(
     found.sort(key=_make_sort_key(sort, view))
     page = found[offset : offset + limit]
     return {
-        "papers": [_build_row(rank, paper, view) for rank, paper in page],
+        "papers": [_build_row(rank, paper, collection, view) for rank, paper in page],
         "total": len(found),
         "offset": offset,
         "limit": limit,
         "next_offset": offset + len(page) if offset + len(page) < len(found) else None,
         "counts": count_statuses(collection, view),
         "facets": _build_facets(papers),
+        "removed": count_removed(collection),
+        "min_relevance": collection.metadata.search_strategy.filters.min_relevance,
+        "unknown_years_kept": count_unknown_years_kept(collection),
         "is_complete": view.is_complete,
     }
 
@@ -94,12 +103,34 @@ def list_reasons(collection: PaperCollection, view: ReviewerView) -> list[dict[s
     return [{"reason": name, "count": counts[name]} for name in list(names)[:_MAX_REASONS]]
 
 
-def list_exclusions(collection: PaperCollection, *, offset: int = 0, limit: int = 50) -> dict[str, Any]:
-    """Return a page of the screened papers that are not in the result, with the reasons."""
+def count_removed(collection: PaperCollection) -> dict[str, int]:
+    """Return the number of papers that automation removed, by reason."""
+    counts = Counter(exclusion.reason for exclusion in collection.metadata.exclusions)
+    return {reason.value: counts[reason] for reason in sorted(BY_AUTOMATION)}
+
+
+def list_exclusions(
+    collection: PaperCollection,
+    marks: Mapping[str, PaperDecision],
+    *,
+    reason: ExclusionReason | None = None,
+    offset: int = 0,
+    limit: int = 50,
+) -> dict[str, Any]:
+    """Return a page of the screened papers that are not in the result, with the reasons, or those with one reason.
+
+    Papers with one reason are listed best first. `marks` are those of the reviewer, by paper id.
+    """
     found = collection.metadata.exclusions
+    if reason is not None:
+        found = sorted((one for one in found if one.reason is reason), key=lambda one: -(one.score or 0.0))
     page = found[offset : offset + limit]
+    known = index_papers(collection)
     return {
-        "exclusions": [exclusion.model_dump(mode="json") for exclusion in page],
+        "exclusions": [
+            _build_exclusion_row(exclusion, known.get(exclusion.paper_id), marks.get(exclusion.paper_id))
+            for exclusion in page
+        ],
         "total": len(found),
         "offset": offset,
         "limit": limit,
@@ -107,9 +138,18 @@ def list_exclusions(collection: PaperCollection, *, offset: int = 0, limit: int 
     }
 
 
-def _is_within(value: float | None, least: float | None, most: float | None) -> bool:
-    if value is None:
-        return least is None and most is None
+def _build_exclusion_row(exclusion: Exclusion, paper: Paper | None, mark: PaperDecision | None) -> dict[str, Any]:
+    authors = [author.name[:100] for author in paper.authors[:_LISTED_AUTHORS]] if paper else []
+    return {
+        **exclusion.model_dump(mode="json"),
+        "short_authors": format_short_authors(authors),
+        "year": paper.year if paper else None,
+        "venue": paper.venue and paper.venue[:200] if paper else None,
+        "mark": mark and mark.status.value,
+    }
+
+
+def _is_within(value: float, least: float | None, most: float | None) -> bool:
     return (least is None or value >= least) and (most is None or value <= most)
 
 
@@ -133,7 +173,7 @@ def _make_sort_key(sort: Sort, view: ReviewerView) -> Callable[[tuple[int, Paper
     return keys[sort]
 
 
-def _build_row(rank: int, paper: Paper, view: ReviewerView) -> dict[str, Any]:
+def _build_row(rank: int, paper: Paper, collection: PaperCollection, view: ReviewerView) -> dict[str, Any]:
     authors = [author.name[:100] for author in paper.authors[:_LISTED_AUTHORS]]
     return {
         "rank": rank,
@@ -143,6 +183,7 @@ def _build_row(rank: int, paper: Paper, view: ReviewerView) -> dict[str, Any]:
         "short_authors": format_short_authors(authors),
         "author_count": len(paper.authors),
         "year": paper.year,
+        "year_unknown_kept": is_year_unknown_kept(paper, collection.metadata),
         "venue": paper.venue and paper.venue[:200],
         "doi": paper.doi,
         "citation_key": paper.citation_key,
@@ -163,6 +204,7 @@ def _build_facets(papers: list[Paper]) -> dict[str, Any]:
     years = [paper.year for paper in papers if paper.year]
     return {
         "sources": dict(sources.most_common()),
+        "source_labels": {name: get_source_label(name) for name in sources},
         "rounds": {str(number): count for number, count in sorted(rounds.items())},
         "year_min": min(years, default=None),
         "year_max": max(years, default=None),

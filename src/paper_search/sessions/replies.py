@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from paper_search.editorial_notices import build_notice_fields
@@ -12,16 +13,21 @@ from paper_search.models import (
     NO_SOURCE_ANSWERED,
     Paper,
     PaperCollection,
-    ParsedIntent,
+    SearchQuery,
     SearchStrategy,
     SourceReport,
     SourceStatus,
     StageCount,
+    StopReason,
     any_source_answered,
 )
 from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline_notice
-from paper_search.review_models import ExclusionReason, ReviewStatus
+from paper_search.review_models import BY_AUTOMATION, BY_REVIEWER, ExclusionReason, ReviewStatus
+from paper_search.sessions.reviewer_view import list_reviewed_papers
 from paper_search.sessions.state import SessionState, SessionSummary
+from paper_search.source_labels import get_source_label
+from paper_search.source_outcomes import count_fetched, describe_shortfall, get_stop_reason, has_failed
+from paper_search.unknown_years import count_unknown_years_kept, is_year_unknown_kept
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, ResultPayload, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry, describe_decision
 from uraniborg.kernel.text import plural
@@ -30,8 +36,17 @@ REPLY_BYTES: Final = 25_000
 """The maximum size of a reply that is not an export."""
 MAX_LISTED_PAPERS: Final = 20
 """The maximum number of papers that a checkpoint lists."""
-_PAYLOAD_BYTES: Final = 16_000
+_PAYLOAD_BYTES: Final = 18_000
 """The maximum size of the payload of a checkpoint."""
+_LISTED_EARLIER_PAPERS: Final = 10
+"""The maximum numbers of included and of excluded papers of earlier rounds that a strategy checkpoint lists."""
+_REVIEWED_PLAN_BYTES: Final = 3_000
+"""The maximum size of the strategy in the payload of a review."""
+_ADDRESS_BYTES: Final = 200
+_QUERY_CHARS: Final = (1_000, 400, 200, 120, 80, 40)
+"""The maximum lengths of the queries of a strategy, tried until it fits."""
+_LISTED_TERMS: Final = 20
+"""The maximum number of variants, suggestions and notes that a strategy lists that is too large."""
 _SHARES: Final = (1.0, 0.6, 0.3, 0.15)
 """Factors for the maximum sizes of the parts of a reply, tried until the reply fits."""
 _PAGE_BYTES: Final = 24_000
@@ -111,15 +126,20 @@ def describe_progress(state: SessionState) -> str:
     activity = _PHASE_TEXTS.get(state.phase, "Working")
     if state.phase != "searching" or not state.sources_asked:
         return activity
-    last = f" ({state.sources[-1].name}: {plural(state.sources[-1].returned, 'paper')})" if state.sources else ""
+    last = f" ({_describe_answer(state.sources[-1])})" if state.sources else ""
     return f"{activity}: {len(state.sources)} of {state.sources_asked} sources{last}"
+
+
+def _describe_answer(report: SourceReport) -> str:
+    matches = "" if report.found is None else f" of {plural(report.found, 'match', 'matches')}"
+    return f"{get_source_label(report.name)}: {plural(report.returned, 'paper')}{matches}"
 
 
 def build_checkpoint_payload(checkpoint: Checkpoint, max_bytes: int = _PAYLOAD_BYTES) -> dict[str, Any]:
     """Return the payload that a person sees: at most 20 papers with short fields, and where to read the others."""
     payload = checkpoint.payload
     if isinstance(payload, StrategyPayload):
-        return _build_strategy_payload(payload.intent, payload.strategy, max_bytes)
+        return _build_strategy_payload(checkpoint, payload, max_bytes)
     collection = payload.collection
     shown = min(MAX_LISTED_PAPERS, len(collection.papers))
     while True:
@@ -140,13 +160,27 @@ def build_papers_uri(session_id: str, offset: int = 0) -> str:
     return f"paper-search://sessions/{session_id}/papers" + (f"/{offset}" if offset else "")
 
 
+def build_removed_uri(session_id: str, offset: int = 0) -> str:
+    """Return the address of the resource with the papers that are not in the result, from `offset` on."""
+    return f"paper-search://sessions/{session_id}/removed" + (f"/{offset}" if offset else "")
+
+
+def build_queries_uri(session_id: str, offset: int = 0) -> str:
+    """Return the address of the resource with the complete queries of a session's strategy, from `offset` on."""
+    return f"paper-search://sessions/{session_id}/queries" + (f"/{offset}" if offset else "")
+
+
 def build_papers_page(session_id: str, collection: PaperCollection, offset: int) -> dict[str, Any]:
-    """Return as many papers as fit into one reply, with their abstracts, and the address of the next page."""
+    """Return as many papers as fit into one reply, with their abstracts, and the address of the next page.
+
+    The papers that reviewers have excluded follow those of the result, which `total_papers` counts.
+    """
+    listed = list_reviewed_papers(collection)
     page: list[dict[str, Any]] = []
     length = 0
-    for paper in collection.papers[offset:]:
+    for paper in listed[offset:]:
         entry = {
-            **_build_paper_fields(paper),
+            **_build_paper_fields(paper, collection),
             "abstract": clip_text(paper.abstract, 600),
             "url": clip_text(paper.full_text_url, 300),
         }
@@ -155,11 +189,13 @@ def build_papers_page(session_id: str, collection: PaperCollection, offset: int)
             break
         page.append(entry)
     end = offset + len(page)
-    more = end < len(collection.papers)
+    more = end < len(listed)
     return {
         "session_id": session_id,
         "papers": page,
         "total_papers": len(collection.papers),
+        "excluded_papers": len(listed) - len(collection.papers),
+        **_build_news_fields(session_id, collection),
         "offset": offset,
         "next": build_papers_uri(session_id, end) if more else None,
         **({"notice": notice} if (notice := find_offline_notice(collection.metadata.notes)) else {}),
@@ -255,44 +291,57 @@ def format_bare_question(checkpoint: Checkpoint) -> str:
 def _ask_about_payload(payload: StrategyPayload | ResultPayload) -> str:
     if isinstance(payload, StrategyPayload):
         strategy = payload.strategy
-        queries = "; ".join(f"`{clip_text(query.boolean_query, 300)}`" for query in strategy.queries[:3])
+        asked = [query.boolean_query or query.words for query in strategy.queries[:3]]
+        queries = "; ".join(f"`{clip_text(text, 300)}`" for text in asked)
         return (
-            f"Search for {queries} in {', '.join(strategy.sources[:20]) or 'all sources'}{_describe_years(strategy)}?"
+            f"Search for {queries} in {', '.join(strategy.sources[:20]) or 'all sources'}{_describe_limits(strategy)}?"
         )
     collection = payload.collection
-    count, problems = len(collection.papers), _list_source_problems(collection.metadata.sources)
+    count, problems = len(collection.papers), describe_source_problems(collection)
     found = f"Keep these {plural(count, 'paper')}?" if count != 1 else "Keep this paper?"
     if not count:
         found = "No papers were found." if any_source_answered(collection.metadata.sources) else NO_SOURCE_ANSWERED
-    problem_text = f" {_describe_problems(collection, problems)}" if problems else ""
-    return f"{found}{problem_text}"
+    return f"{found}{_describe_news(collection)} {problems}".rstrip()
+
+
+def _describe_news(collection: PaperCollection) -> str:
+    """Return sentences about the papers that were removed by automation, or kept without a year; "" without any."""
+    counts = Counter(one.reason for one in collection.metadata.exclusions)
+    below, over = counts[ExclusionReason.BELOW_THRESHOLD], counts[ExclusionReason.OVER_LIMIT]
+    kept = count_unknown_years_kept(collection)
+    sentences = [
+        *(
+            [f"{plural(below, 'paper')} below min_relevance {'was' if below == 1 else 'were'} removed."]
+            if below
+            else []
+        ),
+        *([f"{plural(over, 'paper')} over max_results {'is' if over == 1 else 'are'} listed apart."] if over else []),
+        *([f"{plural(kept, 'paper')} of unknown year {'was' if kept == 1 else 'were'} kept."] if kept else []),
+    ]
+    return "".join(f" {sentence}" for sentence in sentences)
 
 
 def describe_source_problems(collection: PaperCollection) -> str:
-    """Return which sources of the last round failed or answered in part, or "" if all answered in full."""
-    problems = _list_source_problems(collection.metadata.sources)
-    return _describe_problems(collection, problems) if problems else ""
+    """Return which sources of the last round failed or sent fewer papers than match, or "" if all sent everything."""
+    reports = collection.metadata.sources
+    failed = [report for report in reports if has_failed(report)]
+    short = [report for report in reports if not has_failed(report) and describe_shortfall(report)]
+    sentences = [f"Fewer papers were fetched than match: {_list_shortfalls(short)}."] if short else []
+    if failed:
+        earlier = " in this round; these are the papers of earlier rounds" if collection.papers else ""
+        start = "Not all sources could answer" if any_source_answered(reports) else f"No source answered{earlier}"
+        sentences.insert(0, f"{start}: {_list_shortfalls(failed)}.")
+    return " ".join(sentences)
 
 
-def _describe_problems(collection: PaperCollection, problems: list[str]) -> str:
-    listed = "; ".join(problems)
-    if any_source_answered(collection.metadata.sources):
-        return f"Not all sources could answer: {listed}."
-    earlier = " in this round; these are the papers of earlier rounds" if collection.papers else ""
-    return f"No source answered{earlier}: {listed}."
+def _list_shortfalls(reports: Sequence[SourceReport]) -> str:
+    return "; ".join(f"{get_source_label(report.name)} ({describe_shortfall(report)})" for report in reports[:20])
 
 
-def _list_source_problems(reports: Sequence[SourceReport]) -> list[str]:
-    fine = (SourceStatus.OK, SourceStatus.EMPTY)
-    return [
-        f"{report.name} ({_describe_status(report)})"
-        for report in reports
-        if report.status not in fine or report.partial
-    ][:20]
-
-
-def _describe_status(report: SourceReport) -> str:
-    return "partial" if report.partial else report.status.value.replace("_", " ")
+def _describe_limits(strategy: SearchStrategy) -> str:
+    least = strategy.filters.min_relevance
+    threshold = f", without papers that score below {least:g}" if least else ""
+    return f"{_describe_years(strategy)}{threshold}"
 
 
 def _describe_years(strategy: SearchStrategy) -> str:
@@ -302,12 +351,86 @@ def _describe_years(strategy: SearchStrategy) -> str:
     return f", since {since}" if since else f", until {until}" if until else ""
 
 
-def _build_strategy_payload(intent: ParsedIntent, strategy: SearchStrategy, max_bytes: int) -> dict[str, Any]:
-    full = {
-        "intent": intent.model_dump(mode="json", exclude_none=True),
-        "strategy": strategy.model_dump(mode="json", exclude_none=True),
+def _build_strategy_payload(checkpoint: Checkpoint, payload: StrategyPayload, max_bytes: int) -> dict[str, Any]:
+    so_far: dict[str, Any] = {}
+    if payload.collection is not None:
+        papers = _build_papers_so_far(checkpoint.run_id, payload.collection)
+        so_far = {"papers_so_far": _shorten_to_fit(papers, max_bytes // 4)}
+        max_bytes -= max_bytes // 4
+    intent = payload.intent.model_dump(mode="json", exclude_none=True)
+    short_intent = _shorten_to_fit(intent, max_bytes // 4)
+    plan = _build_plan_fields(payload.strategy, max_bytes - count_json_bytes(short_intent) - _ADDRESS_BYTES)
+    if not plan.get("shortened") and short_intent == intent:
+        return {"intent": intent, "strategy": plan, **so_far}
+    marks = {"shortened": True, "all_queries": build_queries_uri(checkpoint.run_id)}
+    return {"intent": short_intent, "strategy": plan, **marks, **so_far}
+
+
+def _build_plan_fields(strategy: SearchStrategy, max_bytes: int) -> dict[str, Any]:
+    """Return the strategy, blocks first. One that is too large has short queries and no origins but a person's."""
+    full: dict[str, Any] = strategy.model_dump(mode="json", exclude_none=True)
+    full = {"blocks": full["blocks"], "suggestions": full["suggestions"], **full}
+    if count_json_bytes(full) <= max_bytes:
+        return full
+    origins = [origin for origin in full["origins"] if origin["inherited"] or origin["by_person"]]
+    blocks: list[dict[str, Any]] = [{**block, "word_shares": {}} for block in full["blocks"]]
+    fields: dict[str, Any] = {**full, "blocks": blocks, "origins": origins, "shortened": True}
+    for max_chars in _QUERY_CHARS:
+        queries = [_build_query_fields(query, max_chars) for query in strategy.queries]
+        fields = {**_shorten_value(fields, 400, len(blocks) + _LISTED_TERMS), "queries": queries}
+        if count_json_bytes(fields) <= max_bytes:
+            return fields
+    return _shorten_to_fit(fields, max_bytes)
+
+
+def _build_query_fields(query: SearchQuery, max_chars: int) -> dict[str, Any]:
+    """Return the rung of a query and what it asks; its keywords and synonyms are those of its blocks."""
+    return {
+        "keywords": [],
+        "synonym_map": [],
+        "rung": query.rung,
+        "blocks": query.blocks,
+        "boolean_query": clip_text(query.boolean_query, max_chars),
+        "words": clip_text(query.words, max_chars),
     }
-    return _shorten_to_fit(full, max_bytes)
+
+
+def _build_papers_so_far(session_id: str, collection: PaperCollection) -> dict[str, Any]:
+    """Return the papers of the earlier rounds, with their statuses: those of the result and those excluded."""
+    listed = list_reviewed_papers(collection)
+    shown = {"id", "title", "year", "relevance_score", "status", "found_in_round", "year_unknown_kept"}
+
+    def build(papers: Sequence[Paper]) -> list[dict[str, Any]]:
+        fields = [_build_paper_fields(paper, collection) for paper in papers]
+        return [{name: value for name, value in one.items() if name in shown} for one in fields]
+
+    excluded = listed[len(collection.papers) :]
+    return {
+        "papers": build(collection.papers[:_LISTED_EARLIER_PAPERS]),
+        "total_papers": len(collection.papers),
+        "excluded": build(excluded[:_LISTED_EARLIER_PAPERS]),
+        "excluded_papers": len(excluded),
+        "status_counts": _count_statuses(collection),
+        "all": build_papers_uri(session_id),
+        **_build_news_fields(session_id, collection),
+    }
+
+
+def _build_news_fields(session_id: str, collection: PaperCollection) -> dict[str, Any]:
+    """Return what a person cannot see from the listed papers: how many were removed, or kept without a year."""
+    counts = Counter(one.reason for one in collection.metadata.exclusions)
+    automatic = {reason.value: counts[reason] for reason in sorted(BY_AUTOMATION) if counts[reason]}
+    fields: dict[str, Any] = {}
+    if automatic:
+        thresholds = (one.threshold for one in collection.metadata.exclusions)
+        fields["removed_by_automation"] = {
+            **automatic,
+            "min_relevance": next((threshold for threshold in thresholds if threshold is not None), None),
+            "list": build_removed_uri(session_id),
+        }
+    if kept := count_unknown_years_kept(collection):
+        fields["year_unknown_kept"] = kept
+    return fields
 
 
 def _shorten_to_fit(value: dict[str, Any], max_bytes: int) -> dict[str, Any]:
@@ -335,17 +458,18 @@ def _build_review_payload(
 ) -> dict[str, Any]:
     total = len(collection.papers)
     fields: dict[str, Any] = {
-        "papers": [_build_paper_fields(paper) for paper in collection.papers[:listed_count]],
+        "papers": [_build_paper_fields(paper, collection) for paper in collection.papers[:listed_count]],
         "total_papers": total,
         "shown": listed_count,
         "facets": _build_facet_fields(collection),
         "accumulated_count": accumulated_count,
         "status_counts": _count_statuses(collection),
+        **_build_news_fields(checkpoint.run_id, collection),
         "stage_counts": _build_stage_count_fields(collection.metadata.stage_counts, checkpoint.round),
-        "strategy": _shorten_to_fit(
-            collection.metadata.search_strategy.model_dump(mode="json", exclude_none=True), 2_000
-        ),
+        "strategy": (plan := _build_plan_fields(collection.metadata.search_strategy, _REVIEWED_PLAN_BYTES)),
     }
+    if plan.get("shortened"):
+        fields["all_queries"] = build_queries_uri(checkpoint.run_id)
     if total > listed_count:
         fields["more"] = (
             f"{total - listed_count} more papers: read the resource "
@@ -354,7 +478,7 @@ def _build_review_payload(
     return fields
 
 
-def _build_paper_fields(paper: Paper) -> dict[str, Any]:
+def _build_paper_fields(paper: Paper, collection: PaperCollection) -> dict[str, Any]:
     return {
         "id": paper.id,
         "title": clip_text(paper.title, 160),
@@ -363,22 +487,21 @@ def _build_paper_fields(paper: Paper) -> dict[str, Any]:
         "year": paper.year,
         "venue": clip_text(paper.venue, 60),
         "doi": clip_text(paper.doi, 100),
+        **({"shelf_id": clip_text(shelf_id, 100)} if (shelf_id := paper.identifiers.get("shelf")) else {}),
         "relevance_score": round(paper.relevance_score, 2),
         "relevance_reason": clip_text(paper.relevance_reason, 120),
         "sources": paper.sources[:8],
         **build_notice_fields(paper.notices),
         "status": paper.status.value,
         "found_in_round": paper.found_in_round,
+        **({"year_unknown_kept": True} if is_year_unknown_kept(paper, collection.metadata) else {}),
     }
 
 
 def _count_statuses(collection: PaperCollection) -> dict[str, int]:
     """Return the number of papers of the session with each status, excluded papers included."""
     counts = Counter(paper.status for paper in collection.papers)
-    excluded = [
-        exclusion for exclusion in collection.metadata.exclusions if exclusion.reason is ExclusionReason.BY_PERSON
-    ]
-    counts[ReviewStatus.EXCLUDE] += len(excluded)
+    counts[ReviewStatus.EXCLUDE] += sum(one.reason in BY_REVIEWER for one in collection.metadata.exclusions)
     return {status.value: counts[status] for status in ReviewStatus}
 
 
@@ -400,16 +523,40 @@ def _build_stage_count_fields(counts: Sequence[StageCount], round_number: int) -
     }
 
 
+class SourceSummary(BaseModel):
+    """What a source did, in the reply about a session."""
+
+    name: str
+    status: SourceStatus
+    returned: int
+    matched: int | None
+    """The number of all matches by the source's own count; None if it is unknown, as for several queries."""
+    fetched: int
+    stopped: StopReason | None
+    """Why the source stopped; of several queries the most serious reason."""
+    short: str | None
+    """What is missing, in words; None if nothing is."""
+    calls: int
+    seconds: float
+    reason: str | None
+    retry_at: str | None
+
+
 def _build_source_fields(report: SourceReport, max_chars: int) -> dict[str, Any]:
-    fields = {
-        "name": report.name,
-        "status": report.status.value,
-        "returned": report.returned,
-        "calls": report.calls,
-        "seconds": report.seconds,
-        "reason": clip_text(report.reason, max_chars),
-    }
-    return {**fields, "retry_at": report.retry_at.isoformat()} if report.retry_at else fields
+    summary = SourceSummary(
+        name=report.name,
+        status=report.status,
+        returned=report.returned,
+        matched=report.found,
+        fetched=count_fetched(report),
+        stopped=get_stop_reason(report),
+        short=describe_shortfall(report),
+        calls=report.calls,
+        seconds=report.seconds,
+        reason=clip_text(report.reason, max_chars),
+        retry_at=report.retry_at and report.retry_at.isoformat(),
+    )
+    return summary.model_dump(mode="json", exclude=None if report.retry_at else {"retry_at"})
 
 
 def clip_text(text: str | None, max_chars: int) -> Any:

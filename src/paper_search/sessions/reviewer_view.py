@@ -6,12 +6,14 @@ from typing import Any
 
 from paper_search.models import Paper, PaperCollection
 from paper_search.review_models import (
+    BY_REVIEWER,
     DEFAULT_REVIEWER,
     Exclusion,
     ExclusionReason,
     PaperDecision,
     ReviewDecision,
     ReviewStatus,
+    select_counting_decisions,
 )
 from paper_search.workflow.round_log import add_inclusion_counts
 
@@ -28,7 +30,10 @@ class ReviewerView:
         """Return the reviewer's mark or earlier decision, or None."""
         if mark := self.marks.get(self.reviewer, {}).get(paper.id):
             return mark
-        return next((decision for decision in paper.decisions if decision.reviewer == self.reviewer), None)
+        return next((decision for decision in paper.decisions if self._is_own(decision)), None)
+
+    def _is_own(self, decision: ReviewDecision) -> bool:
+        return decision.reviewer == self.reviewer and not decision.by_agent
 
     def list_other_decisions(self, paper: Paper) -> list[ReviewDecision]:
         """Return the decisions of the other reviewers, also those that this reviewer may not see yet."""
@@ -42,7 +47,7 @@ class ReviewerView:
         sent = [
             decision
             for decision in paper.decisions
-            if decision.reviewer != self.reviewer and decision.reviewer not in marked
+            if not self._is_own(decision) and (decision.by_agent or decision.reviewer not in marked)
         ]
         return [*sent, *marked.values()]
 
@@ -81,7 +86,7 @@ class ReviewerView:
         seen = [self._apply_to_paper(paper) for paper in list_reviewed_papers(collection)]
         papers = [paper for paper in seen if not _is_excluded(paper)]
         excluded = [paper for paper in seen if _is_excluded(paper)]
-        automatic = [one for one in collection.metadata.exclusions if one.reason is not ExclusionReason.BY_PERSON]
+        automatic = [one for one in collection.metadata.exclusions if one.reason not in BY_REVIEWER]
         exclusions = [*automatic, *map(_build_exclusion, excluded)]
         logs = add_inclusion_counts(collection.metadata.round_logs, papers, exclusions)
         metadata = collection.metadata.model_copy(update={"round_logs": logs, "exclusions": exclusions})
@@ -98,13 +103,13 @@ class ReviewerView:
 
 
 def list_reviewed_papers(collection: PaperCollection) -> list[Paper]:
-    """Return the papers of the result, and after them those that people have excluded."""
+    """Return the papers of the result, and after them those that people and agents have excluded."""
     stored = {paper.id for paper in collection.excluded_papers}
     # Versions that did not store excluded papers still stored their exclusions.
     rebuilt = [
         _build_paper(exclusion)
         for exclusion in collection.metadata.exclusions
-        if exclusion.reason is ExclusionReason.BY_PERSON and exclusion.paper_id not in stored
+        if exclusion.reason in BY_REVIEWER and exclusion.paper_id not in stored
     ]
     return [*collection.papers, *collection.excluded_papers, *rebuilt]
 
@@ -115,7 +120,8 @@ def _is_excluded(paper: Paper) -> bool:
 
 def _find_refusal_reason(paper: Paper) -> str | None:
     """Return the last reason for which the paper is excluded, or None if it is not."""
-    reasons = [decision.reason for decision in paper.decisions if decision.status is ReviewStatus.EXCLUDE]
+    counting = select_counting_decisions(paper.decisions)
+    reasons = [decision.reason for decision in counting if decision.status is ReviewStatus.EXCLUDE]
     return reasons[-1] if _is_excluded(paper) else None
 
 
@@ -125,6 +131,7 @@ def _build_paper(exclusion: Exclusion) -> Paper:
         reason=exclusion.detail,
         reviewer=exclusion.reviewer or DEFAULT_REVIEWER,
         at=exclusion.at,
+        by_agent=exclusion.reason is ExclusionReason.BY_AGENT,
     )
     return Paper(
         id=exclusion.paper_id,
@@ -139,14 +146,15 @@ def _build_paper(exclusion: Exclusion) -> Paper:
 
 
 def _build_exclusion(paper: Paper) -> Exclusion:
-    refusal = next(decision for decision in reversed(paper.decisions) if decision.status is ReviewStatus.EXCLUDE)
+    counting = select_counting_decisions(paper.decisions)
+    refusal = next(decision for decision in reversed(counting) if decision.status is ReviewStatus.EXCLUDE)
     return Exclusion(
         paper_id=paper.id,
         other_ids=paper.other_ids,
         title=paper.title,
         doi=paper.doi,
         round=paper.found_in_round,
-        reason=ExclusionReason.BY_PERSON,
+        reason=ExclusionReason.BY_AGENT if refusal.by_agent else ExclusionReason.BY_PERSON,
         score=paper.relevance_score,
         reviewer=refusal.reviewer,
         at=refusal.at,

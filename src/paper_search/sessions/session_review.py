@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from paper_search.errors import SessionComplete
+from paper_search.errors import SessionComplete, make_paper_id_hint
 from paper_search.export import check_format, export
 from paper_search.export.prisma_flow import PrismaFlow, build_prisma_flow
 from paper_search.models import PaperCollection
-from paper_search.review_models import PaperDecision, ReviewStatus
+from paper_search.review_models import ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.merge_provenance import MergedRecords
 from paper_search.sessions.paper_details import build_paper_details
@@ -51,20 +51,21 @@ class SessionReview:
         state = await self._manager.peek_state(session_id)
         collection, view = await self._load_view(session_id, reviewer)
         page = await asyncio.to_thread(list_papers, collection, view, conditions, sort=sort, offset=offset, limit=limit)
-        return {**page, "query": state.query, "checkpoint_id": state.checkpoint_id}
+        can_mark = state.pending is not None and isinstance(state.pending.checkpoint.payload, ResultPayload)
+        return {**page, "query": state.query, "checkpoint_id": state.checkpoint_id, "can_mark": can_mark}
 
     async def get_paper(self, session_id: str, paper_id: str, reviewer: str) -> dict[str, Any]:
         """Return one paper in full, with the origin of each field. Raise PaperNotFound."""
         collection, view = await self._load_view(session_id, reviewer)
 
         def build() -> dict[str, Any]:
-            for rank, paper in enumerate(list_reviewed_papers(collection), 1):
+            for rank, paper in enumerate([*list_reviewed_papers(collection), *collection.removed_papers], 1):
                 if paper_id == paper.id or paper_id in paper.other_ids:
                     provenance = self._records.build_provenance(session_id, paper)
                     return {**build_paper_details(rank, paper, collection, view), "provenance": provenance}
             raise PaperNotFound(
                 f"'{make_printable(paper_id[:80])}' is not a paper of this session.",
-                hint="Use the ids of the papers that the session lists.",
+                hint=make_paper_id_hint(paper_id, "Use the ids of the papers that the session lists."),
                 session_id=session_id,
             )
 
@@ -75,16 +76,22 @@ class SessionReview:
         collection, view = await self._load_view(session_id, reviewer)
         return await asyncio.to_thread(list_reasons, collection, view)
 
-    async def list_exclusions(self, session_id: str, reviewer: str, *, offset: int, limit: int) -> dict[str, Any]:
-        """Return a page of the papers that are not in the result, with the reviewer's own exclusions."""
-        collection = await self.get_visible_collection(session_id, reviewer)
-        return await asyncio.to_thread(list_exclusions, collection, offset=offset, limit=limit)
+    async def list_exclusions(
+        self, session_id: str, reviewer: str, *, reason: ExclusionReason | None = None, offset: int, limit: int
+    ) -> dict[str, Any]:
+        """Return a page of the papers that are not in the result, with the reviewer's own exclusions and marks."""
+        collection, view = await self._load_view(session_id, reviewer)
+        marks = view.marks.get(reviewer, {})
+        return await asyncio.to_thread(
+            lambda: list_exclusions(view.apply_to(collection), marks, reason=reason, offset=offset, limit=limit)
+        )
 
     async def get_flow(self, session_id: str, reviewer: str) -> tuple[PrismaFlow, dict[str, int], bool]:
         """Return the PRISMA flow with the reviewer's marks, the papers of each status, and whether it is final."""
         collection, view = await self._load_view(session_id, reviewer)
         flow = await asyncio.to_thread(lambda: build_prisma_flow(view.apply_to(collection)))
-        return flow, count_statuses(collection, view), view.is_complete
+        counts = await asyncio.to_thread(count_statuses, collection, view)
+        return flow, counts, view.is_complete
 
     async def get_visible_collection(self, session_id: str, reviewer: str) -> PaperCollection:
         """Return the papers with the decisions that the reviewer can see; excluded papers are not in it."""
@@ -121,7 +128,7 @@ class SessionReview:
         if unknown := sorted(set(decisions) - known):
             raise InvalidInput(
                 f"'{make_printable(unknown[0][:80])}' is not a paper of this session.",
-                hint="Use the ids of the papers that the session lists.",
+                hint=make_paper_id_hint(unknown[0], "Use the ids of the papers that the session lists."),
                 argument="decisions",
                 session_id=session_id,
             )

@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from paper_search.errors import SessionInterrupted, SessionNotFound
+from paper_search.sessions.json_parts import dump_in_parts
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Lease, make_private_folder, sync_folder
 from uraniborg.kernel.settings import secure_own_folder
@@ -324,7 +325,7 @@ class SessionJournal:
     async def write(self, step: str, value: BaseModel) -> None:
         """Store the result of a step, unless there is one."""
         store, session_id = self._store, self._session_id
-        await run_storage_call(session_id, lambda: store.write(session_id, step, value.model_dump_json()))
+        await run_storage_call(session_id, lambda: store.write(session_id, step, dump_in_parts(value)))
         if self._stored_steps is not None:
             self._stored_steps.add(step)
 

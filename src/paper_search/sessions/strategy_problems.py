@@ -18,7 +18,8 @@ _MESSAGES: Final = {
     "filters.year_from": "From year must be a year such as 2018, or empty.",
     "filters.year_to": "To year must be a year such as 2018, or empty.",
     "filters.language": "Language must be a code or an English name such as en or English, or empty.",
-    "filters.max_results": f"Papers at most must be a number from 1 to {MAX_RESULTS_CAP}.",
+    "filters.min_relevance": "Least relevance must be a number from 0 to 1, or empty.",
+    "filters.max_results": f"Papers at most must be a number from 1 to {MAX_RESULTS_CAP:,}.",
 }
 """By path. The labels are those of the fields of the console."""
 _OTHER_PROBLEM: Final = "The plan cannot be read."
@@ -45,7 +46,9 @@ def find_strategy_problems(
         try:
             check_inbox_decision(InboxDecision(action="edit", data=dict(edit)), pending)
         except InvalidDecision as refusal:
-            problems.append(_make_problem(None, refusal.message, refusal.hint))
+            # Errors in the syntax of a query are listed with the query.
+            if "query" not in refusal.ids:
+                problems.append(_make_problem(None, refusal.message, refusal.hint))
     return strategy, problems
 
 
@@ -72,9 +75,10 @@ def _find_invalid_values(strategy: SearchStrategy, pending: PendingCheckpoint | 
     filters: SearchConstraints = strategy.filters
     known = set(pending.sources) if pending else set[str]()
     is_invalid = {
-        "queries": not any(query.boolean_query.strip() for query in strategy.queries),
+        "queries": not any(query.boolean_query.strip() or query.words.strip() for query in strategy.queries),
         "sources": bool(known and set(strategy.sources) - known),
         "filters.language": bool(filters.language) and parse_language(filters.language) is None,
+        "filters.min_relevance": filters.min_relevance is not None and not 0 <= filters.min_relevance <= 1,
         "filters.max_results": not 1 <= filters.max_results <= MAX_RESULTS_CAP,
     }
     return [path for path, invalid in is_invalid.items() if invalid]

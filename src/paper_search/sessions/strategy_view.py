@@ -2,22 +2,25 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 
 from paper_search.config import AppConfig
-from paper_search.models import ParsedIntent, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
+from paper_search.models import ConceptBlock, ParsedIntent, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
+from paper_search.query.ladder import align_blocks_and_queries
 from paper_search.query.languages import parse_language
-from paper_search.query.query_check import check_boolean_query
+from paper_search.query.query_check import QueryProblem, check_boolean_query
 from paper_search.sessions.search_options import describe_available_sources
 from paper_search.sessions.state import PendingCheckpoint, SessionState
 from paper_search.sessions.store import SessionStore
 from paper_search.sessions.strategy_problems import find_strategy_problems
+from paper_search.source_labels import get_source_label
 from paper_search.sources.query_translation import translate_queries
 from paper_search.sources.registry import KNOWN, list_source_names
 from paper_search.workflow.checkpoints import StrategyPayload
 
+ChangedPart = Literal["blocks", "queries"]
 _CHECKPOINT: Final = "checkpoint-"
 _SEARCHED: Final = re.compile(r"round-(\d+)/organize")
 """The step that stores the papers of a round, with the strategy that the round searched."""
@@ -43,12 +46,21 @@ def build_strategy_view(store: SessionStore, state: SessionState, config: AppCon
 
 
 def check_edited_strategy(
-    store: SessionStore, state: SessionState, config: AppConfig, edit: Mapping[str, Any]
+    store: SessionStore,
+    state: SessionState,
+    config: AppConfig,
+    edit: Mapping[str, Any],
+    changed_part: ChangedPart | None = None,
 ) -> dict[str, Any]:
-    """Return the problems and translations of an edited strategy; nothing is stored."""
+    """Return the problems and translations of an edited strategy, with its blocks and queries in step.
+
+    `changed_part` names the part that the person changed last: the other one follows. Without it the part follows that
+    is as proposed. Nothing is stored.
+    """
     found = read_strategy(store, state)
     proposed = found[0] if found else SearchStrategy(queries=[], sources=[])
     strategy, problems = find_strategy_problems(edit, proposed, state.pending)
+    strategy = _align_changed_part(proposed, strategy, changed_part)
     last = found[2] if found else None
     names = list_offered_sources(state, strategy, config)
     chosen = [name for name in names if not strategy.sources or name in strategy.sources]
@@ -57,11 +69,24 @@ def check_edited_strategy(
     return {
         "is_valid": not problems and not has_errors,
         "problems": problems,
+        "strategy": strategy.model_dump(mode="json"),
         "queries": views,
         "language_read_as": parse_language(strategy.filters.language),
         "changes": list_changes(last, strategy) if last else [],
         "edits": list_changes(proposed, strategy) if found else [],
     }
+
+
+def _align_changed_part(
+    proposed: SearchStrategy, edited: SearchStrategy, changed_part: ChangedPart | None
+) -> SearchStrategy:
+    if changed_part != "blocks" and any(_has_query_error(query) for query in edited.queries):
+        return edited  # half-typed: its concepts are read once it can be read
+    if changed_part is None:
+        return align_blocks_and_queries(proposed, edited)
+    if changed_part == "blocks":  # composed of the proposal: a change that is undone gives its queries again
+        return align_blocks_and_queries(proposed, edited.model_copy(update={"queries": proposed.queries}))
+    return align_blocks_and_queries(proposed.model_copy(update={"blocks": edited.blocks}), edited)
 
 
 def build_query_views(
@@ -71,10 +96,12 @@ def build_query_views(
     listed = list(queries)
     views: list[dict[str, Any]] = []
     for query, translations in zip(listed, translate_queries(names, listed, filters), strict=True):
-        normalised, problems = check_boolean_query(query.boolean_query)
+        normalised, problems = _check_query(query)
         views.append(
             {
                 "boolean_query": query.boolean_query,
+                "words": query.words,
+                "rung": query.rung,
                 "keywords": query.keywords,
                 "read_as": normalised,
                 "problems": [problem.to_fields() for problem in problems],
@@ -82,6 +109,17 @@ def build_query_views(
             }
         )
     return views
+
+
+def _check_query(query: SearchQuery) -> tuple[str, list[QueryProblem]]:
+    """Return the query as it is read, and its problems; a query of words alone has none."""
+    if query.words.strip() and not query.boolean_query.strip():
+        return "", []
+    return check_boolean_query(query.boolean_query)
+
+
+def _has_query_error(query: SearchQuery) -> bool:
+    return any(problem.severity == "error" for problem in _check_query(query)[1])
 
 
 def read_strategy(
@@ -181,10 +219,12 @@ def build_report_fields(report: SourceReport) -> dict[str, Any]:
 
 
 def list_changes(last: SearchStrategy, strategy: SearchStrategy) -> list[dict[str, Any]]:
-    """Return the parts that differ between two strategies: queries added and removed, sources and filters changed."""
-    before, now = ([query.boolean_query for query in one.queries] for one in (last, strategy))
-    changes = [_make_change("query", text, None) for text in before if text not in now]
-    changes += [_make_change("query", None, text) for text in now if text not in before]
+    """Return the parts that differ between two strategies: concepts, queries, words, sources and filters."""
+    changes = _list_block_changes(last, strategy) if last.blocks and strategy.blocks else []
+    changes += _list_text_changes(
+        "query", *([query.boolean_query for query in one.queries] for one in (last, strategy))
+    )
+    changes += _list_text_changes("words", *([query.words for query in one.queries] for one in (last, strategy)))
     if set(last.sources) != set(strategy.sources):
         changes.append(_make_change("sources", _join_sources(last), _join_sources(strategy)))
     for name in SearchConstraints.model_fields:
@@ -194,8 +234,33 @@ def list_changes(last: SearchStrategy, strategy: SearchStrategy) -> list[dict[st
     return changes
 
 
+def _list_block_changes(last: SearchStrategy, strategy: SearchStrategy) -> list[dict[str, Any]]:
+    before, now = ({block.name: block for block in one.blocks} for one in (last, strategy))
+    changes = [_make_change("concept", _describe_block(before[name]), None) for name in before if name not in now]
+    for name, block in now.items():
+        if (old := before.get(name)) is None:
+            changes.append(_make_change("concept", None, _describe_block(block)))
+            continue
+        if old.active != block.active:
+            changes.append(
+                _make_change("concept", *(f"{name}: {'on' if on else 'off'}" for on in (old.active, block.active)))
+            )
+        variants = ([f"{name}: {variant}" for variant in one.variants] for one in (old, block))
+        changes += _list_text_changes("concept", *variants)
+    return changes
+
+
+def _describe_block(block: ConceptBlock) -> str:
+    return " OR ".join(block.variants) or block.name
+
+
+def _list_text_changes(part: str, before: list[str], now: list[str]) -> list[dict[str, Any]]:
+    changes = [_make_change(part, text, None) for text in before if text and text not in now]
+    return changes + [_make_change(part, None, text) for text in now if text and text not in before]
+
+
 def _join_sources(strategy: SearchStrategy) -> str:
-    return ", ".join(strategy.sources) or "all"
+    return ", ".join(map(get_source_label, strategy.sources)) or "all"
 
 
 def _make_change(part: str, before: str | None, after: str | None) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class IntentParser:
     async def parse(self, user_input: str) -> ParsedIntent:
         """Return the intent of the text; `notes` say how it was read. Never raises: rules replace a failing model."""
         by_rule = await asyncio.to_thread(read_intent, user_input, self._vocabulary, self._clock.now().date())
-        if self._llm is None or read_identifiers(by_rule.topic):
+        if self._llm is None or by_rule.typed_query or read_identifiers(by_rule.topic):
             return by_rule
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
         try:

@@ -12,9 +12,12 @@ _INLINE_PAPERS: Final = 50
 
 
 class ResultOrganizer:
-    """Selects papers of at least `min_relevance`, the best first."""
+    """Selects the best papers, of at least the relevance that the strategy asks for.
 
-    def __init__(self, min_relevance: float = 0.3, clock: Clock | None = None) -> None:
+    `min_relevance` is the least relevance for strategies that ask for none; None selects papers of any relevance.
+    """
+
+    def __init__(self, min_relevance: float | None = None, clock: Clock | None = None) -> None:
         self.min_relevance = min_relevance
         self._clock = clock or SystemClock()
 
@@ -29,7 +32,9 @@ class ResultOrganizer:
     def _build_collection(
         self, papers: list[ScoredPaper], strategy: SearchStrategy, original_query: str
     ) -> PaperCollection:
-        relevant = [scored for scored in papers if scored.relevance_score >= self.min_relevance]
+        asked = strategy.filters.min_relevance
+        least = (self.min_relevance if asked is None else asked) or 0.0
+        relevant = [scored for scored in papers if scored.relevance_score >= least]
         best = sorted(relevant, key=lambda scored: scored.sort_key)[: max(0, strategy.filters.max_results)]
         listed = [Paper.from_scored(scored) for scored in best]
         metadata = SearchMetadata(

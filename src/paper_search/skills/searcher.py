@@ -6,11 +6,15 @@ from contextlib import aclosing
 from typing import Protocol, runtime_checkable
 
 from paper_search.errors import SearchSourceError
-from paper_search.models import RawPaper, SearchStrategy, SourceReport, SourceStatus
+from paper_search.large_work import call_in_thread_if_large
+from paper_search.models import RawPaper, SearchConstraints, SearchStrategy, SourceReport, SourceStatus
 from paper_search.query.filters import filter_papers
 from paper_search.review_models import ExclusionReason
+from paper_search.sources.called_source import KindSource, search_kind_source
+from paper_search.sources.distinct_count import DistinctCount
 from paper_search.sources.interfaces import ReportingSource, SearchSource, SourceResult
-from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome
+from paper_search.sources.query_selection import select_queries
+from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome, select_supported_options
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import get_logger
 
@@ -36,15 +40,19 @@ class Searcher:
         return list(self._sources)
 
     async def search(
-        self, strategy: SearchStrategy, on_report: Callable[[SourceReport], None] | None = None
+        self,
+        strategy: SearchStrategy,
+        on_report: Callable[[SourceReport], None] | None = None,
+        known: frozenset[str] = frozenset(),
     ) -> FoundPapers:
         """Return the papers and the reports of all sources; call `on_report` as each source finishes.
 
+        Each source is asked for as many papers as the strategy wants, not counting those whose ids are in `known`.
         A source that fails is reported, never raised. Cancelling stops all sources, and so does an exception from
         `on_report`.
         """
         results: dict[str, SourceResult] = {}
-        async with aclosing(self.stream_results(strategy)) as arriving:
+        async with aclosing(self.stream_results(strategy, known)) as arriving:
             async for result in arriving:
                 results[result.report.name] = result
                 if on_report is not None:
@@ -55,11 +63,13 @@ class Searcher:
             [paper for result in ordered for paper in result.papers], [result.report for result in ordered]
         )
 
-    async def stream_results(self, strategy: SearchStrategy) -> AsyncGenerator[SourceResult, None]:
+    async def stream_results(
+        self, strategy: SearchStrategy, known: frozenset[str] = frozenset()
+    ) -> AsyncGenerator[SourceResult, None]:
         """Yield the result of each source as it finishes. Closing the generator stops the other sources."""
         reasons = {name: self._explain_skip(name, strategy) for name in self._select_source_names(strategy)}
         tasks = {
-            asyncio.create_task(_search_source(self._sources[name], strategy), name=f"search {name}"): name
+            asyncio.create_task(_search_source(self._sources[name], strategy, known), name=f"search {name}"): name
             for name, reason in reasons.items()
             if reason is None
         }
@@ -93,14 +103,20 @@ class Searcher:
         return None if strategy.queries else "The strategy has no query."
 
 
-async def _search_source(source: SearchSource, strategy: SearchStrategy) -> SourceResult:
+async def _search_source(source: SearchSource, strategy: SearchStrategy, known: frozenset[str]) -> SourceResult:
     # Each source gets a copy: a source that changes its strategy must not change another's.
     own = strategy.model_copy(deep=True)
     if isinstance(source, ReportingSource):
-        result = await source.search_with_report(own)
+        search = source.search_with_report
+        result = await search(own, **select_supported_options(search, known=known))
         result = SourceResult(result.papers, _correct_counts(result))
+    elif isinstance(source, KindSource):
+        result = await search_kind_source(source, own, known)
     else:
-        result = _filter_and_report(source.source_name, await source.search_advanced(own), strategy)
+        own.queries = select_queries(None, own.queries)
+        texts = [query.boolean_query for query in own.queries]
+        received = await source.search_advanced(own)
+        result = await _filter_and_report(source.source_name, received, strategy.filters, texts)
     # Validated here, where an error still counts against this source alone.
     SearchOutcome(papers=result.papers, reports=[result.report])
     return result
@@ -113,16 +129,29 @@ def _correct_counts(result: SourceResult) -> SourceReport:
     return result.report.model_copy(update={"returned": returned, "received": received})
 
 
-def _filter_and_report(name: str, received: list[RawPaper], strategy: SearchStrategy) -> SourceResult:
-    """Apply the strategy's limits and NOT terms to the papers of a source that does not report, and report on it."""
-    filters = strategy.filters
-    papers, removed = filter_papers(received, filters, [query.boolean_query for query in strategy.queries])
-    if (over := len(papers) - max(0, filters.max_results)) > 0:
-        papers = papers[:-over]
+async def _filter_and_report(
+    name: str, received: list[RawPaper], filters: SearchConstraints, boolean_queries: Sequence[str]
+) -> SourceResult:
+    """Apply the limits and NOT terms of a strategy to the papers of a source that does not report, and report on it."""
+    accepted, removed = await call_in_thread_if_large(len(received), filter_papers, received, filters, boolean_queries)
+    papers = await call_in_thread_if_large(len(accepted), _take_distinct, accepted, filters.max_results)
+    if over := len(accepted) - len(papers):
         removed[ExclusionReason.OVER_SOURCE_LIMIT.value] += over
     status = SourceStatus.OK if papers else SourceStatus.EMPTY
     report = SourceReport(name=name, status=status, returned=len(papers), removed=dict(removed), calls=1)
     return SourceResult(papers, report)
+
+
+def _take_distinct(papers: list[RawPaper], limit: int) -> list[RawPaper]:
+    """Return the first `limit` distinct papers with the repeats among them."""
+    distinct, count = DistinctCount(), 0
+    for position, paper in enumerate(papers):
+        is_new = not distinct.is_repeat(paper)
+        if is_new and count >= limit:
+            return papers[:position]
+        count += is_new
+        distinct.add(paper)
+    return papers
 
 
 def _make_result_of_task(name: str, task: asyncio.Task[SourceResult]) -> SourceResult:

@@ -26,10 +26,12 @@ class DecisionAction(StrEnum):
 
 
 class StrategyPayload(BaseModel):
-    """The proposed strategy and the intent that it follows from."""
+    """The proposed strategy, the intent that it follows from, and the papers of earlier rounds."""
 
     intent: ParsedIntent
     strategy: SearchStrategy
+    collection: PaperCollection | None = None
+    """None in the first round, and in checkpoints of versions that did not store the papers."""
 
 
 class ResultPayload(BaseModel):

@@ -14,8 +14,11 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, Field, ValidationError
 
-from paper_search.errors import InvalidDecision
+from paper_search.errors import InvalidDecision, make_paper_id_hint
+from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, SearchStrategy, UserFeedback
+from paper_search.query.ladder import align_blocks_and_queries
+from paper_search.query.query_check import describe_query_errors, list_query_errors
 from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,
@@ -42,12 +45,15 @@ class CheckedDecision(Decision):
     """The feedback on the strategy or on the papers: after reject, and at every result review."""
     at: datetime | None = None
     """The time of the decision; None if a version that did not store it wrote the journal."""
+    by_agent: bool = False
+    """Whether the decision came through the interface of agents."""
 
 
 class StoredDecision(Decision):
-    """A decision and its time, as the journal stores them; earlier versions did not store the time."""
+    """A decision as the journal stores it; earlier versions stored neither the time nor whether an agent decided."""
 
     at: datetime | None = None
+    by_agent: bool = False
 
 
 class StoredTime(BaseModel):
@@ -94,13 +100,18 @@ class JournalledDecisions:
                 checked = check_decision(checkpoint, decision, self.sources)
             checked.at = self.clock.now()
             return StoredDecision(
-                action=decision.action, revised_data=decision.revised_data, note=decision.note, at=checked.at
+                action=decision.action,
+                revised_data=decision.revised_data,
+                note=decision.note,
+                at=checked.at,
+                by_agent=checked.by_agent,
             )
 
         stored = await self.journal.get_or_run_and_store(f"decision-{checkpoint.iteration}", StoredDecision, ask)
         if checked is None:
-            checked = check_decision(checkpoint, stored, self.sources)
-            checked.at = stored.at
+            # Earlier versions accepted queries with errors in their syntax.
+            checked = check_decision(checkpoint, stored, self.sources, accept_broken_queries=True)
+            checked.at, checked.by_agent = stored.at, stored.by_agent
         return checked
 
     async def _make_stored_time(self) -> StoredTime:
@@ -119,11 +130,19 @@ async def _call_handler(handler: CheckpointHandler, checkpoint: Checkpoint) -> D
     return decision
 
 
-def check_decision(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> CheckedDecision:
+def check_decision(
+    checkpoint: Checkpoint,
+    decision: Decision,
+    known_sources: Iterable[str] = (),
+    *,
+    accept_broken_queries: bool = False,
+) -> CheckedDecision:
     """Return the decision with the strategy or feedback read from it. Raise InvalidDecision if it does not fit."""
     strategy, feedback = None, UserFeedback()
     if isinstance(checkpoint.payload, StrategyPayload) and decision.action is not DecisionAction.REJECT:
         strategy = read_strategy(checkpoint, decision, known_sources)
+        if not accept_broken_queries:
+            _refuse_broken_queries(strategy, checkpoint.payload.strategy)
     else:
         feedback = read_feedback(checkpoint, decision)
         if decision.action is DecisionAction.APPROVE and feedback.free_text_feedback:
@@ -144,8 +163,8 @@ def check_decision(checkpoint: Checkpoint, decision: Decision, known_sources: It
 def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> SearchStrategy:
     """Return the strategy to search with after an approve or edit at a strategy checkpoint.
 
-    The data of an edit is a SearchStrategy; fields and filters that it leaves out stay as proposed. Raise
-    InvalidDecision if the data does not fit.
+    The data of an edit is a SearchStrategy; fields and filters that it leaves out stay as proposed. Edited blocks give
+    new queries, and edited queries other blocks. Raise InvalidDecision if the data does not fit.
     """
     assert isinstance(checkpoint.payload, StrategyPayload)
     proposed = checkpoint.payload.strategy
@@ -162,7 +181,7 @@ def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Ite
     if isinstance(filters := fields.get("filters"), dict):
         fields["filters"] = {**proposed.filters.model_dump(), **cast("dict[str, Any]", filters)}
     strategy = _validate_fields(SearchStrategy, {**proposed.model_dump(), **fields}, "strategy")
-    return _check_and_cap_strategy(strategy, list(known_sources))
+    return _check_and_cap_strategy(align_blocks_and_queries(proposed, strategy), list(known_sources))
 
 
 def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
@@ -262,7 +281,7 @@ def _validate_fields(model: type[M], fields: dict[str, Any], object_name: str) -
 
 def _check_and_cap_strategy(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:
     """Return the strategy with max_results capped. Raise InvalidDecision if it cannot be searched."""
-    if not any(query.boolean_query.strip() for query in strategy.queries):
+    if not any(query.boolean_query.strip() or query.words.strip() for query in strategy.queries):
         raise InvalidDecision(
             "The strategy has no query.", hint="Give at least one query with a non-empty boolean_query."
         )
@@ -283,11 +302,29 @@ def _check_and_cap_strategy(strategy: SearchStrategy, known_sources: list[str]) 
             f"max_results must be at least 1, got {filters.max_results}.",
             hint=f"Ask for 1 to {MAX_RESULTS_CAP:,} papers.",
         )
+    if filters.min_relevance is not None and not 0 <= filters.min_relevance <= 1:
+        raise InvalidDecision(
+            f"min_relevance must be between 0 and 1, got {filters.min_relevance:g}.",
+            hint="Send null to remove no paper by its relevance.",
+        )
     if filters.year_from and filters.year_to and filters.year_from > filters.year_to:
         raise InvalidDecision(
             f"year_from ({filters.year_from}) is after year_to ({filters.year_to}).", hint="Swap them."
         )
     return strategy
+
+
+def _refuse_broken_queries(strategy: SearchStrategy, proposed: SearchStrategy) -> None:
+    """Raise InvalidDecision if a query that the proposed strategy does not have has an error in its syntax."""
+    known = {query.boolean_query for query in proposed.queries}
+    for index, query in enumerate(strategy.queries):
+        text = query.boolean_query
+        if text in known or read_identifiers(text) or not text.strip():
+            continue
+        if errors := list_query_errors(text):
+            message, hint, fields = describe_query_errors(text, errors)
+            message = message.replace("The query", f"Query {index + 1}", 1)
+            raise InvalidDecision(message, hint=hint, query=index, **fields)
 
 
 def _refuse_unknown_or_contradictory_marks(checkpoint: Checkpoint, feedback: UserFeedback) -> None:
@@ -312,7 +349,9 @@ def _refuse_unknown_or_contradictory_marks(checkpoint: Checkpoint, feedback: Use
     ):
         raise InvalidDecision(
             f"No such papers in this review: {', '.join(unknown[:5])}.",
-            hint=f"Use the ids of the papers the checkpoint lists, such as {next(iter(sorted(known)), 'p_…')}.",
+            hint=make_paper_id_hint(
+                unknown[0], f"Use the ids of the papers the checkpoint lists, such as {min(known, default='p_…')}."
+            ),
             papers=unknown[:20],
         )
 

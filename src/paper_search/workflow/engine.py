@@ -43,6 +43,7 @@ class SearchWorkflow:
         progress_reporter: ProgressReporter | None = None,
         *,
         max_results: int = 100,
+        min_relevance: float | None = None,
         domain: str = "general",
         journal: StepJournal | None = None,
         clock: Clock | None = None,
@@ -53,6 +54,7 @@ class SearchWorkflow:
         self._options = RunOptions(
             max_rounds=max_iterations,
             max_results=min(max_results, MAX_RESULTS_CAP),
+            min_relevance=(self._skills.min_relevance if min_relevance is None else min_relevance) or None,
             domain=domain,
             ask_about_strategy=enable_strategy_checkpoint,
             notes=tuple(notes),
@@ -100,6 +102,7 @@ class SearchWorkflow:
             enable_strategy_checkpoint=enable_strategy_checkpoint,
             progress_reporter=progress_reporter,
             max_results=components.max_results,
+            min_relevance=components.min_relevance,
             domain=components.domain,
             journal=journal,
             clock=components.clock,
@@ -120,7 +123,8 @@ class SearchWorkflow:
         handler does not fit its checkpoint. Failures of sources and models are reported in the result, never raised.
         """
         run = SearchRun(
-            query=check_query(user_input),
+            # Earlier versions started searches for queries with errors in their syntax.
+            query=check_query(user_input, accept_broken_syntax=run_id is not None),
             run_id=run_id or str(uuid4()),
             skills=self._skills,
             options=self._options,

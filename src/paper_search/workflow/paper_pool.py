@@ -1,6 +1,6 @@
 """The pool of papers of a search: a paper stays in it, and decisions and scores change whether it is in the result."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -8,14 +8,19 @@ from pydantic import BaseModel, Field
 
 from paper_search.models import Paper, RawPaper, ScoredPaper
 from paper_search.review_models import (
+    AGENT,
+    BY_AUTOMATION,
+    BY_REVIEWER,
     Exclusion,
     ExclusionReason,
     PaperDecision,
     ReviewDecision,
     ReviewStatus,
-    combine_statuses,
+    combine_decisions,
+    select_counting_decisions,
 )
 
+_WANTED = (ReviewStatus.INCLUDE, ReviewStatus.MAYBE)
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -25,7 +30,7 @@ class PooledPaper(BaseModel):
     scored: ScoredPaper
     found_in_round: int
     admitted: bool = False
-    """In the result unless a person excludes it. An admitted paper stays admitted."""
+    """In the result unless a reviewer excludes it. An admitted paper stays admitted until `min_relevance` is raised."""
     over_limit: bool = False
     """Relevant enough, but beyond the number of papers that a round may add."""
     decisions: list[ReviewDecision] = Field(default_factory=list[ReviewDecision])
@@ -45,13 +50,14 @@ class PooledPaper(BaseModel):
     @property
     def status(self) -> ReviewStatus:
         """The combined status of all decisions."""
-        return combine_statuses(decision.status for decision in self.decisions)
+        return combine_decisions(self.decisions)
 
     @property
     def exclusion_reason(self) -> ExclusionReason | None:
         """The reason why the paper is not in the result, or None if it is."""
         if self.status is ReviewStatus.EXCLUDE:
-            return ExclusionReason.BY_PERSON
+            by_agent = all(decision.by_agent for decision in self.decisions)
+            return ExclusionReason.BY_AGENT if by_agent else ExclusionReason.BY_PERSON
         if self.admitted:
             return None
         return ExclusionReason.OVER_LIMIT if self.over_limit else ExclusionReason.BELOW_THRESHOLD
@@ -59,7 +65,7 @@ class PooledPaper(BaseModel):
     def add_decision(self, decision: ReviewDecision) -> None:
         """Store the decision in place of the reviewer's earlier one."""
         self.decisions = [*(other for other in self.decisions if not other.is_by_same_reviewer(decision)), decision]
-        if decision.status in (ReviewStatus.INCLUDE, ReviewStatus.MAYBE):
+        if decision.status in _WANTED:
             self.admitted = True
 
 
@@ -77,10 +83,17 @@ class Pool(BaseModel):
     entries: list[PooledPaper] = Field(default_factory=list[PooledPaper])
     merged: list[Exclusion] = Field(default_factory=list[Exclusion])
     """Entries that were merged into other entries."""
+    threshold: float | None = None
+    """The `min_relevance` of the last round that admitted papers."""
 
     def select_by_status(self, status: ReviewStatus) -> list[Paper]:
         """Return the papers with this status."""
         return [entry.paper for entry in self.entries if entry.status is status]
+
+    @property
+    def scores(self) -> list[ScoredPaper]:
+        """The scores of the papers that no reviewer has excluded."""
+        return [entry.scored for entry in self.entries if entry.status is not ReviewStatus.EXCLUDE]
 
     @property
     def included(self) -> list[PooledPaper]:
@@ -93,10 +106,18 @@ class Pool(BaseModel):
         return [entry.paper for entry in sorted(self.included, key=lambda entry: entry.scored.sort_key)]
 
     @property
-    def excluded_by_person(self) -> list[Paper]:
-        """The papers that people have excluded, the most relevant first."""
-        refused = [entry for entry in self.entries if entry.exclusion_reason is ExclusionReason.BY_PERSON]
-        return [entry.paper for entry in sorted(refused, key=lambda entry: entry.scored.sort_key)]
+    def excluded_by_reviewers(self) -> list[Paper]:
+        """The papers that people and agents have excluded, the most relevant first."""
+        return self._select_by_reason(BY_REVIEWER)
+
+    @property
+    def removed_by_automation(self) -> list[Paper]:
+        """The papers below `min_relevance` or over `max_results`, the most relevant first."""
+        return self._select_by_reason(BY_AUTOMATION)
+
+    def _select_by_reason(self, reasons: Collection[ExclusionReason]) -> list[Paper]:
+        selected = [entry for entry in self.entries if entry.exclusion_reason in reasons]
+        return [entry.paper for entry in sorted(selected, key=lambda entry: entry.scored.sort_key)]
 
     def list_exclusions(self, threshold: float | None) -> list[Exclusion]:
         """Return every paper that is not in the result, with the reason."""
@@ -137,24 +158,47 @@ class Pool(BaseModel):
             if entry := by_id.get(scored.paper.id):
                 entry.scored = scored
 
+    def reopen(self) -> None:
+        """Let all papers that nobody has decided compete for the result again."""
+        for entry in self.entries:
+            entry.admitted = entry.admitted and bool(entry.decisions)
+
     def admit_papers(self, papers: Iterable[Paper], limit: int, threshold: float | None) -> None:
-        """Admit papers to the result; papers left out although they are as relevant are marked as over the limit."""
+        """Admit papers to the result; papers left out although they are as relevant are marked as over the limit.
+
+        A threshold that was raised removes papers that earlier rounds admitted, unless a reviewer wants them.
+        """
+        bar = threshold or 0.0
+        if bar > (self.threshold or 0.0):
+            self._remove_papers_below(bar)
+        self.threshold = threshold
         ids = {paper.id for paper in papers}
         added = [entry for entry in self.entries if entry.id in ids and not entry.admitted]
-        scores = [entry.scored.relevance_score for entry in added]
-        bar = threshold if threshold is not None else min(scores, default=0.0)
         for entry in added:
             entry.admitted = True
         for entry in self.entries:
             if entry.status is not ReviewStatus.EXCLUDE:  # excluded papers were not candidates
                 entry.over_limit = len(added) >= limit and entry.scored.relevance_score >= bar
 
-    def add_decisions(self, decisions: Mapping[str, PaperDecision], reviewer: str, at: datetime | None) -> None:
+    def _remove_papers_below(self, bar: float) -> None:
+        for entry in self.entries:
+            if entry.scored.relevance_score < bar and entry.status not in _WANTED:
+                entry.admitted = False
+
+    def add_decisions(
+        self, decisions: Mapping[str, PaperDecision], reviewer: str, at: datetime | None, *, by_agent: bool = False
+    ) -> None:
         """Store a reviewer's decisions; a former id of a paper stands for the paper."""
         by_id = self._index_by_current_and_former_id()
+        # Earlier versions stored the interface of an agent as the name of the reviewer only.
+        is_agent = by_agent or reviewer == AGENT
         for paper_id, given in decisions.items():
             if entry := by_id.get(paper_id):
-                entry.add_decision(ReviewDecision(status=given.status, reason=given.reason, reviewer=reviewer, at=at))
+                entry.add_decision(
+                    ReviewDecision(
+                        status=given.status, reason=given.reason, reviewer=reviewer, at=at, by_agent=is_agent
+                    )
+                )
 
     def _index_by_current_and_former_id(self) -> dict[str, PooledPaper]:
         former = {other: entry for entry in self.entries for other in entry.other_ids}
@@ -204,8 +248,9 @@ def _iterate_match_keys(paper: RawPaper) -> Iterator[tuple[str, str]]:
 
 def _build_exclusion(entry: PooledPaper, reason: ExclusionReason, threshold: float | None) -> Exclusion:
     paper = entry.scored.paper
-    refusals = [decision for decision in entry.decisions if decision.status is ReviewStatus.EXCLUDE]
-    refusal = refusals[-1] if refusals and reason is ExclusionReason.BY_PERSON else None
+    counting = select_counting_decisions(entry.decisions)
+    refusals = [decision for decision in counting if decision.status is ReviewStatus.EXCLUDE]
+    refusal = refusals[-1] if refusals and reason in BY_REVIEWER else None
     return Exclusion(
         paper_id=entry.id,
         other_ids=entry.other_ids,

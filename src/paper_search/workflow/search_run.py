@@ -1,25 +1,31 @@
 """One search from query to collection: rounds of query building, search, merging, scoring and review."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from paper_search.citation_keys import add_citation_keys
 from paper_search.facets import count_facets
+from paper_search.intent.learned_terms import BEST_PAPERS, separate_terms, suggest_terms
+from paper_search.large_work import call_in_thread_if_large
 from paper_search.models import (
+    Paper,
     PaperCollection,
     ParsedIntent,
     QueryBuilderInput,
     RoundLog,
+    ScoredPaper,
     SearchMetadata,
     SearchStrategy,
     SourceReport,
     SourceStatus,
+    TermSuggestion,
     UserFeedback,
+    Work,
     any_source_answered,
 )
-from paper_search.review_models import ReviewStatus
 from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,
@@ -31,6 +37,8 @@ from paper_search.workflow.checkpoints import (
 from paper_search.workflow.decisions import CheckedDecision, JournalledDecisions
 from paper_search.workflow.paper_pool import find_record_positions
 from paper_search.workflow.round_log import add_inclusion_counts, build_round_log, count_stages
+from paper_search.workflow.run_notes import list_true_notes
+from paper_search.workflow.scoring_intent import derive_scoring_intent
 from paper_search.workflow.skill_interfaces import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
 from paper_search.workflow.state import WorkflowState
 from paper_search.workflow.step_journal import StepJournal
@@ -38,10 +46,13 @@ from paper_search.workflow.strategy_origins import add_origins, inherit_parts, m
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.logging import get_logger
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 MAX_ROUNDS: Final = "max_rounds"
 """The reason in a result that ended with the last round and not with an approval."""
-_INLINE_PAPERS: Final = 50
-"""Up to this many papers are collected in the event loop; more go to a thread."""
+_COMPARED_PAPERS: Final = 2_000
+"""The number of papers that the best ones are compared with, to find their terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +61,7 @@ class RunOptions:
 
     max_rounds: int
     max_results: int
+    min_relevance: float | None
     domain: str
     ask_about_strategy: bool
     notes: tuple[str, ...]
@@ -85,6 +97,8 @@ class SearchRun:
         self._state = WorkflowState()
         self._logs: list[RoundLog] = []
         self._notes: list[str] = []
+        self._suggestions: list[TermSuggestion] = []
+        """Terms of the best papers of the last round that searched."""
         self._queries_edited_in = 0
         """The last round in which a person set the queries: they already include or replace earlier feedback."""
 
@@ -94,45 +108,53 @@ class SearchRun:
         intent = await self._journal.get_or_run_and_store("intent", ParsedIntent, self._parse_intent)
         latest: SearchMetadata | None = None
         while self._state.current_iteration < self._options.max_rounds:
-            strategy, feedback = await self._propose_and_confirm_strategy(intent)
+            strategy, feedback = await self._propose_and_confirm_strategy(intent, latest)
             if feedback is not None:
                 self._record_round(strategy, 0, feedback)
                 continue
             latest = await self._search_and_update_pool(intent, strategy)
             is_approved, feedback = await self._review_result(latest)
             result_count = len(self._state.pool.included)
-            if is_approved:
+            if is_approved and not self._can_search_again(strategy):
                 self._state.record_iteration(strategy, result_count, feedback)
                 return await self._complete_search(latest, end_reason=None)
             self._record_round(strategy, result_count, feedback)
         return await self._complete_search(latest or self._build_empty_metadata(intent), end_reason=MAX_ROUNDS)
 
     async def _parse_intent(self) -> ParsedIntent:
-        """Return the intent of the query, with max_results at most as in the options."""
+        """Return the intent of the query, with max_results at most as in the options, and their min_relevance."""
         intent = await self._skills.intent_parser.parse(self._query)
         constraints = intent.constraints
         is_stated = "max_results" in constraints.model_fields_set
         wanted = constraints.max_results if is_stated else self._options.max_results
-        limited = constraints.model_copy(update={"max_results": max(1, min(wanted, self._options.max_results))})
+        limits = {
+            "max_results": max(1, min(wanted, self._options.max_results)),
+            "min_relevance": self._options.min_relevance,
+        }
+        limited = constraints.model_copy(update=limits)
         notes = [*self._options.notes, *intent.notes]
         return intent.model_copy(update={"constraints": limited, "notes": list(dict.fromkeys(notes))})
 
-    async def _propose_and_confirm_strategy(self, intent: ParsedIntent) -> tuple[SearchStrategy, UserFeedback | None]:
+    async def _propose_and_confirm_strategy(
+        self, intent: ParsedIntent, latest: SearchMetadata | None
+    ) -> tuple[SearchStrategy, UserFeedback | None]:
         """Return the strategy to search with; or a rejected strategy with the person's feedback."""
         self._report_progress("query_building", iteration=self._round)
         last = self._state.previous_strategies[-1] if self._state.history else None
 
         async def propose() -> SearchStrategy:
-            return inherit_parts(
-                last, await self._skills.query_builder.build(self._build_query_builder_input(intent, last))
-            )
+            given = await asyncio.to_thread(self._build_query_builder_input, intent, last)
+            return inherit_parts(last, await self._skills.query_builder.build(given))
 
         proposed = await self._journal.get_or_run_and_store(self._name_step("strategy"), SearchStrategy, propose)
         if not proposed.origins:  # written by a version that did not store them
             proposed = add_origins(last, proposed)
         if self._dialog is None or not self._options.ask_about_strategy:
             return proposed, None
-        payload = StrategyPayload(intent=intent, strategy=proposed)
+        earlier = await self._call_in_thread_if_large(self._build_collection, latest, self._round) if latest else None
+        notes = dict.fromkeys([*self._options.notes, *list_true_notes(intent, proposed)])
+        shown = intent.model_copy(update={"notes": list(notes)})
+        payload = StrategyPayload(intent=shown, strategy=proposed, collection=earlier)
         _, decision = await self._ask_person(self._dialog, CheckpointKind.STRATEGY_CONFIRMATION, payload)
         strategy = decision.strategy
         if strategy is None:
@@ -143,6 +165,25 @@ class SearchRun:
             strategy = mark_edited_parts(proposed, strategy, self._round)
         return strategy, None
 
+    def _list_taught_terms(self, last: SearchStrategy | None) -> list[TermSuggestion]:
+        """Return the terms that the next plan uses at once: of marked papers, or without a person of the best ones."""
+        if last is None or self._dialog is None:
+            return self._suggestions
+        known = [self._query, *_list_asked_names(last)]
+        included, excluded = (
+            [_join_texts(paper) for paper in papers]
+            for papers in (self._state.accumulated_papers, self._state.rejected_papers)
+        )
+        return separate_terms(included, excluded, known)
+
+    def _suggest_terms(self, strategy: SearchStrategy) -> list[TermSuggestion]:
+        """Return the terms that the best papers so far have and the other ones have not."""
+        scores = sorted(self._state.pool.scores, key=lambda scored: scored.sort_key)
+        texts = [_join_texts(scored.paper) for scored in scores]
+        known = [self._query, *_list_asked_names(strategy)]
+        others = texts[BEST_PAPERS:]
+        return suggest_terms(texts[:BEST_PAPERS], others[:: 1 + len(others) // _COMPARED_PAPERS], known)
+
     def _build_query_builder_input(self, intent: ParsedIntent, last: SearchStrategy | None) -> QueryBuilderInput:
         return QueryBuilderInput(
             intent=intent,
@@ -152,31 +193,65 @@ class SearchRun:
             person_queries=select_person_queries(last),
             relevant_titles=[paper.title for paper in self._state.accumulated_papers],
             irrelevant_titles=[paper.title for paper in self._state.rejected_papers],
+            suggestions=self._suggestions,
+            taught=self._list_taught_terms(last),
         )
 
+    def _can_search_again(self, strategy: SearchStrategy) -> bool:
+        """Return True after the first round of a search without a person, if its papers taught terms to search with.
+
+        The second round is the last: its plan contains what the first one taught.
+        """
+        is_first = self._round == 0 and self._options.max_rounds > 1
+        return self._dialog is None and is_first and bool(strategy.blocks and self._suggestions)
+
     async def _search_and_update_pool(self, intent: ParsedIntent, strategy: SearchStrategy) -> SearchMetadata:
-        """Search, and add the papers to the pool. If no source answers, the result stays as it is."""
+        """Search, and add the papers to the pool.
+
+        If no source answers, the result changes only if min_relevance has changed.
+        """
         self._report_progress("searching", iteration=self._round, sources=strategy.sources)
+        known = frozenset(paper_id for entry in self._state.pool.entries for paper_id in (entry.id, *entry.other_ids))
         outcome = await self._journal.get_or_run_and_store(
-            self._name_step("search"), SearchOutcome, lambda: self._skills.search(strategy, self._report_source)
+            self._name_step("search"), SearchOutcome, lambda: self._skills.search(strategy, self._report_source, known)
         )
         await self._merge_papers_and_log_round(strategy, outcome)
         is_answered = bool(outcome.papers) or not outcome.reports or any_source_answered(outcome.reports)
-        scoring = await self._score_pool(intent) if is_answered else ScoringOutcome(papers=[])
+        threshold = self._get_threshold(strategy)
+        is_changed = is_answered or threshold != self._state.pool.threshold
+        if self._dialog is None and is_answered:
+            self._state.pool.reopen()  # without a person all papers of all rounds compete for max_results
+        if is_answered:
+            scoring = await self._score_pool(derive_scoring_intent(intent, strategy), strategy)
+        else:
+            scoring = ScoringOutcome(papers=self._state.pool.scores if is_changed else [])
         not_admitted = {entry.id for entry in self._state.pool.entries if not entry.admitted}
         candidates = [scored for scored in scoring.papers if scored.paper.id in not_admitted]
         self._report_progress("organizing", iteration=self._round, scored_count=len(scoring.papers))
         added = await self._journal.get_or_run_and_store(
-            self._name_step("organize"),
-            PaperCollection,
-            lambda: self._skills.result_organizer.organize(candidates, strategy, self._query),
+            self._name_step("organize"), PaperCollection, lambda: self._organize(candidates, strategy)
         )
-        if is_answered:
-            self._state.pool.admit_papers(added.papers, strategy.filters.max_results, self._skills.min_relevance)
-        else:
+        if is_answered and strategy.blocks:
+            self._suggestions = await asyncio.to_thread(self._suggest_terms, strategy)
+        if is_changed:
+            limit = strategy.filters.max_results
+            await self._call_in_thread_if_large(self._state.pool.admit_papers, added.papers, limit, threshold)
+        if not is_answered:
             self._notes.append(_describe_missing_answers(self._round, bool(self._state.pool.entries)))
-        notes = [*self._options.notes, *intent.notes, *self._notes, *strategy.notes, *scoring.notes]
+        about_strategy = [*list_true_notes(intent, strategy), *strategy.notes]
+        notes = [*self._options.notes, *about_strategy, *self._notes, *scoring.notes]
         return added.metadata.model_copy(update={"sources": outcome.reports, "notes": list(dict.fromkeys(notes))})
+
+    async def _organize(self, candidates: list[ScoredPaper], strategy: SearchStrategy) -> PaperCollection:
+        """Return the organizer's collection with the ids of its papers only: the pool has the papers in full."""
+        organized = await self._skills.result_organizer.organize(candidates, strategy, self._query)
+        papers = await self._call_in_thread_if_large(_reduce_to_ids, organized.papers)
+        return organized.model_copy(update={"papers": papers})
+
+    def _get_threshold(self, strategy: SearchStrategy) -> float | None:
+        """Return the least relevance of the strategy, or else the one that the organizer requires of every strategy."""
+        asked = strategy.filters.min_relevance
+        return self._skills.min_relevance if asked is None else asked
 
     async def _merge_papers_and_log_round(self, strategy: SearchStrategy, outcome: SearchOutcome) -> None:
         """Merge the new records with the pool, and log the round."""
@@ -187,31 +262,33 @@ class SearchRun:
             self._name_step("dedup"), MergeOutcome, lambda: self._skills.deduplicate(records)
         )
         members = merged.members or find_record_positions(records, merged.papers)
-        added = pool.add_papers(merged.papers, members, len(outcome.papers), self._round)
+        found = len(outcome.papers)
+        added = await call_in_thread_if_large(len(records), pool.add_papers, merged.papers, members, found, self._round)
         self._logs.append(build_round_log(self._round, strategy, outcome, added, merged.merged))
 
-    async def _score_pool(self, intent: ParsedIntent) -> ScoringOutcome:
-        """Score every paper that no person has excluded: feedback changes the scores of earlier rounds too."""
+    async def _score_pool(self, intent: ParsedIntent, strategy: SearchStrategy) -> ScoringOutcome:
+        """Score every paper that no reviewer has excluded: feedback changes the scores of earlier rounds too."""
         pool = self._state.pool
-        papers = [entry.scored.paper for entry in pool.entries if entry.status is not ReviewStatus.EXCLUDE]
+        learned = [block.name for block in strategy.blocks if block.learned and block.active]
+        hints = await self._call_in_thread_if_large(lambda: self._state.hints.model_copy(update={"terms": learned}))
+        papers = [scored.paper for scored in pool.scores]
         self._report_progress("scoring", iteration=self._round, candidate_count=len(papers))
         scoring = await self._journal.get_or_run_and_store(
-            self._name_step("score"), ScoringOutcome, lambda: self._skills.score(papers, intent, self._state.hints)
+            self._name_step("score"), ScoringOutcome, lambda: self._skills.score(papers, intent, hints)
         )
-        pool.update_scores(scoring.papers)
+        await self._call_in_thread_if_large(pool.update_scores, scoring.papers)
         return scoring
 
-    async def _build_collection_in_thread_if_large(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
-        """Return the present result of all rounds with the search log, built in a thread if it is large."""
-        if len(self._state.pool.entries) <= _INLINE_PAPERS:
-            return self._build_collection(latest, rounds)
-        return await asyncio.to_thread(self._build_collection, latest, rounds)
+    async def _call_in_thread_if_large(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function that works on all papers of the pool."""
+        return await call_in_thread_if_large(len(self._state.pool.entries), function, *args, **kwargs)
 
     def _build_collection(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
+        """Return the present result of all rounds with the search log."""
         papers = add_citation_keys(self._state.pool.result)
         # Excluded papers get their keys last, so that an exclusion changes no key of the result.
-        excluded = add_citation_keys([*papers, *self._state.pool.excluded_by_person])[len(papers) :]
-        exclusions = self._state.pool.list_exclusions(self._skills.min_relevance)
+        excluded = add_citation_keys([*papers, *self._state.pool.excluded_by_reviewers])[len(papers) :]
+        exclusions = self._state.pool.list_exclusions(self._state.pool.threshold)
         logs = add_inclusion_counts(self._logs, papers, exclusions)
         metadata = latest.model_copy(
             update={
@@ -225,19 +302,28 @@ class SearchRun:
                 "partial": any(_is_report_incomplete(report) for log in logs for report in log.sources),
             }
         )
-        return PaperCollection(metadata=metadata, papers=papers, excluded_papers=excluded, facets=count_facets(papers))
+        return PaperCollection(
+            metadata=metadata,
+            papers=papers,
+            excluded_papers=excluded,
+            removed_papers=self._state.pool.removed_by_automation,
+            facets=count_facets(papers),
+        )
 
     async def _review_result(self, latest: SearchMetadata) -> tuple[bool, UserFeedback]:
         """Ask about the result; return whether it is approved, and the feedback. Without a handler it is approved."""
         if self._dialog is None:
             return True, UserFeedback()
-        collection = await self._build_collection_in_thread_if_large(latest, self._round + 1)
-        payload = ResultPayload(collection=collection, accumulated_papers=self._state.accumulated_papers)
+        collection = await self._call_in_thread_if_large(self._build_collection, latest, self._round + 1)
+        included = await self._call_in_thread_if_large(lambda: self._state.accumulated_papers)
+        payload = ResultPayload(collection=collection, accumulated_papers=included)
         checkpoint, decision = await self._ask_person(
             self._dialog, CheckpointKind.RESULT_REVIEW, payload, paper_count=len(collection.papers)
         )
         decided_at = decision.at or datetime.fromisoformat(checkpoint.timestamp)
-        self._state.add_decisions(decision.feedback, decided_at)
+        await self._call_in_thread_if_large(
+            self._state.add_decisions, decision.feedback, decided_at, by_agent=decision.by_agent
+        )
         return decision.action is DecisionAction.APPROVE, decision.feedback
 
     async def _ask_person(
@@ -258,19 +344,21 @@ class SearchRun:
 
     def _build_empty_metadata(self, intent: ParsedIntent) -> SearchMetadata:
         """Return the metadata of a run in which every strategy was rejected."""
+        last = self._state.previous_strategies[-1]
         return SearchMetadata(
             query=self._query,
-            search_strategy=self._state.previous_strategies[-1],
+            search_strategy=last,
             total_found=0,
             timestamp=self._clock.now().isoformat(),
-            notes=list(intent.notes),
+            notes=list(dict.fromkeys([*self._options.notes, *list_true_notes(intent, last)])),
         )
 
     async def _complete_search(self, latest: SearchMetadata, end_reason: str | None) -> PaperCollection:
         """Return the result: all admitted papers that are not excluded, both on approval and after the last round."""
         self._state.is_complete = True
         metadata = latest.model_copy(update={"reason": end_reason})
-        collection = await self._build_collection_in_thread_if_large(metadata, self._state.current_iteration)
+        rounds = self._state.current_iteration
+        collection = await self._call_in_thread_if_large(self._build_collection, metadata, rounds)
         facts = {"reason": end_reason} if end_reason else {}
         self._report_progress("completed", iteration=self._round, paper_count=len(collection.papers), **facts)
         return collection
@@ -293,6 +381,20 @@ class SearchRun:
             self._progress(phase, facts)
         except Exception:
             get_logger(__name__).exception("progress reporter failed", phase=phase)
+
+
+def _reduce_to_ids(papers: list[Paper]) -> list[Paper]:
+    return [Paper(id=paper.id, title="", source="") for paper in papers]
+
+
+def _join_texts(paper: Work) -> str:
+    return f"{paper.title}\n{paper.abstract or ''}"
+
+
+def _list_asked_names(strategy: SearchStrategy) -> list[str]:
+    """Return the names and variants of the blocks that papers did not teach, and of those that are switched off."""
+    blocks = [block for block in strategy.blocks if not block.learned or not block.active]
+    return [text for block in blocks for text in (block.name, *block.variants)]
 
 
 def _describe_missing_answers(round_number: int, has_papers: bool) -> str:

@@ -111,8 +111,9 @@ class QueryBuilderPort(Protocol):
 class SearcherPort(Protocol):
     """Searches the sources of a strategy.
 
-    A parameter `on_report` receives the report of each source as it finishes. A property `available` names the sources
-    that an edited strategy may use; without it any name is accepted.
+    A parameter `on_report` receives the report of each source as it finishes, and a parameter `known` the ids of papers
+    that earlier rounds found. A property `available` names the sources that an edited strategy may use; without it any
+    name is accepted.
     """
 
     async def search(self, strategy: SearchStrategy) -> list[RawPaper]: ...
@@ -161,12 +162,16 @@ class Skills:
         required = getattr(self.result_organizer, "min_relevance", None)
         return required if isinstance(required, float) else None
 
-    async def search(self, strategy: SearchStrategy, on_report: Callable[[SourceReport], None]) -> SearchOutcome:
-        """Search the sources of the strategy."""
+    async def search(
+        self,
+        strategy: SearchStrategy,
+        on_report: Callable[[SourceReport], None],
+        known: frozenset[str] = frozenset(),
+    ) -> SearchOutcome:
+        """Search the sources of the strategy. `known` are the ids of papers that earlier rounds found."""
         search = self.searcher.search
-        return SearchOutcome.from_papers(
-            await search(strategy, **_select_supported_options(search, on_report=on_report))
-        )
+        options = select_supported_options(search, on_report=on_report, known=known)
+        return SearchOutcome.from_papers(await search(strategy, **options))
 
     async def deduplicate(self, papers: list[RawPaper]) -> MergeOutcome:
         """Merge the records that describe the same paper."""
@@ -175,10 +180,10 @@ class Skills:
     async def score(self, papers: list[RawPaper], intent: ParsedIntent, hints: RelevanceHints) -> ScoringOutcome:
         """Score the papers against the intent."""
         score = self.relevance_scorer.score
-        return ScoringOutcome.from_papers(await score(papers, intent, **_select_supported_options(score, hints=hints)))
+        return ScoringOutcome.from_papers(await score(papers, intent, **select_supported_options(score, hints=hints)))
 
 
-def _select_supported_options(method: Callable[..., Any], **options: Any) -> dict[str, Any]:
+def select_supported_options(method: Callable[..., Any], **options: Any) -> dict[str, Any]:
     """Return the options that are named parameters of the method."""
     names = inspect.signature(method).parameters
     return {name: value for name, value in options.items() if name in names}

@@ -75,8 +75,8 @@ class WorkflowState(BaseModel):
         )
         self.current_iteration += 1
 
-    def add_decisions(self, feedback: UserFeedback, at: datetime | None) -> None:
+    def add_decisions(self, feedback: UserFeedback, at: datetime | None, *, by_agent: bool = False) -> None:
         """Store the feedback's decisions about papers."""
         for reviewer, decisions in feedback.reviews.items():
-            self.pool.add_decisions(decisions, reviewer, at)
-        self.pool.add_decisions(feedback.statuses, feedback.reviewer or DEFAULT_REVIEWER, at)
+            self.pool.add_decisions(decisions, reviewer, at, by_agent=by_agent)
+        self.pool.add_decisions(feedback.statuses, feedback.reviewer or DEFAULT_REVIEWER, at, by_agent=by_agent)

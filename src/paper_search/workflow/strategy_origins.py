@@ -5,21 +5,32 @@ from typing import Any, Final
 
 from paper_search.intent.written_queries import split_exclusions
 from paper_search.models import PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.query.boolean_query import parse_query
+from paper_search.query.boolean_query import Node, parse_query
+from paper_search.query.ladder import align_blocks_and_queries
 from paper_search.query.rendering import normalise_query
 
 REMOVED: Final = "removed_query"
 """The name of the part that lists a query which a person removed."""
 _MAX_VALUE_CHARS: Final = 80
-_REASONS: Final = {"sources": "chosen by the query builder", "max_results": "the limit of the search"}
+_REASONS: Final = {
+    "sources": "chosen by the query builder",
+    "max_results": "the limit of the search",
+    "min_relevance": "a setting",
+}
+_MISSING: Final = object()
 _OTHER_REASON: Final = "follows from the question"
+
+
+def get_query_text(query: SearchQuery) -> str:
+    """Return the text of a query: its Boolean form or, for a query of ranking sources, its words."""
+    return query.boolean_query or query.words
 
 
 def select_person_queries(strategy: SearchStrategy | None) -> list[SearchQuery]:
     """Return the queries of a strategy that a person set."""
     origins = _index_origins(strategy) if strategy else {}
     set_by_person = {key for key, origin in origins.items() if origin.by_person}
-    return [query for query in (strategy.queries if strategy else ()) if query.boolean_query in set_by_person]
+    return [query for query in (strategy.queries if strategy else ()) if get_query_text(query) in set_by_person]
 
 
 def inherit_parts(last: SearchStrategy | None, proposed: SearchStrategy) -> SearchStrategy:
@@ -68,51 +79,79 @@ def mark_edited_parts(proposed: SearchStrategy, edited: SearchStrategy, round_nu
     """
     known = _index_origins(proposed)
     before = {key: value for _, key, value in _iterate_parts(proposed)}
-    texts = [query.boolean_query for query in edited.queries]
-    proposals = [query.boolean_query for query in proposed.queries]
+    texts = [get_query_text(query) for query in edited.queries]
+    proposals = [get_query_text(query) for query in proposed.queries]
+    is_derived = _are_queries_derived(proposed, edited)
     mark_set, mark_kept = (
         PartOrigin(
             part="", value="", inherited=False, reason=f"{verb} by a person in round {round_number + 1}", by_person=True
         )
         for verb in ("set", "kept")
     )
-    changed = {key for _, key, value in _iterate_parts(edited) if key not in before or before[key] != value}
-    kept = {text for text in texts if texts != proposals and not (text in known and known[text].by_person)}
+    derived = set(texts) if is_derived else set[str]()
+    changed = {key for _, key, value in _iterate_parts(edited) if before.get(key, _MISSING) != value} - derived
+    kept = {text for text in texts if texts != proposals and not (text in known and known[text].by_person)} - derived
     marks = {**dict.fromkeys(kept, mark_kept), **dict.fromkeys(changed, mark_set)}
     origins = _list_origins(edited, {**known, **marks})
     earlier = {origin.value: origin for origin in proposed.origins if origin.part == REMOVED}
     reason = f"removed by a person in round {round_number + 1}"
+    proposals = [] if is_derived else proposals
     now = {text: PartOrigin(part=REMOVED, value=text, inherited=False, reason=reason) for text in proposals}
     removed = [origin for text, origin in {**now, **earlier}.items() if text not in texts]
-    return edited.model_copy(update={"origins": [*origins, *removed]})
+    notes = edited.notes
+    if changed - {"sources"} or texts != proposals:  # the notes describe the proposal
+        notes = [note for note in edited.notes if note not in proposed.notes]
+    return edited.model_copy(update={"origins": [*origins, *removed], "notes": notes})
+
+
+def _are_queries_derived(proposed: SearchStrategy, edited: SearchStrategy) -> bool:
+    """Return True if a person edited the blocks, and the queries are those that follow from the edited blocks."""
+    if edited.blocks == proposed.blocks or not edited.blocks:
+        return False
+    unedited = edited.model_copy(update={"queries": proposed.queries})
+    return align_blocks_and_queries(proposed, unedited).queries == edited.queries
 
 
 def _merge_queries(last: SearchStrategy, proposed: SearchStrategy) -> tuple[list[SearchQuery], set[str]]:
     """Return the person's queries and then the new ones, and the texts of those that exclude more than before."""
     inherited: list[SearchQuery] = []
     amended: set[str] = set()
+    parsed = [(query, _split_query(query)) for query in proposed.queries]
     for query in select_person_queries(last):
-        successor = next((other for other in proposed.queries if _has_more_exclusions(other, query)), None)
+        earlier = _split_query(query)
+        successor = next((other for other, parts in parsed if _has_more_exclusions(parts, earlier)), None)
         inherited.append(successor or query)
         amended |= {successor.boolean_query} if successor else set()
-    known = {normalise_query(query.boolean_query) for query in inherited}
+    known = {normalise_query(get_query_text(query)) for query in inherited}
     known |= {normalise_query(origin.value) for origin in last.origins if origin.part == REMOVED}
-    fresh = [query for query in proposed.queries if normalise_query(query.boolean_query) not in known]
+    fresh = [query for query in proposed.queries if normalise_query(get_query_text(query)) not in known]
     return [*inherited, *fresh] or list(proposed.queries), amended
 
 
-def _has_more_exclusions(query: SearchQuery, earlier: SearchQuery) -> bool:
-    parsed, other = parse_query(query.boolean_query), parse_query(earlier.boolean_query)
-    if parsed is None or other is None:
-        return False
-    (wanted, excluded), (other_wanted, other_excluded) = split_exclusions(parsed), split_exclusions(other)
-    return wanted == other_wanted and set(other_excluded) < set(excluded)
+_QueryParts = tuple[Node | None, frozenset[Node]]
+"""What a query wants and what it excludes."""
+
+
+def _split_query(query: SearchQuery) -> _QueryParts:
+    parsed = parse_query(query.boolean_query)
+    if parsed is None:
+        return None, frozenset()
+    wanted, excluded = split_exclusions(parsed)
+    return wanted, frozenset(excluded)
+
+
+def _has_more_exclusions(query: _QueryParts, earlier: _QueryParts) -> bool:
+    (wanted, excluded), (other_wanted, other_excluded) = query, earlier
+    return wanted is not None and wanted == other_wanted and other_excluded < excluded
 
 
 def _iterate_parts(strategy: SearchStrategy) -> Iterator[tuple[str, str, Any]]:
     """Yield the name, the key and the value of each part. The key of a query is its text, at any index."""
     for index, query in enumerate(strategy.queries):
-        yield f"queries[{index}]", query.boolean_query, query.boolean_query
+        yield f"queries[{index}]", get_query_text(query), get_query_text(query)
+    if strategy.blocks:
+        shown = [block.name if block.active else f"{block.name} (off)" for block in strategy.blocks]
+        yield "blocks", "blocks", ", ".join(shown)
     yield "sources", "sources", ", ".join(strategy.sources) or "all"
     for name in SearchConstraints.model_fields:
         yield name, name, getattr(strategy.filters, name)

@@ -13,6 +13,7 @@ from paper_search.export import export_prisma, export_prisma_json, export_prisma
 from paper_search.models import (
     PaperCollection,
     PartOrigin,
+    QueryReport,
     RoundLog,
     SearchConstraints,
     SearchMetadata,
@@ -20,6 +21,7 @@ from paper_search.models import (
     SearchStrategy,
     SourceReport,
     SourceStatus,
+    StopReason,
 )
 from paper_search.review_models import Exclusion, ExclusionReason, ReviewDecision, ReviewStatus
 from tests.paper_search.export.samples import collection, hostile_text, paper, untimed
@@ -140,7 +142,7 @@ def test_the_flow_sums_all_rounds_and_every_box_is_the_sum_of_its_parts() -> Non
 
 def test_the_markdown_log_has_the_flow_with_reasons() -> None:
     table = read_rows(export_prisma(make_reviewed_collection()))
-    assert ["Records identified", "19", "arxiv (n = 15); crossref (n = 4); openalex (n = 0)"] in table
+    assert ["Records identified", "19", "arXiv (n = 15); Crossref (n = 4); OpenAlex (n = 0)"] in table
     removed = (
         "Duplicates within a round (n = 3); Duplicates of papers from earlier rounds (n = 3); "
         "Year outside the limits (n = 2)"
@@ -158,15 +160,54 @@ def test_every_round_has_its_queries_requests_counts_and_source_reports() -> Non
     assert '- Query 1: "solar cells" AND (perovskite OR halide)' in first
     assert "- Query 1: tandem AND cells" in second
     assert "- Query 1: tandem AND cells (the reviewer asked for tandem cells)" in second
-    assert "- arxiv: https://export.arxiv.org/api/query?search_query=cells" in first.replace("\\", "")
-    assert "- arxiv: https://x.example/2" in second
+    assert "- arXiv: https://export.arxiv.org/api/query?search_query=cells" in first.replace("\\", "")
+    assert "- arXiv: https://x.example/2" in second
     assert "year_from 2019, year_to 2024, language en, max_results 50" in first.replace("\\", "")
     table = read_rows(text)
-    assert ["arxiv", "ok", "1200", "10", "2", "-"] in table
-    assert ["crossref", "ok (partial)", "-", "4", "1", "timed out"] in table
+    assert ["arXiv", "ok", "1200", "10", "2", "-"] in table
+    assert ["Crossref", "ok (partial)", "-", "4", "1", "timed out"] in table
     remark = "no credits left; answers again at 2024-05-02T00:00:00+00:00"
-    assert ["openalex", "rate_limited", "-", "0", "1", remark] in table
+    assert ["OpenAlex", "rate_limited", "-", "0", "1", remark] in table
     assert ["Total", "", "", "14", "4", ""] in table
+
+
+def make_ladder_collection() -> PaperCollection:
+    queries = [
+        QueryReport(
+            text='"solar cells" AND perovskite', found=4_312, fetched=200, added=200, stopped=StopReason.SOURCE_LIMIT
+        ),
+        QueryReport(
+            text="solar AND cells", rung=1, stopped=StopReason.NOT_RUN, reason="The source had already sent enough."
+        ),
+    ]
+    report = SourceReport(
+        name="arxiv", status=SourceStatus.OK, returned=200, found=4_312, partial=True, queries=queries
+    )
+    log = make_first_round().model_copy(update={"sources": [report], "identified": 200})
+    found = collection(paper("One"))
+    found.metadata.round_logs, found.metadata.partial = [log], True
+    return found
+
+
+def test_the_log_has_each_query_as_the_source_received_it_with_its_matches() -> None:
+    text = export_prisma(make_ladder_collection())
+    table = read_rows(text)
+    assert ["Records identified", "200", "arXiv (n = 200), of 4,312 matches"] in table
+    assert ["Source", "Rung", "Query", "Matches", "Fetched", "New", "Why it stopped"] in table
+    first = ["arXiv", "1", '"solar cells" AND perovskite', "4312", "200", "200", "the source does not give out more"]
+    assert first in table
+    assert ["arXiv", "2", "solar AND cells", "-", "0", "0", "not run: The source had already sent enough"] in table
+    assert ["arXiv", "ok (partial)", "4312", "200", "0", "fetched 200 of 4,312 matches"] in table
+    assert "- Incomplete: fewer papers were fetched than match." in text
+
+
+def test_the_json_log_and_the_diagram_state_the_matches_of_a_single_round() -> None:
+    found = make_ladder_collection()
+    flow = json.loads(export_prisma_json(found))
+    assert flow["matches"] == flow["rounds"][0]["matches"] == {"arxiv": 4312}
+    assert [query["text"] for query in flow["rounds"][0]["sources"][0]["queries"]][1] == "solar AND cells"
+    assert "arXiv (n = 200), of 4,312 matches" in read_svg_lines(export_prisma_svg(found))
+    assert json.loads(export_prisma_json(make_reviewed_collection()))["matches"] == {}, "two rounds overlap"
 
 
 def test_every_exclusion_is_listed_with_its_score_or_the_reviewers_reason() -> None:
@@ -196,8 +237,8 @@ def test_a_result_of_an_earlier_version_reports_its_sources_and_claims_no_screen
     old = collection(paper("One"))
     old.metadata.sources = [SourceReport(name="arxiv", status=SourceStatus.OK, returned=30, calls=2)]
     table = read_rows(export_prisma(old))
-    assert ["Records identified", "30", "arxiv (n = 30)"] in table
-    assert ["arxiv", "ok", "-", "30", "2", "-"] in table
+    assert ["Records identified", "30", "arXiv (n = 30)"] in table
+    assert ["arXiv", "ok", "-", "30", "2", "-"] in table
     assert not any(row[0] == "Records screened" for row in table)
     assert "Records screened" not in export_prisma_svg(old)
 
@@ -211,7 +252,7 @@ def test_the_diagram_has_every_box_of_the_flow() -> None:
     assert lines[0] == "perovskite | solar cells"
     for expected in (
         "Records identified (n = 19)",
-        "arxiv (n = 15)",
+        "arXiv (n = 15)",
         "Removed before screening (n = 8)",
         "Duplicates within a round (n = 3)",
         "Records screened (n = 11)",

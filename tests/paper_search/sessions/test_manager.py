@@ -81,7 +81,7 @@ async def test_ids_are_new_each_time_and_cannot_be_guessed(manager: SessionManag
     assert all(len(session_id) >= 32 for session_id in ids)
 
 
-@pytest.mark.parametrize("query", ["", "   ", "???", "x" * 2_001])
+@pytest.mark.parametrize("query", ["", "   ", "???", "x" * 2_001, "stem AND (tides"])
 async def test_an_invalid_query_opens_no_session(data_folder: DataFolder, manager: SessionManager, query: str) -> None:
     with pytest.raises(InvalidQuery):
         manager.create(query, AppConfig())

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,11 +15,14 @@ from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.facets import count_facets
 from paper_search.models import (
     Author,
+    ConceptBlock,
     Facets,
     IntentType,
     Paper,
     PaperCollection,
     ParsedIntent,
+    PartOrigin,
+    QueryReport,
     SearchConstraints,
     SearchMetadata,
     SearchQuery,
@@ -26,10 +30,13 @@ from paper_search.models import (
     SourceReport,
     SourceStatus,
     StageCount,
+    StopReason,
     SynonymMap,
+    TermSuggestion,
 )
 from paper_search.sessions import replies
 from paper_search.sessions.checkpoint_inbox import format_payload
+from paper_search.sessions.query_pages import build_query_page
 from paper_search.sessions.state import COMPLETED, FAILED, WAITING, PendingCheckpoint, SessionEnd, SessionState
 from paper_search.workflow import Checkpoint, CheckpointKind, ResultPayload, StrategyPayload
 from tests.paper_search.sessions.helpers import REVIEW, STRATEGY
@@ -75,7 +82,7 @@ OF_A_PAPER = {
     "status",
     "found_in_round",
 }
-OF_A_SOURCE = {"name", "status", "returned", "calls", "seconds", "reason"}
+OF_A_SOURCE = {"name", "status", "returned", "matched", "fetched", "stopped", "short", "calls", "seconds", "reason"}
 CJK = "潮汐加热冰卫星"
 
 
@@ -251,6 +258,10 @@ def test_a_review_lists_its_papers_with_short_fields_facets_and_counts() -> None
         "name": "alpha",
         "status": "ok",
         "returned": 2,
+        "matched": None,
+        "fetched": 2,
+        "stopped": None,
+        "short": None,
         "calls": 1,
         "seconds": 0.5,
         "reason": None,
@@ -405,6 +416,12 @@ def test_a_page_includes_abstracts_and_links() -> None:
     assert (entry["abstract"], entry["url"]) == ("Tides heat moons.", "https://example.org/1")
 
 
+def test_a_paper_of_a_shelf_has_the_id_that_the_library_server_reads() -> None:
+    made = make_paper(1, identifiers={"shelf": "0" * 32, "bibkey": "brahe1573"})
+    (entry,) = replies.build_papers_page(ID, make_collection([made]), 0)["papers"]
+    assert entry["shelf_id"] == "0" * 32
+
+
 @pytest.mark.parametrize("offset", [3, 4, 10**18])
 def test_a_page_beyond_the_end_is_empty_and_the_last(offset: int) -> None:
     page = replies.build_papers_page(ID, make_collection([make_paper(n) for n in range(3)]), offset)
@@ -543,3 +560,100 @@ def test_retracted_papers_of_any_length_fit_into_a_reply() -> None:
     reply = replies.build_reply(make_waiting_state(make_review(papers)), NOW)
     assert len(encode_reply(reply)) <= MOST_BYTES
     assert reply["checkpoint"]["payload"]["shown"] > 0
+
+
+def make_large_plan() -> SearchStrategy:
+    """Return a plan as large as the planner makes them."""
+    blocks = [
+        ConceptBlock(
+            name=f"concept {number} of the question",
+            variants=[f"concept {number} of the question", *(f"spelling {n} of concept {number}" for n in range(11))],
+            share=0.001,
+            word_shares={"concept": 0.01, "question": 0.02},
+            reason="from the question",
+        )
+        for number in range(8)
+    ]
+    texts = ["(" + " OR ".join(f'"{variant}"' for variant in block.variants) + ")" for block in blocks]
+    suggestions = [
+        TermSuggestion(term=f"suggested term {n}", reason="in 14 of the 20 best papers", block=blocks[n % 8].name)
+        for n in range(12)
+    ]
+    queries = [
+        SearchQuery(
+            keywords=[blocks[n % 8].name, blocks[n % 7].name],
+            synonym_map=[SynonymMap(keyword=block.name, synonyms=block.variants) for block in blocks],
+            boolean_query=f"{texts[n % 8]} AND {texts[n % 7]} NOT number{n}",
+            rung=n // 8,
+            blocks=[blocks[n % 8].name, blocks[n % 7].name],
+        )
+        for n in range(40)
+    ]
+    origins = [
+        PartOrigin(part=f"queries[{n}]", value=query.boolean_query, inherited=False, reason="follows from the question")
+        for n, query in enumerate(queries)
+    ]
+    return make_strategy(queries=queries, blocks=blocks, suggestions=suggestions, origins=origins)
+
+
+def make_long_reports() -> list[SourceReport]:
+    reports = [QueryReport(text="concept AND " * 60, found=10_000, fetched=200, stopped=StopReason.SOURCE_LIMIT)] * 40
+    return [
+        SourceReport(name=f"source-{n}", status=SourceStatus.OK, returned=200, calls=40, queries=reports)
+        for n in range(8)
+    ]
+
+
+@pytest.mark.parametrize("round_number", [0, 1])
+def test_an_agent_sees_the_blocks_suggestions_and_rungs_of_a_large_plan(round_number: int) -> None:
+    plan = make_large_plan()
+    proposal = make_proposal(plan)
+    assert isinstance(proposal.payload, StrategyPayload)
+    if round_number:
+        proposal.payload.collection = make_collection([make_huge_paper(number) for number in range(50)])
+    state = replace(make_waiting_state(proposal), sources=make_long_reports())
+    reply = replies.build_reply(state, NOW)
+    assert len(encode_reply(reply)) <= replies.REPLY_BYTES
+    payload = reply["checkpoint"]["payload"]
+    shown = payload["strategy"]
+    assert list(shown)[:3] == ["blocks", "suggestions", "queries"]
+    assert [block["variants"] for block in shown["blocks"]] == [block.variants for block in plan.blocks]
+    assert [one["term"] for one in shown["suggestions"]] == [one.term for one in plan.suggestions]
+    assert [query["rung"] for query in shown["queries"]] == [query.rung for query in plan.queries]
+    assert all(
+        query["blocks"] == given.blocks and given.boolean_query.startswith(query["boolean_query"].rstrip("…"))
+        for query, given in zip(shown["queries"], plan.queries, strict=True)
+    )
+    assert payload["shortened"] is True
+    assert payload["all_queries"] == f"paper-search://sessions/{ID}/queries"
+
+
+def test_a_review_after_a_large_plan_still_lists_papers_and_the_address_of_the_queries() -> None:
+    checkpoint = make_review([make_huge_paper(number) for number in range(20)], make_long_reports())
+    assert isinstance(checkpoint.payload, ResultPayload)
+    checkpoint.payload.collection.metadata.search_strategy = make_large_plan()
+    reply = replies.build_reply(make_waiting_state(checkpoint), NOW)
+    assert len(encode_reply(reply)) <= replies.REPLY_BYTES
+    payload = reply["checkpoint"]["payload"]
+    assert payload["papers"]
+    assert payload["strategy"]["queries"]
+    assert payload["all_queries"] == f"paper-search://sessions/{ID}/queries"
+
+
+def test_the_pages_of_queries_have_every_query_complete_and_once() -> None:
+    plan = make_large_plan()
+    listed: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = build_query_page(ID, plan, offset)
+        assert len(encode_reply(page.model_dump(mode="json"))) <= replies.REPLY_BYTES
+        assert page.total_queries == 40
+        listed += [query.boolean_query for query in page.queries]
+        offset = int(page.next.rpartition("/")[2]) if page.next else None
+    assert listed == [query.boolean_query for query in plan.queries]
+
+
+def test_the_question_names_the_words_of_queries_for_ranking_sources() -> None:
+    queries = [SearchQuery(keywords=["moons"], boolean_query="", words="icy moons")]
+    asked = build_fields(make_waiting_state(make_proposal(make_strategy(queries=queries))))["summary"]
+    assert "`icy moons`" in asked

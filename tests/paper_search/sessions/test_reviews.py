@@ -119,6 +119,6 @@ async def test_the_exported_json_contains_statuses_and_the_log(data_folder: Data
     assert [entry["identified"] for entry in log] == [24, 24]
     assert [entry["duplicates_of_earlier_rounds"] for entry in log] == [0, 24]
     assert [(entry["screened"], entry["included"], entry["excluded"]) for entry in log] == [
-        (24, 23, {"by_person": 1}),
+        (24, 23, {"by_agent": 1}),
         (0, 0, {}),
     ]

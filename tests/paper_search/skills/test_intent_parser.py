@@ -70,7 +70,11 @@ async def read_intent(query: str, domain: str = "general") -> ParsedIntent:
         ),
         (
             "cats OR dogs AND behaviour",
-            {"topic": "cats OR dogs AND behaviour", "concepts": ["cats", "behaviour"]},
+            {
+                "topic": "cats OR dogs AND behaviour",
+                "concepts": ["cats", "behaviour"],
+                "typed_query": "cats OR dogs AND behaviour",
+            },
         ),
         (
             "in German: erneuerbare Energien",
@@ -91,6 +95,7 @@ async def read_intent(query: str, domain: str = "general") -> ParsedIntent:
                 "phrases": ["machine learning", "deep learning"],
                 "excluded": ["review"],
                 "constraints": {"year_from": 2020},
+                "typed_query": '("machine learning" OR "deep learning") AND radiology AND NOT review',
             },
         ),
         (
@@ -99,6 +104,7 @@ async def read_intent(query: str, domain: str = "general") -> ParsedIntent:
                 "topic": "survey AND (ice OR snow)",
                 "concepts": ["survey", "ice"],
                 "excluded": ["glacier", "hail"],
+                "typed_query": "survey AND (ice OR snow) AND NOT (glacier OR hail)",
             },
         ),
         (
@@ -308,6 +314,13 @@ async def test_impossible_years_of_a_model_are_dropped() -> None:
     answer = GOOD | {"constraints": {"year_from": 3, "year_to": 9999}}
     intent = await IntentParser(Model(answer), clock=CLOCK).parse("sea ice")
     assert (intent.constraints.year_from, intent.constraints.year_to) == (None, None)
+
+
+async def test_a_typed_query_is_not_sent_to_the_model() -> None:
+    model = Model(GOOD)
+    intent = await IntentParser(model, clock=CLOCK).parse("ice AND (snow OR hail)")
+    assert intent.typed_query == "ice AND (snow OR hail)"
+    assert model.user == ""
 
 
 async def test_numbers_and_quotes_in_the_query_override_the_model() -> None:

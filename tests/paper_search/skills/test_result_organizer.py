@@ -40,7 +40,8 @@ async def list_titles(papers: list[ScoredPaper], max_results: int = 100, min_rel
 
 async def test_papers_below_the_threshold_are_removed_and_total_found_counts_them() -> None:
     papers = [make_scored_paper("kept", 0.3), make_scored_paper("gone", 0.299999), make_scored_paper("best", 0.9)]
-    collection = await ResultOrganizer(clock=FrozenClock(AT)).organize(papers, make_strategy(), "amber")
+    organizer = ResultOrganizer(0.3, clock=FrozenClock(AT))
+    collection = await organizer.organize(papers, make_strategy(), "amber")
     assert [paper.title for paper in collection.papers] == ["best", "kept"]
     assert collection.metadata.total_found == 3
     assert collection.metadata.query == "amber"

@@ -224,6 +224,16 @@ async def test_records_removed_from_a_plain_source_are_counted_by_reason() -> No
     assert report.removed == {"year": 1, "language": 1, "no_title": 1, "excluded_words": 1, "over_source_limit": 2}
 
 
+async def test_a_plain_source_receives_and_applies_only_the_boolean_queries() -> None:
+    strategy = make_strategy()
+    strategy.queries[0].boolean_query = "graphene NOT oxide"
+    strategy.queries.append(SearchQuery(keywords=[], boolean_query="", words="graphene sheets"))
+    source = FakeSource("one", [make_paper("Graphene"), make_paper("Graphene oxide")])
+    outcome = await Searcher([source]).search(strategy)
+    assert [query.boolean_query for query in source.asked[0].queries] == ["graphene NOT oxide"]
+    assert list_titles(outcome) == ["Graphene"]
+
+
 async def test_two_sources_with_the_same_name_are_refused() -> None:
     with pytest.raises(InvalidInput, match="same name"):
         Searcher([FakeSource("one"), FakeSource("one")])

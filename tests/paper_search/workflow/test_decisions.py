@@ -8,7 +8,7 @@ import pytest
 from paper_search.errors import InvalidDecision
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, UserFeedback
 from paper_search.review_models import Exclusion, ExclusionReason, PaperDecision, ReviewStatus
-from paper_search.workflow import Decision, DecisionAction, ResultPayload
+from paper_search.workflow import Decision, DecisionAction, ResultPayload, StrategyPayload
 from paper_search.workflow.decisions import add_missing_reviewer, check_decision, read_feedback, read_strategy
 from tests.paper_search.workflow.samples import (
     make_paper,
@@ -199,6 +199,14 @@ def test_a_single_id_sent_as_text_counts_as_a_list_of_one() -> None:
     assert read_feedback(make_review_checkpoint("Io"), decision).marked_relevant == [wanted]
 
 
+def test_the_error_about_a_paper_id_of_a_shelf_names_the_server_that_reads_it() -> None:
+    decision = Decision(action=REJECT, revised_data={"marked_relevant": ["0123456789abcdef" * 2]})
+    with pytest.raises(InvalidDecision, match="No such papers") as refused:
+        read_feedback(make_review_checkpoint("Io"), decision)
+    assert "get_paper_metadata on the paper-library server" in refused.value.hint
+    assert make_paper("Io").id in refused.value.hint
+
+
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
@@ -240,3 +248,37 @@ def test_a_bare_edit_of_a_strategy_is_refused_with_the_alternatives() -> None:
     with pytest.raises(InvalidDecision) as caught:
         check_decision(make_strategy_checkpoint(), Decision(action=EDIT))
     assert "approve" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("query", "problem", "start"),
+    [
+        ("(stem AND (cancer OR", "not closed", 0),
+        ("stem AND OR cancer", "nothing after", 5),
+        ("cancer AND [x]", "not a known field", 11),
+        ("NOT cancer", "only excludes", 0),
+    ],
+)
+def test_an_edited_query_with_an_error_is_refused_at_its_position(query: str, problem: str, start: int) -> None:
+    queries = [{"keywords": ["moons"], "boolean_query": text} for text in ("moons", query)]
+    with pytest.raises(InvalidDecision, match=problem) as refused:
+        check_decision(make_strategy_checkpoint(), Decision(action=EDIT, revised_data={"queries": queries}))
+    assert refused.value.message.startswith(f"Query 2 has an error at character {start + 1}, “{query[start:]}”")
+    assert (refused.value.ids["query"], refused.value.ids["start"]) == (1, start)
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("query", ["10.1086/341477(a", "tides (a AND b) NOT c", "moons"])
+def test_an_edit_without_errors_and_a_lookup_are_accepted(query: str) -> None:
+    edit = Decision(action=EDIT, revised_data={"queries": [{"keywords": [], "boolean_query": query}]})
+    checked = check_decision(make_strategy_checkpoint(), edit)
+    assert checked.strategy is not None
+    assert checked.strategy.queries[0].boolean_query == query
+
+
+def test_a_proposed_query_with_an_error_does_not_refuse_the_edit_of_another_part() -> None:
+    checkpoint = make_strategy_checkpoint()
+    assert isinstance(checkpoint.payload, StrategyPayload)
+    checkpoint.payload.strategy = make_strategy("tidal AND (heating")
+    edit = Decision(action=EDIT, revised_data={"filters": {"year_from": 2020}})
+    assert check_decision(checkpoint, edit).strategy is not None

@@ -78,7 +78,7 @@ async def test_an_edited_strategy_is_the_one_searched() -> None:
 
 
 async def test_a_rejected_strategy_is_rebuilt_without_searching() -> None:
-    handler = ScriptedDecisions([REJECT, APPROVE, APPROVE])
+    handler = ScriptedDecisions([Decision(action=DecisionAction.REJECT, note="narrower"), APPROVE, APPROVE])
     source = FakeSource("alpha", MOONS)
     await make_workflow(handler, [source]).run(QUERY)
     assert list_kinds(handler) == ["strategy_confirmation", "strategy_confirmation", "result_review"]
@@ -246,7 +246,7 @@ async def test_counts_in_and_out_of_each_stage_are_logged() -> None:
     twin = make_record(MOONS[0].title, source="beta", doi="10.1000/moons.1")
     noise = make_record("Sourdough starters", source="beta", doi="10.1/bread")
     sources = [FakeSource("alpha", MOONS), FakeSource("beta", [twin, noise])]
-    result = await make_workflow(None, sources).run(QUERY)
+    result = await make_workflow(None, sources, min_relevance=0.3).run(QUERY)
     counts = {count.stage: (count.count_in, count.count_out) for count in result.metadata.stage_counts}
     assert counts == {"search": (5, 5), "dedup": (5, 4), "relevance": (4, 3)}
 

@@ -84,14 +84,18 @@ def test_a_paper_once_admitted_stays_when_its_score_falls() -> None:
     assert [(paper.title, paper.relevance_score) for paper in pool.result] == [("Io", 0.0)]
 
 
-@pytest.mark.parametrize("threshold", [0.5, None])
-def test_papers_over_the_limit_are_distinguished_from_irrelevant_papers(threshold: float | None) -> None:
+@pytest.mark.parametrize(
+    ("threshold", "reason"), [(0.5, ExclusionReason.BELOW_THRESHOLD), (None, ExclusionReason.OVER_LIMIT)]
+)
+def test_papers_over_the_limit_are_distinguished_from_papers_below_the_threshold(
+    threshold: float | None, reason: ExclusionReason
+) -> None:
     pool = Pool()
     add_round(pool, [make_record("Io"), make_record("Europa"), make_record("Titan")], 0)
     set_scores(pool, Io=0.9, Europa=0.9, Titan=0.1)
     admit_papers(pool, 1, threshold)
-    left = {exclusion.reason for exclusion in pool.list_exclusions(threshold)}
-    assert left == {ExclusionReason.OVER_LIMIT, ExclusionReason.BELOW_THRESHOLD}
+    left = {exclusion.title: exclusion.reason for exclusion in pool.list_exclusions(threshold)}
+    assert left == {"Europa": ExclusionReason.OVER_LIMIT, "Titan": reason}
     admit_papers(pool, 1, threshold)
     assert {paper.title for paper in pool.result} == {"Io", "Europa"}
 

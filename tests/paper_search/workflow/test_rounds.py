@@ -9,7 +9,14 @@ import pytest
 from paper_search.errors import InvalidDecision, NonRetryableError, RetryableError
 from paper_search.models import PaperCollection, RawPaper
 from paper_search.review_models import ExclusionReason, ReviewStatus
-from paper_search.testing import FakeSource, ScriptedDecisions, ScriptExhausted
+from paper_search.sources.query_selection import select_queries
+from paper_search.testing import (
+    EmulatedLiterature,
+    EmulatedRankedSource,
+    FakeSource,
+    ScriptedDecisions,
+    ScriptExhausted,
+)
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.step_journal import MemoryJournal
 from tests.paper_search.workflow.runs import (
@@ -76,6 +83,15 @@ async def test_a_later_round_adds_papers_and_each_paper_has_its_round() -> None:
     assert result.metadata.total_found == 3
 
 
+async def test_a_later_round_fetches_as_many_papers_that_are_new_to_the_search() -> None:
+    source = EmulatedRankedSource(EmulatedLiterature(MANY))
+    handler = ScriptedDecisions([make_edit(filters={"max_results": 6}), REJECT, APPROVE, APPROVE])
+    result = await make_workflow(handler, [source], max_iterations=2).run(QUERY)
+    first, second = (log.sources[0].returned for log in result.metadata.round_logs)
+    assert first >= 6
+    assert second - result.metadata.round_logs[1].duplicates_of_earlier_rounds >= 6
+
+
 async def test_if_every_source_fails_in_round_2_the_result_of_round_1_stays_with_a_note() -> None:
     sources = [
         RoundsSource("alpha", [[*MOONS, OFF_TOPIC], BROKEN]),
@@ -138,7 +154,7 @@ async def test_two_reviewers_who_disagree_leave_the_paper_in_as_maybe() -> None:
 async def test_a_paper_below_the_threshold_is_listed_with_its_score_and_a_person_may_include_it() -> None:
     include = make_reject(decisions={OFF_TOPIC.id: "include"})
     handler = ScriptedDecisions([APPROVE, include, APPROVE, APPROVE])
-    result = await make_workflow(handler, [FakeSource("alpha", [*MOONS, OFF_TOPIC])]).run(QUERY)
+    result = await make_workflow(handler, [FakeSource("alpha", [*MOONS, OFF_TOPIC])], min_relevance=0.3).run(QUERY)
     (low,) = get_review(handler, 1).metadata.exclusions
     assert (low.paper_id, low.reason, low.threshold) == (OFF_TOPIC.id, ExclusionReason.BELOW_THRESHOLD, 0.3)
     assert low.score is not None
@@ -149,7 +165,7 @@ async def test_a_paper_below_the_threshold_is_listed_with_its_score_and_a_person
 async def test_a_paper_that_feedback_makes_relevant_is_admitted_in_a_later_round() -> None:
     wanted = [make_record(f"Cryovolcanism {where}", doi=f"10.1/{len(where)}") for where in ("on moons", "and heating")]
     handler = ScriptedDecisions([APPROVE, make_reject(free_text_feedback="also cryovolcanism"), APPROVE, APPROVE])
-    result = await make_workflow(handler, [FakeSource("alpha", [*MOONS, *wanted])]).run(QUERY)
+    result = await make_workflow(handler, [FakeSource("alpha", [*MOONS, *wanted])], min_relevance=0.3).run(QUERY)
     assert not list_ids(get_review(handler, 1)) & {paper.id for paper in wanted}
     assert list_ids(result) >= {paper.id for paper in wanted}
     assert {paper.found_in_round for paper in result.papers} == {0}
@@ -197,8 +213,10 @@ async def test_the_log_contains_the_queries_requests_and_sources_of_every_round(
     source = FakeSource("alpha", MOONS)
     result = await make_workflow(handler, [source]).run(QUERY)
     assert [log.round for log in result.metadata.round_logs] == [0, 2]
-    asked = [[query.boolean_query for query in log.strategy.queries] for log in result.metadata.round_logs]
-    assert asked == [[query.boolean_query for query in strategy.queries] for strategy in source.asked]
+    logged = [select_queries(None, log.strategy.queries) for log in result.metadata.round_logs]
+    assert [[query.boolean_query for query in queries] for queries in logged] == [
+        [query.boolean_query for query in strategy.queries] for strategy in source.asked
+    ]
     assert [[report.name for report in log.sources] for log in result.metadata.round_logs] == [["alpha"], ["alpha"]]
 
 
@@ -249,7 +267,7 @@ async def test_titles_marked_in_any_round_add_terms_to_the_next_strategy() -> No
 
 
 async def test_the_result_of_a_run_without_reviews_is_logged() -> None:
-    result = await make_workflow(None, [FakeSource("alpha", [*MOONS, OFF_TOPIC])]).run(QUERY)
+    result = await make_workflow(None, [FakeSource("alpha", [*MOONS, OFF_TOPIC])], min_relevance=0.3).run(QUERY)
     (log,) = result.metadata.round_logs
     assert (log.identified, log.screened, log.included, log.excluded) == (4, 4, 3, {"below_threshold": 1})
     assert list_titles(result) != []
@@ -271,3 +289,12 @@ async def test_feedback_that_a_person_removed_is_not_used_again() -> None:
     second, third = (log.strategy.queries for log in result.metadata.round_logs[1:])
     assert [query.boolean_query for query in second] == ["tidal AND heating"]
     assert "flare" not in " ".join(query.boolean_query for query in third)
+
+
+async def test_an_automatic_second_round_without_answers_keeps_the_papers_of_the_first() -> None:
+    found = [make_record(f"Tidal heating of icy moons by cryovolcanism {n}", doi=f"10.1/cryo.{n}") for n in range(40)]
+    found += [make_record(f"Sourdough starter {n}", doi=f"10.1/bread.{n}") for n in range(40)]
+    source = RoundsSource("alpha", [found, NonRetryableError("down")])
+    result = await make_workflow(None, [source]).run(QUERY)
+    assert len(source.asked) == 2
+    assert len(result.papers) == len(found)

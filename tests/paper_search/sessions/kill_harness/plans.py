@@ -68,7 +68,7 @@ PLANS: Final[list[Plan]] = [
         [
             (
                 "edit",
-                _make_fields(filters={"year_from": None, "year_to": None, "language": None, "max_results": 6}),
+                _make_fields(filters=SearchConstraints(max_results=6).model_dump()),
                 None,
             ),
             ("reject", _make_no_data, "what about larvae?"),
@@ -186,6 +186,7 @@ class Script:
                 "action": sent["action"],
                 "revised_data": add_missing_reviewer(sent["data"], DEFAULT_DOOR),
                 "note": sent["note"],
+                "by_agent": True,
             }
             for number, sent in enumerate(self.sent)
         }

@@ -1,0 +1,92 @@
+"""Pages of the screened papers that are not in the result: removed by automation, or excluded by reviewers."""
+
+from collections import Counter
+from typing import Final
+
+from pydantic import BaseModel
+
+from paper_search.models import Paper, PaperCollection
+from paper_search.review_models import Exclusion, ExclusionReason
+from paper_search.sessions.replies import build_removed_uri, clip_text, count_json_bytes
+
+_PAGE_BYTES: Final = 24_000
+_ORDER: Final = {reason: number for number, reason in enumerate(ExclusionReason)}
+
+
+class RemovedPaper(BaseModel):
+    """A screened paper that is not in the result. Include it by its id to bring it back."""
+
+    id: str
+    title: str
+    authors: list[str]
+    year: int | None
+    venue: str | None
+    doi: str | None
+    abstract: str | None
+    reason: ExclusionReason
+    score: float | None
+    threshold: float | None
+    """The `min_relevance` that the score did not reach."""
+    reviewer: str | None
+    detail: str | None
+    """The reviewer's reason, or the id of the paper that this one was merged into."""
+    found_in_round: int
+
+
+class RemovedPage(BaseModel):
+    """A page of removed papers: those that automation removed first, each group best first."""
+
+    session_id: str
+    papers: list[RemovedPaper]
+    total_papers: int
+    counts: dict[str, int]
+    """The number of all removed papers by reason."""
+    offset: int
+    next: str | None
+    """The address of the next page."""
+
+
+def build_removed_page(session_id: str, collection: PaperCollection, offset: int) -> RemovedPage:
+    """Return as many removed papers as fit into one reply, from `offset` on."""
+    exclusions = sorted(collection.metadata.exclusions, key=lambda one: (_ORDER[one.reason], -(one.score or 0.0)))
+    known = index_papers(collection)
+    page: list[RemovedPaper] = []
+    length = 0
+    for exclusion in exclusions[offset:]:
+        paper = _build_removed_paper(exclusion, known.get(exclusion.paper_id))
+        length += count_json_bytes(paper)
+        if page and length > _PAGE_BYTES:
+            break
+        page.append(paper)
+    end = offset + len(page)
+    return RemovedPage(
+        session_id=session_id,
+        papers=page,
+        total_papers=len(exclusions),
+        counts=dict(Counter(one.reason.value for one in exclusions)),
+        offset=offset,
+        next=build_removed_uri(session_id, end) if end < len(exclusions) else None,
+    )
+
+
+def index_papers(collection: PaperCollection) -> dict[str, Paper]:
+    """Return the removed papers that are stored in full, by id; versions that stored none have only exclusions."""
+    return {paper.id: paper for paper in [*collection.removed_papers, *collection.excluded_papers]}
+
+
+def _build_removed_paper(exclusion: Exclusion, paper: Paper | None) -> RemovedPaper:
+    return RemovedPaper(
+        id=exclusion.paper_id,
+        title=clip_text(exclusion.title, 160),
+        authors=[clip_text(author.name, 40) for author in paper.authors[:3]] if paper else [],
+        year=paper.year if paper else None,
+        venue=clip_text(paper.venue, 60) if paper else None,
+        doi=clip_text(exclusion.doi, 100),
+        abstract=clip_text(paper.abstract, 600) if paper else None,
+        reason=exclusion.reason,
+        score=None if exclusion.score is None else round(exclusion.score, 3),
+        threshold=exclusion.threshold,
+        reviewer=clip_text(exclusion.reviewer, 100),
+        detail=clip_text(exclusion.detail, 300),
+        found_in_round=exclusion.round,
+    )

@@ -1,0 +1,65 @@
+"""A search climbs its ladder over an emulated literature and finds papers that the strict query misses."""
+
+from paper_search.models import PaperCollection, RawPaper
+from paper_search.testing import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource
+from tests.paper_search.workflow.runs import make_workflow
+
+QUESTION = "effectiveness of light therapy for jet lag"
+STRICT = [f"Light therapy for jet lag in crew {number}" for number in range(3)]
+LOOSE = [
+    "Jet lag and therapy with bright light",
+    "Bright light reduces lag after a jet flight: a therapy",
+    "Lag of the body clock and light",
+]
+OTHERS = [
+    f"{topic} of {thing}"
+    for topic in ("Chemistry", "History", "Economy", "Sound")
+    for thing in ("bells", "rope", "ink", "tea")
+]
+
+
+def make_literature() -> EmulatedLiterature:
+    titles = [*STRICT, *LOOSE, *OTHERS]
+    return EmulatedLiterature(
+        RawPaper(title=title, abstract="", year=2000 + number, source="records", doi=f"10.1/{number}")
+        for number, title in enumerate(titles)
+    )
+
+
+def list_titles(result: PaperCollection) -> set[str]:
+    return {paper.title for paper in result.papers}
+
+
+async def test_a_boolean_source_finds_more_than_the_strict_query_matches() -> None:
+    literature = make_literature()
+    source = EmulatedBooleanSource(literature)
+    result = await make_workflow(None, [source], max_iterations=1).run(QUESTION)
+    strict = result.metadata.search_strategy.queries[0]
+    assert strict.boolean_query == '("jet lag" OR "jet lags") AND "light therapy"'
+    matched = {literature.papers[index].title for index in literature.find_matches(strict.boolean_query)}
+    assert matched == set(STRICT)
+    assert list_titles(result) == {*STRICT, *LOOSE}
+    assert not any("effectiveness" in text for text in source.asked)
+    assert source.asked[0] == strict.boolean_query
+
+
+async def test_a_ranking_source_receives_words_and_each_report_names_every_query() -> None:
+    literature = make_literature()
+    boolean, ranked = EmulatedBooleanSource(literature), EmulatedRankedSource(literature)
+    result = await make_workflow(None, [boolean, ranked], max_iterations=1).run(QUESTION)
+    assert list_titles(result) >= {*STRICT, *LOOSE}
+    assert ranked.asked[0] == "light therapy jet lag"
+    assert not any(" AND " in text for text in ranked.asked)
+    queries = result.metadata.search_strategy.queries
+    reports = {report.name: report for report in result.metadata.round_logs[0].sources}
+    assert [report.text for report in reports["boolean"].queries] == [
+        query.boolean_query for query in queries if query.boolean_query
+    ]
+    assert [report.text for report in reports["ranked"].queries] == [query.words for query in queries if query.words]
+
+
+async def test_a_search_that_has_enough_papers_does_not_climb() -> None:
+    source = EmulatedBooleanSource(make_literature())
+    result = await make_workflow(None, [source], max_iterations=1, max_results=3).run(QUESTION)
+    assert list_titles(result) == set(STRICT)
+    assert len(source.asked) == 1
