@@ -24,8 +24,10 @@ from paper_library.build.readers.bibtex import read_entries
 from paper_library.sample_shelf_builder import SAMPLE_PAPERS
 from paper_search.config import AppConfig
 from paper_search.errors import RetryableError
+from paper_search.models import RawPaper
 from paper_search.recordings import CLASSICS, QUERY, RECORDING
 from paper_search.sources.interfaces import Request, Response
+from paper_search.testing import EmulatedLiterature
 from paper_search.workflow import SearchWorkflow
 from universe.systems.catalogue import list_system_names, read_system_data
 from uraniborg.kernel.bibliography.author_lists import uninvert_name
@@ -221,12 +223,24 @@ def semantic_scholar(papers: Papers) -> Any:
 ANSWERS: dict[str, Callable[[Papers], Any]] = {
     answer.__name__: answer for answer in (crossref, openalex, europepmc, arxiv, pubmed, dblp, semantic_scholar)
 }
+QUERY_PARAMETERS = {"openalex": "search", "europepmc": "query", "arxiv": "search_query"}
+YEARS_OR_FIELD = re.compile(r" AND (?:PUB_YEAR|submittedDate):\[[^]]*\]|\ball:")
 SECONDS = {"crossref": 0.8, "arxiv": 1.6, "openalex": 0.5, "europepmc": 0.7, "pubmed": 0.4, "dblp": 0.3}
 
 
 def choose_of_source(request: Request) -> Papers:
-    """Return every paper of the demo that the source has."""
-    return [paper for paper in PAPERS if request.source in paper["sources"]]
+    """Return the papers of the demo that the source has; of a source for Boolean queries those that match."""
+    papers = [paper for paper in PAPERS if request.source in paper["sources"]]
+    name = QUERY_PARAMETERS.get(request.source)
+    if name is None:
+        return papers
+    query = YEARS_OR_FIELD.sub("", dict(request.params)[name])
+    texts = [make_raw_paper(paper) for paper in papers]
+    return [papers[index] for index in sorted(EmulatedLiterature(texts).find_matches(query))]
+
+
+def make_raw_paper(paper: dict[str, Any]) -> RawPaper:
+    return RawPaper(title=paper["title"], abstract=paper["abstract"], source="demo")
 
 
 def choose_asked(request: Request) -> Papers:
