@@ -93,6 +93,8 @@ export interface Body_add_schedule {
 export interface Body_check_search_strategy {
   /** The data of an edit, as `decide` takes it. */
   data: Record<string, unknown>;
+  /** The part that was changed last: the other one follows. */
+  changed_part?: "blocks" | "queries" | null;
 }
 
 export interface Body_check_workflow {
@@ -294,6 +296,28 @@ export interface ComponentList {
   truncated: boolean;
 }
 
+/** One concept of a question. A paper matches the block if it contains at least one of the variants. */
+export interface ConceptBlock {
+  name: string;
+  variants: string[];
+  active?: boolean;
+  learned?: boolean;
+  exact?: boolean;
+  share?: number | null;
+  word_shares?: Record<string, number>;
+  reason?: string;
+}
+
+/** One concept of a question; its variants are alternatives. */
+export interface ConceptBlockReply {
+  name: string;
+  variants: string[];
+  active: boolean;
+  /** The estimated share of all papers that match the block. */
+  share: number | null;
+  reason: string;
+}
+
 /** Everything that this installation is connected to. */
 export interface ConnectionList {
   parts: PartAddress[];
@@ -392,6 +416,16 @@ export interface ExclusionList {
   next_offset: number | null;
 }
 
+/** Why a paper is not in the result. */
+export interface ExclusionOfPaper {
+  reason: string;
+  score: number | null;
+  threshold: number | null;
+}
+
+/** Why a record or a paper is not in the result. The first group applies before screening, the second after. */
+export type ExclusionReason = "year" | "language" | "excluded_words" | "no_title" | "other_work" | "over_source_limit" | "duplicate" | "below_threshold" | "over_limit" | "by_person" | "by_agent" | "merged";
+
 /** A screened paper that is not in the result. */
 export interface ExclusionReply {
   paper_id: string;
@@ -400,6 +434,12 @@ export interface ExclusionReply {
   round: number;
   reason: string;
   score: number | null;
+  threshold: number | null;
+  short_authors: string;
+  year: number | null;
+  venue: string | null;
+  /** Your mark that is not sent yet, such as one that brings the paper back. */
+  mark: "include" | "exclude" | "maybe" | "undecided" | null;
   reviewer: string | null;
   at: string | null;
   detail: string | null;
@@ -451,6 +491,11 @@ export interface FlowReply {
   removed: Record<string, number>;
   screened: number;
   judged_by_person: number;
+  judged_by_agent: number;
+  judged_by_software: number;
+  removed_by_automation: number;
+  unknown_years_kept: number;
+  included_by_agent: Record<string, number>;
   excluded: Record<string, number>;
   included: number;
   round_count: number;
@@ -778,6 +823,8 @@ export interface PaperDetails {
   /** The family names in short, such as `Gillon and Luger` or `Gillon et al.`. */
   short_authors: string;
   year: number | null;
+  /** Whether the paper has no year and was kept although years are limited. */
+  year_unknown_kept: boolean;
   venue: string | null;
   doi: string | null;
   citation_key: string | null;
@@ -792,6 +839,7 @@ export interface PaperDetails {
   others: ReviewDecisionReply[];
   others_hidden: number;
   differs: boolean;
+  exclusion?: ExclusionOfPaper | null;
   title_tree: TextNodeReply[];
   abstract_tree: TextNodeReply[];
   abstract_chars: number;
@@ -812,6 +860,8 @@ export interface PaperDetails {
 /** What papers can be filtered by. */
 export interface PaperFilters {
   sources: Record<string, number>;
+  /** The names of these sources as people know them. */
+  source_labels: Record<string, string>;
   rounds: Record<string, number>;
   year_min: number | null;
   year_max: number | null;
@@ -845,9 +895,16 @@ export interface PaperList {
   next_offset: number | null;
   counts: Record<string, number>;
   facets: PaperFilters;
+  /** The papers that automation removed, by reason: `below_threshold` and `over_limit`. */
+  removed: Record<string, number>;
+  min_relevance: number | null;
+  /** The papers of unknown year that were kept although years are limited. */
+  unknown_years_kept: number;
   /** The question of the search. */
   query: string;
   is_complete: boolean;
+  /** Whether the review of these papers waits. It does not while the plan of the next round waits. */
+  can_mark: boolean;
   checkpoint_id: string | null;
 }
 
@@ -906,6 +963,8 @@ export interface PaperRow {
   /** The family names in short, such as `Gillon and Luger` or `Gillon et al.`. */
   short_authors: string;
   year: number | null;
+  /** Whether the paper has no year and was kept although years are limited. */
+  year_unknown_kept: boolean;
   venue: string | null;
   doi: string | null;
   citation_key: string | null;
@@ -944,6 +1003,8 @@ export interface PaperSource {
   needs_key: boolean;
   has_key: boolean;
   key_variable: string;
+  /** The name that people know, such as `Semantic Scholar`. */
+  label: string;
 }
 
 /** A summary, and its texts as trees. */
@@ -993,6 +1054,7 @@ export interface ParsedIntent {
   venues?: string[];
   excluded?: string[];
   preferences?: string[];
+  typed_query?: string;
   notes?: string[];
 }
 
@@ -1078,9 +1140,26 @@ export interface QueryProblemReply {
   hint: string;
 }
 
+/** What one source did with one query. */
+export interface QueryReportReply {
+  /** The exact text that the source received. */
+  text: string;
+  rung?: number;
+  /** The number of all matches by the source's own count; null if it does not state one. */
+  found?: number | null;
+  fetched?: number;
+  /** Fetched records that no earlier query of this source had returned. */
+  added?: number;
+  stopped: "complete" | "enough" | "source_limit" | "too_broad" | "deadline" | "failed" | "not_run" | "unknown";
+  reason?: string | null;
+}
+
 /** A query with its problems, and as the sources receive it. */
 export interface QueryView {
   boolean_query: string;
+  /** The words for ranking sources; empty if only Boolean sources receive the query. */
+  words: string;
+  rung: number;
   keywords: string[];
   read_as: string;
   problems: QueryProblemReply[];
@@ -1179,6 +1258,7 @@ export interface ReviewDecisionReply {
   reason: string | null;
   reviewer: string;
   at: string | null;
+  by_agent: boolean;
 }
 
 /** Counts of years and venues, and frequent authors and themes. */
@@ -1435,6 +1515,7 @@ export interface SearchConstraints {
   year_to?: number | null;
   language?: string | null;
   max_results?: number;
+  min_relevance?: number | null;
 }
 
 /** A page of searches, the one used last first. */
@@ -1457,17 +1538,23 @@ export interface SearchOptions {
   example: string;
 }
 
-/** One boolean query with the keywords that it uses. */
+/** One query of a plan. Boolean sources receive `boolean_query`, ranking sources `words`. If no query of a strategy has words, ranking sources receive the words of each boolean query. */
 export interface SearchQuery {
   keywords: string[];
   synonym_map?: SynonymMap[];
   boolean_query: string;
+  words?: string;
+  rung?: number;
+  blocks?: string[];
 }
 
-/** A boolean query with its keywords. */
+/** A query: the text for Boolean sources, the words for ranking sources, its rung, and the blocks it requires. */
 export interface SearchQueryReply {
   boolean_query: string;
   keywords: string[];
+  words: string;
+  rung: number;
+  blocks: string[];
 }
 
 /** The state of a search, as the tools `search_papers`, `decide` and `get_session` reply with it. */
@@ -1499,6 +1586,8 @@ export interface SearchStrategy {
   filters?: SearchConstraints;
   notes?: string[];
   origins?: PartOrigin[];
+  blocks?: ConceptBlock[];
+  suggestions?: TermSuggestion[];
 }
 
 /** One search in a list. */
@@ -1665,6 +1754,8 @@ export interface SourceChoice {
   name: string;
   used: boolean;
   remark: string;
+  /** The name that people know, such as `Semantic Scholar`. */
+  label: string;
 }
 
 /** How a source answered last. */
@@ -1674,6 +1765,8 @@ export interface SourceHealth {
   returned?: number;
   partial?: boolean;
   reason?: string | null;
+  /** The name that people know, such as `Semantic Scholar`. */
+  label: string;
 }
 
 /** The sources of the present round, as far as they have answered. */
@@ -1698,6 +1791,10 @@ export interface SourceReportReply {
   reason?: string | null;
   retry_at?: string | null;
   partial?: boolean;
+  /** What the source did with each query, in the order of the plan. */
+  queries?: QueryReportReply[];
+  /** The name that people know, such as `Semantic Scholar`. */
+  label: string;
 }
 
 /** A run that has begun. */
@@ -1821,6 +1918,8 @@ export interface StrategyChange {
 export interface StrategyCheck {
   is_valid: boolean;
   problems: StrategyProblem[];
+  /** The edited strategy with its blocks and queries in step; invalid parts are as proposed. */
+  strategy: StrategyFields;
   queries: QueryView[];
   /** The two-letter code of the language of the strategy. */
   language_read_as: string | null;
@@ -1828,13 +1927,15 @@ export interface StrategyCheck {
   edits: StrategyChange[];
 }
 
-/** The queries, sources and limits of a round. */
+/** The concepts, queries, sources and limits of a round. */
 export interface StrategyFields {
   queries: SearchQueryReply[];
   sources: string[];
   filters: StrategyFilters;
   notes: string[];
   origins: PartOriginReply[];
+  blocks: ConceptBlockReply[];
+  suggestions: TermSuggestionReply[];
 }
 
 /** The limits of a search. */
@@ -1843,6 +1944,8 @@ export interface StrategyFilters {
   year_to?: number | null;
   language?: string | null;
   max_results: number;
+  /** Papers that score lower are removed by automation; null removes none. */
+  min_relevance?: number | null;
 }
 
 /** A strategy that a search proposes. */
@@ -1853,6 +1956,8 @@ export interface StrategyPayload {
   strategy: SearchStrategy;
   /** Whether texts and lists were cut. `GET /api/searches/{session_id}` has more. */
   shortened?: boolean;
+  /** The names of sources as people know them. */
+  source_labels: Record<string, string>;
 }
 
 /** A problem of a strategy. */
@@ -1912,6 +2017,8 @@ export interface StrategySource {
   has_key: boolean;
   key_variable: string;
   last: SourceReportReply | null;
+  /** The name that people know, such as `Semantic Scholar`. */
+  label: string;
 }
 
 /** A text of a summary. */
@@ -1956,6 +2063,20 @@ export interface TemplateVariable {
   default?: unknown;
 }
 
+/** A term that the results so far suggest, and the reason. It is used once a person accepts it. */
+export interface TermSuggestion {
+  term: string;
+  reason: string;
+  block?: string | null;
+}
+
+/** A term that the results so far suggest, and the block that it would join; null for a block of its own. */
+export interface TermSuggestionReply {
+  term: string;
+  reason: string;
+  block: string | null;
+}
+
 /** Plain text. */
 export interface Text {
   type: "text";
@@ -1995,9 +2116,11 @@ export interface ToolCall {
   message: string | null;
 }
 
-/** A query in the syntax of one source. */
+/** A query in the syntax of one source; without a text, `problem` says why the source does not receive it. */
 export interface Translation {
   source: string;
+  label: string;
+  is_received: boolean;
   text: string | null;
   address: string | null;
   notes: string[];
@@ -3527,6 +3650,8 @@ export interface Operations {
       session_id: string;
     };
     query: {
+      /** Only papers with this reason. */
+      reason?: ExclusionReason | null;
       offset?: number;
       limit?: number;
     };

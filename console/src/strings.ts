@@ -314,9 +314,6 @@ export const strings = {
     answered: (done: number, asked: number) => (asked ? `${done} of ${asked} sources have answered.` : ""),
     failed: "The search failed.",
     failedHint: "Start a new search, with fewer sources if one of them failed.",
-    source: "Source",
-    state: "State",
-    records: "Papers",
   },
 
   story: {
@@ -552,6 +549,83 @@ export const strings = {
     },
   },
 
+  concepts: {
+    title: "Concepts",
+    count: (active: number, all: number) => (active === all ? String(all) : `${active} of ${all} on`),
+    off: "off: no query uses it",
+    noneOn: "Switch on at least one concept.",
+    wordings: (name: string) => `Wordings of ${name}`,
+    addWording: (name: string) => `Add a wording of ${name}`,
+    addWordingShort: "Add a wording",
+    addConcept: "Add a concept",
+    addedByYou: "added by you",
+    removeTerm: (term: string) => `Remove ${term}`,
+    moreTerms: (count: number) => `${count.toLocaleString("en-GB")} more`,
+    suggested: "Suggested by the results",
+    accept: (term: string, block: string | null | undefined) =>
+      block ? `Add ${term} to ${block}` : `Add ${term} as a concept`,
+    joins: (block: string) => `, joins ${block}`,
+    ownConcept: ", as a concept of its own",
+    percent: (percent: string) => `≈ ${percent} % of papers`,
+    oneIn: (papers: string) => `≈ 1 in ${papers} papers`,
+  },
+
+  ladder: {
+    title: "Queries, strict to broad",
+    rung: (index: number, count: number) =>
+      `${index + 1}${index === 0 ? " strict" : index === count - 1 ? " broad" : ""}`,
+    typed: (count: number) =>
+      count === 1
+        ? "This query has no concepts: it runs exactly as written."
+        : "These queries have no concepts: they run exactly as written.",
+    moreQueries: (count: number) => plural(count, "more query", "more queries"),
+    composed: "The queries were composed from these concepts.",
+    words: "Ranking engines",
+    wordsOf: (index: number) => `Query ${index}, words for ranking engines`,
+    replaced: "The concepts replaced queries that you had written.",
+    restore: "Take your queries back",
+    ran: (added: string) => `ran: ${added} new`,
+    notRun: "not run: there were enough papers",
+  },
+
+  sourceResults: {
+    title: "What each source did",
+    partial: "partial",
+    fetched: (records: number, added: number) =>
+      `${plural(records, "record")} fetched, ${added.toLocaleString("en-GB")} new`,
+    matches: (found: number) => plural(found, "match", "matches"),
+    notStated: "matches not stated",
+    queryCount: (run: number, all: number) =>
+      run === all ? plural(all, "query", "queries") : `${run} of ${plural(all, "query", "queries")} run`,
+    notRun: (count: number) => `${plural(count, "query", "queries")} not run: there were enough papers`,
+    rung: (rung: number) => `Rung ${rung + 1}`,
+    stopped: {
+      complete: "all matches fetched",
+      enough: "stopped: enough papers",
+      source_limit: "stopped: the source gives out no more",
+      too_broad: "refused: too many matches",
+      deadline: "stopped: the time was up",
+      failed: "failed",
+      not_run: "not run: there were enough papers",
+      unknown: "the source does not say if there are more",
+    } as Record<string, string>,
+  },
+
+  removedPapers: {
+    title: "Removed by automation",
+    open: (count: number) => `Removed by automation (${count.toLocaleString("en-GB")})`,
+    lead: "No person has judged these papers. Bring back what belongs to the review.",
+    leadClosed: "No person has judged these papers.",
+    none: "No paper was removed.",
+    more: (count: number) => `${count.toLocaleString("en-GB")} more are in the search log.`,
+    below: (score: string, threshold: number) =>
+      `Score ${score} is below the least relevance of the plan, ${threshold}`,
+    over: (score: string) => `Beyond the number of papers that the plan asks for${score && `, score ${score}`}`,
+    bringBack: (verdict: string, title: string) => `${verdict}: ${title}`,
+    leaveOut: (title: string) => `Leave out: ${title}`,
+    undo: "Undo",
+  },
+
   strategy: {
     tag: "Search plan",
     struck: "Struck:",
@@ -568,7 +642,6 @@ export const strings = {
     allSources: "All sources that are available.",
     source: "Source",
     state: "State",
-    last: "Last round",
     ready: "ready",
     notUsed: (count: number) => `${plural(count, "source")} not used`,
     noKey: (variable: string) => `off: no key. Set ${variable}`,
@@ -580,6 +653,10 @@ export const strings = {
     languageHint: "A code such as en, or empty for all",
     languageReadAs: (code: string) => `Read as the code ${code}`,
     maxResults: "Papers at most",
+    minRelevance: "Least relevance",
+    minRelevanceHint: "Empty removes nothing",
+    scoreAtLeast: (score: number) => `relevance at least ${score}`,
+    changedQueries: (count: number) => `${plural(count, "change")} of query texts`,
     anyYear: "any year",
     atMost: (count: number) => `at most ${plural(count, "paper")}`,
     years: (from: string, to: string) => `${from} to ${to}`,
@@ -624,7 +701,10 @@ export const strings = {
       year_to: "To year",
       language: "Language",
       max_results: "Papers at most",
+      min_relevance: "Least relevance",
       removed_query: "Removed query",
+      concept: "Concept",
+      words: "Words",
     } as Record<string, string>,
   },
 
@@ -650,6 +730,9 @@ export const strings = {
     noneHint: "Change or clear the filter.",
     noPapers: "No papers yet.",
     noPapersHint: "They appear here as soon as the sources have answered.",
+    planWaits: "These are the papers so far. The plan of the next round waits.",
+    openPlan: "Open the plan",
+    yearUnknown: "year unknown: kept",
     choose: "Choose a paper.",
     chooseHint: "Press j for the first one.",
     position: (rank: number, total: number) => `${rank} of ${total}`,

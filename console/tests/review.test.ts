@@ -234,6 +234,11 @@ describe("the flow of records", () => {
     removed: { duplicate_within_round: 20 },
     screened: 30,
     judged_by_person: 7,
+    judged_by_agent: 0,
+    judged_by_software: 23,
+    removed_by_automation: 5,
+    unknown_years_kept: 0,
+    included_by_agent: {},
     excluded: { by_person: 2, below_threshold: 5 },
     included: 23,
     round_count: 1,
@@ -300,18 +305,26 @@ describe("an edited plan", () => {
 
   it("sends numbers as numbers and leaves other text to the server", () => {
     const edit = {
-      queries: ["a", " "],
+      queries: ["a", " "].map((boolean_query) => ({ boolean_query, keywords: [] })),
+      blocks: [],
+      suggestions: [],
+      changed: "queries" as const,
       sources: ["arxiv"],
       year_from: "2010",
       year_to: "x",
       language: " ",
       max_results: "",
+      min_relevance: "0.3",
     };
     expect(toEditData(edit)).toEqual({
-      queries: [{ boolean_query: "a" }],
+      queries: [{ boolean_query: "a", keywords: [] }],
+      blocks: [],
+      suggestions: [],
       sources: ["arxiv"],
-      filters: { year_from: 2010, year_to: "x", language: null, max_results: null },
+      filters: { year_from: 2010, year_to: "x", language: null, max_results: null, min_relevance: 0.3 },
     });
+    const { queries: _, blocks: __, suggestions: ___, ...limits } = toEditData({ ...edit, changed: undefined });
+    expect(toEditData({ ...edit, changed: undefined })).toEqual(limits);
   });
 
   it("that cannot be read is none", () => {

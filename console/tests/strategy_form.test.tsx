@@ -15,7 +15,14 @@ const PLAN = {
   inherited: [],
   changes: [],
 };
-const VALID = { is_valid: true, problems: [], queries: [], language_read_as: null, changes: [], edits: [] };
+const VALID = {
+  is_valid: true,
+  problems: [],
+  queries: [],
+  language_read_as: null,
+  changes: [],
+  edits: [],
+};
 const TOO_MANY = {
   path: "filters.max_results",
   message: "Papers at most must be a number from 1 to 1000.",
@@ -23,19 +30,38 @@ const TOO_MANY = {
 };
 const SWAPPED = { path: "filters.year_from", message: "From year must not be after To year.", hint: null };
 
-let check: object;
+const BLOCK = { name: "moons", variants: ["moons"], active: true, share: null, reason: "from the question" };
+const QUERIES = [
+  { boolean_query: "moons AND tides", keywords: [], words: "moons tides", rung: 0, blocks: [] },
+  { boolean_query: "moons", keywords: [], words: "", rung: 1, blocks: [] },
+];
+const CONCEPT_PLAN = {
+  ...PLAN,
+  strategy: { ...PLAN.strategy, queries: QUERIES, blocks: [BLOCK], suggestions: [] },
+  queries: QUERIES.map((query) => ({ ...query, read_as: "", problems: [], translations: [] })),
+};
+
+let plan: object;
+let check: object | ((body: { data: Record<string, unknown>; changed_part: string | null }) => object);
 const sent: string[] = [];
+const bodies: Record<string, unknown>[] = [];
 
 beforeEach(() => {
   sessionStorage.clear();
   sent.length = 0;
+  bodies.length = 0;
+  plan = PLAN;
   check = VALID;
   vi.stubGlobal(
     "fetch",
-    vi.fn(async (address: string) => {
+    vi.fn(async (address: string, options?: RequestInit) => {
       const path = new URL(address, location.href).pathname;
       sent.push(path);
-      return new Response(JSON.stringify(path.endsWith("/check") ? check : PLAN));
+      if (path.endsWith("/decide")) bodies.push(JSON.parse(String(options?.body)));
+      if (!path.endsWith("/check")) return new Response(JSON.stringify(plan));
+      return new Response(
+        JSON.stringify(typeof check === "function" ? check(JSON.parse(String(options?.body))) : check),
+      );
     }),
   );
 });
@@ -91,4 +117,95 @@ test("a language that is not typed as a code shows the code it is read as", asyn
   await screen.findByText("Read as the code en");
   fireEvent.input(screen.getByLabelText("Language"), { target: { value: "EN" } });
   await screen.findByText("A code such as en, or empty for all");
+});
+
+/** Compose one query from the concepts, or read one concept from the queries, as the server does. */
+function align({ data, changed_part }: { data: Record<string, unknown>; changed_part: string | null }): object {
+  const { queries, blocks } = data as { queries: typeof QUERIES; blocks: (typeof BLOCK)[] };
+  const strategy =
+    changed_part === "blocks"
+      ? { blocks, queries: [{ ...QUERIES[0], boolean_query: blocks.flatMap((block) => block.variants).join(" OR ") }] }
+      : {
+          queries,
+          blocks: queries?.map((query) => ({ ...BLOCK, name: query.boolean_query, variants: [query.boolean_query] })),
+        };
+  return { ...VALID, strategy };
+}
+
+test("a changed chip starts an edit, and the queries follow", async () => {
+  plan = CONCEPT_PLAN;
+  check = align;
+  render(<StrategyForm sessionId="s" />);
+  const field = await screen.findByLabelText("Add a wording of moons");
+  fireEvent.input(field, { target: { value: "satellites" } });
+  fireEvent.keyDown(field, { key: "Enter" });
+  await vi.waitFor(() =>
+    expect(screen.getByLabelText<HTMLTextAreaElement>("Query 1").value).toBe("moons OR satellites"),
+  );
+  expect(screen.queryByLabelText("Query 2")).toBeNull();
+  fireEvent.click(screen.getByRole("button", { name: "Search with these edits" }));
+  await vi.waitFor(() => expect(bodies).toHaveLength(1));
+  const data = bodies[0]?.data as { blocks: (typeof BLOCK)[]; queries: typeof QUERIES };
+  expect(data.blocks[0]?.variants).toEqual(["moons", "satellites"]);
+  expect(data.queries.map((query) => query.boolean_query)).toEqual(["moons OR satellites"]);
+});
+
+test("the chips follow a query that is typed, and the text that is typed stays", async () => {
+  plan = CONCEPT_PLAN;
+  check = align;
+  await startEdit();
+  const field = screen.getByLabelText<HTMLTextAreaElement>("Query 2");
+  fireEvent.input(field, { target: { value: "exomoons " } });
+  await screen.findByRole("button", { name: /^Remove exomoons/ });
+  expect(field.value).toBe("exomoons ");
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Query 1").value).toBe("moons AND tides");
+});
+
+test("queries that a person wrote come back after the concepts have replaced them", async () => {
+  plan = CONCEPT_PLAN;
+  check = align;
+  await startEdit();
+  fireEvent.input(screen.getByLabelText("Query 2"), { target: { value: "my own words" } });
+  fireEvent.click(await screen.findByRole("button", { name: "Remove moons AND tides" }));
+  await vi.waitFor(() => expect(screen.queryByLabelText("Query 2")).toBeNull());
+  fireEvent.click(screen.getByRole("button", { name: "Take your queries back" }));
+  await vi.waitFor(() => expect(screen.getByLabelText<HTMLTextAreaElement>("Query 2").value).toBe("my own words"));
+});
+
+test("a chip that is changed right after a query is typed loses neither", async () => {
+  plan = CONCEPT_PLAN;
+  check = align;
+  await startEdit();
+  fireEvent.input(screen.getByLabelText("Query 2"), { target: { value: "exomoons" } });
+  const field = screen.getByLabelText("Add a concept");
+  fireEvent.input(field, { target: { value: "tides" } });
+  fireEvent.keyDown(field, { key: "Enter" });
+  await vi.waitFor(() =>
+    expect(screen.getByLabelText<HTMLTextAreaElement>("Query 1").value).toBe("moons AND tides OR exomoons OR tides"),
+  );
+});
+
+test("an edit of limits alone sends neither concepts nor queries", async () => {
+  plan = CONCEPT_PLAN;
+  check = align;
+  await startEdit();
+  fireEvent.input(screen.getByLabelText("Least relevance"), { target: { value: "0.3" } });
+  fireEvent.click(screen.getByRole("button", { name: "Search with these edits" }));
+  await vi.waitFor(() => expect(bodies).toHaveLength(1));
+  const data = bodies[0]?.data as Record<string, unknown>;
+  expect(Object.keys(data)).toEqual(["sources", "filters"]);
+  expect(data.filters).toMatchObject({ min_relevance: 0.3 });
+});
+
+test("the queries are grouped by rung, and a typed query says that it runs as written", async () => {
+  plan = CONCEPT_PLAN;
+  render(<StrategyForm sessionId="s" />);
+  await screen.findByText("1 strict");
+  screen.getByText("2 broad");
+  screen.getByText("Ranking engines");
+  cleanup();
+  plan = PLAN;
+  render(<StrategyForm sessionId="s" />);
+  await screen.findByText("This query has no concepts: it runs exactly as written.");
+  expect(screen.queryByText("1 strict")).toBeNull();
 });

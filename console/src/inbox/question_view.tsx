@@ -1,7 +1,7 @@
 import type { ApprovalQuestion, ReviewQuestion, StrategyQuestion } from "../api_types.ts";
 import { ForeignText } from "../components/foreign_text.tsx";
 import { Card, Table } from "../components/layout.tsx";
-import { makeEarlierPlan, StrategyView } from "../pages/searches/strategy_view.tsx";
+import { makeEarlierPlan, WholeStrategyView } from "../pages/searches/strategy_view.tsx";
 import { formatRunsAddress } from "../pages/workflows/run_list.tsx";
 import { strings } from "../strings.ts";
 import { removeDirections } from "./words.ts";
@@ -13,7 +13,7 @@ const texts = strings.inbox;
 export function QuestionContents({ question }: { question: Question }) {
   switch (question.kind) {
     case "strategy_confirmation":
-      return <StrategyView plan={makeEarlierPlan(question.payload.strategy, question.decision?.data ?? {})} />;
+      return <WholeStrategyView plan={makeQuestionPlan(question)} />;
     case "result_review":
       return <Review question={question} />;
     case "approval":
@@ -21,6 +21,10 @@ export function QuestionContents({ question }: { question: Question }) {
     default:
       return <Unknown payload={(question as { payload: unknown }).payload} />;
   }
+}
+
+function makeQuestionPlan({ payload, decision }: StrategyQuestion) {
+  return makeEarlierPlan(payload.strategy, decision?.data ?? {}, payload.source_labels);
 }
 
 function Review({ question }: { question: ReviewQuestion }) {

@@ -124,10 +124,10 @@ function Sources({ value }: { value: ConnectionList }) {
         label={texts.sources}
         columns={[{ title: texts.source }, { title: texts.state }, { title: texts.key }, { title: texts.answer }]}
         rows={value.sources.map((source) => [
-          <span class="whole-words">{source.name}</span>,
+          <span class="whole-words">{source.label}</span>,
           <Readiness source={source} isOffline={value.offline} />,
           <span class="quiet">{describeKey(source, value.offline)}</span>,
-          <SourceTest key={source.name} source={source.name} />,
+          <SourceTest key={source.name} source={source} />,
         ])}
       />
     </Card>
@@ -135,13 +135,13 @@ function Sources({ value }: { value: ConnectionList }) {
 }
 
 /** A button that sends one short query to a source, and how the source answered. */
-function SourceTest({ source }: { source: string }) {
+function SourceTest({ source }: { source: PaperSource }) {
   const [report, setReport] = useState<SourceReportReply>();
   const { busy, error, send } = useSubmission();
   const test = () =>
     send("submit", async () => {
       setReport(undefined);
-      setReport(await api.post("/api/search-sources/{name}/check", { path: { name: source } }));
+      setReport(await api.post("/api/search-sources/{name}/check", { path: { name: source.name } }));
     });
   return (
     <div class="source-test">
@@ -155,7 +155,7 @@ function SourceTest({ source }: { source: string }) {
           </span>
         )}
       </div>
-      <Button label={texts.testSource(source)} isBusy={busy !== undefined} onClick={() => void test()}>
+      <Button label={texts.testSource(source.label)} isBusy={busy !== undefined} onClick={() => void test()}>
         {texts.test}
       </Button>
     </div>

@@ -165,8 +165,8 @@ function Review({
 
   function save(): void {
     const now = readNow();
-    if (store.isComplete.value || !now.draft.verdict) {
-      if (!store.isComplete.value && now.row) showToast(texts.chooseVerdict);
+    if (!store.canMark.value || !now.draft.verdict) {
+      if (store.canMark.value && now.row) showToast(texts.chooseVerdict);
       return;
     }
     const reason = now.draft.verdict === "exclude" ? now.draft.reason.trim() || null : null;
@@ -200,7 +200,7 @@ function Review({
     }
   }
 
-  const isOpen = !store.isComplete.value;
+  const isOpen = store.canMark.value;
   const startSelecting = () => setSelected(chosenPapers.peek() ? undefined : new Set());
   const decisionKeys: KeyCommand[] = isOpen
     ? [
@@ -294,7 +294,13 @@ function Review({
         detail={
           <Detail bar={bar}>
             {row ? (
-              <PaperPanel key={row.id} row={row} paper={paper} total={store.total.value} />
+              <PaperPanel
+                key={row.id}
+                row={row}
+                paper={paper}
+                total={store.total.value}
+                labelSource={(source) => store.labelSource(source)}
+              />
             ) : (
               <EmptyState title={texts.choose} hint={texts.chooseHint} />
             )}

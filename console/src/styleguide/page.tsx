@@ -14,7 +14,7 @@ import { useKeys } from "../keys.ts";
 import { ForeignTexts, PaperText, Rows, Tables, ThreePanes } from "./contents.tsx";
 import { Buttons, Fields, Marks, Verdicts } from "./controls.tsx";
 
-const refused = new ApiError("max_results must be between 1 and 1000, got 0.", "Use 100.", "invalid_input", 422);
+const refused = new ApiError("max_results must be between 1 and 20,000, got 0.", "Use 100.", "invalid_input", 422);
 const OVERLAYS = ["Question", "Form", "Keys", "Palette", "Messages"] as const;
 type Overlay = (typeof OVERLAYS)[number];
 const doNothing = () => undefined;

@@ -43,6 +43,9 @@ class StrategyPayload(Reply):
     shortened: bool = False
     """Whether texts and lists were cut. `GET /api/searches/{session_id}` has more."""
 
+    source_labels: dict[str, str]
+    """The names of sources as people know them."""
+
 
 class StrategyQuestion(Question):
     """A search asks whether its strategy is right."""

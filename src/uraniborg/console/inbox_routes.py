@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final, cast
 
 from fastapi import Body, FastAPI, Path, Query, Request
 
+from paper_search.source_labels import SOURCE_LABELS
+from paper_search.workflow.checkpoints import CheckpointKind
 from uraniborg.console.inbox_replies import AnyQuestion, InboxPage, QuestionSummaryPage
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.sign_in import DOOR, get_person
@@ -14,6 +16,7 @@ from uraniborg.kernel.inbox import Decision, Entry, Inbox, State
 from uraniborg.part_questions import check_and_decide
 
 _TITLE_CHARS: Final = 300
+_STRATEGY: Final = CheckpointKind.STRATEGY_CONFIRMATION.value
 EntryId = Annotated[str, Path(max_length=200, description="The id of a question.")]
 
 
@@ -77,7 +80,10 @@ def add_inbox_routes(api: FastAPI, inbox: Inbox) -> None:
 
 
 def _dump_entry(entry: Entry) -> dict[str, Any]:
-    return entry.model_dump(mode="json", exclude_none=True)
+    fields = entry.model_dump(mode="json", exclude_none=True)
+    if entry.kind == _STRATEGY and isinstance(fields.get("payload"), dict):
+        fields["payload"]["source_labels"] = dict(SOURCE_LABELS)
+    return fields
 
 
 def _summarize_entry(entry: Entry) -> dict[str, Any]:

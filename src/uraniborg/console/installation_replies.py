@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from uraniborg.console.replies import Reply
+from uraniborg.console.search_replies import NamedSource
 
 
 class PartAddress(Reply):
@@ -49,10 +50,9 @@ class AgentClient(Reply):
     reload_hint: str
 
 
-class PaperSource(Reply):
+class PaperSource(NamedSource):
     """A source of papers. Its key is never sent."""
 
-    name: str
     enabled: bool
     needs_key: bool
     has_key: bool

@@ -156,6 +156,7 @@ def _list_connections() -> dict[str, Any]:
 
 def _list_sources() -> dict[str, Any]:
     from paper_search.config import load_config
+    from paper_search.source_labels import get_source_label
     from paper_search.sources.registry import KNOWN, is_enabled, list_source_names
 
     config = load_config()
@@ -167,6 +168,7 @@ def _list_sources() -> dict[str, Any]:
                 "enabled": is_enabled(name, config),
                 "needs_key": name in KNOWN and KNOWN[name].needs_key,
                 "has_key": bool((given := config.sources.get(name)) and given.api_key.get_secret_value()),
+                "label": get_source_label(name),
                 "key_variable": KNOWN[name].key_variable if name in KNOWN else "",
             }
             for name in list_source_names()

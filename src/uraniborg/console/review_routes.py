@@ -1,13 +1,14 @@
 """The routes of reviews: papers, marks, the flow of records, exports, and putting papers on a shelf."""
 
 import asyncio
+from collections import Counter
 from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Path, Query, Request
 from starlette.responses import Response
 
 from paper_search.export.prisma_flow import LABELS, count_exclusions_by_description
-from paper_search.review_models import ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.review_models import BY_REVIEWER, ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.sessions.paper_list import PaperConditions, Sort
 from paper_search.sessions.session_review import SessionReview
 from uraniborg.console.replies import JsonReply
@@ -122,11 +123,15 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
     async def list_search_exclusions(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         session_id: SessionId,
+        reason: Annotated[ExclusionReason | None, Query(description="Only papers with this reason.")] = None,
         offset: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=500)] = 50,
     ) -> dict[str, Any]:
-        """Return a page of the screened papers that are not in the result, with the reasons."""
-        return await review.list_exclusions(session_id, get_person(request), offset=offset, limit=limit)
+        """Return a page of the screened papers that are not in the result, with the reasons.
+
+        `below_threshold` and `over_limit` are the papers that automation removed. An included paper comes back.
+        """
+        return await review.list_exclusions(session_id, get_person(request), reason=reason, offset=offset, limit=limit)
 
 
 def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
@@ -173,14 +178,15 @@ def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
         """Return the counts of the flow with your marks, during the review and after it."""
         flow, counts, is_complete = await review.get_flow(session_id, get_person(request))
         fields = flow.model_dump(mode="json", exclude={"exclusions", "rounds", "included_by_status"})
-        by_person = [one for one in flow.exclusions if one.reason is ExclusionReason.BY_PERSON]
-        reasons = count_exclusions_by_description(flow.model_copy(update={"exclusions": by_person}))
-        label = LABELS[ExclusionReason.BY_PERSON]
+        by_reviewer = [one for one in flow.exclusions if one.reason in BY_REVIEWER]
+        reasons: Counter[str] = Counter()
+        for name, count in count_exclusions_by_description(flow.model_copy(update={"exclusions": by_reviewer})):
+            reasons[name.removeprefix(f"{LABELS[ExclusionReason.BY_PERSON]}: ")] += count
         return {
             **fields,
             "round_count": len(flow.rounds),
             "labels": dict(LABELS),
-            "reasons": {name.removeprefix(f"{label}: "): count for name, count in reasons},
+            "reasons": dict(reasons),
             "counts": counts,
             "is_complete": is_complete,
         }

@@ -2,19 +2,34 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
 from paper_search.review_models import PaperDecision
+from paper_search.source_labels import get_source_label
 from uraniborg.console.replies import Reply
 
 Status = Literal["include", "exclude", "maybe", "undecided"]
 SourceState = Literal["ok", "empty", "failed", "rate_limited", "skipped"]
 
 
-class SourceHealth(Reply):
-    """How a source answered last."""
+StopReasonName = Literal["complete", "enough", "source_limit", "too_broad", "deadline", "failed", "not_run", "unknown"]
+
+
+class NamedSource(Reply):
+    """A source of papers, with the name that people know."""
 
     name: str
+
+    @computed_field
+    @property
+    def label(self) -> str:
+        """The name that people know, such as `Semantic Scholar`."""
+        return get_source_label(self.name)
+
+
+class SourceHealth(NamedSource):
+    """How a source answered last."""
+
     status: SourceState
     returned: int = 0
     partial: bool = False
@@ -48,10 +63,9 @@ class SearchList(Reply):
     next_offset: int | None
 
 
-class SourceChoice(Reply):
+class SourceChoice(NamedSource):
     """A source that a search can use."""
 
-    name: str
     used: bool
     remark: str
 
@@ -114,10 +128,24 @@ class SearchState(Reply):
     already_decided: EarlierDecision | None = None
 
 
-class SourceReportReply(Reply):
+class QueryReportReply(Reply):
+    """What one source did with one query."""
+
+    text: str
+    """The exact text that the source received."""
+    rung: int = 0
+    found: int | None = None
+    """The number of all matches by the source's own count; null if it does not state one."""
+    fetched: int = 0
+    added: int = 0
+    """Fetched records that no earlier query of this source had returned."""
+    stopped: StopReasonName
+    reason: str | None = None
+
+
+class SourceReportReply(NamedSource):
     """The report on one source in one round."""
 
-    name: str
     status: SourceState
     received: int = 0
     returned: int = 0
@@ -128,6 +156,8 @@ class SourceReportReply(Reply):
     reason: str | None = None
     retry_at: str | None = None
     partial: bool = False
+    queries: list[QueryReportReply] = Field(default_factory=list[QueryReportReply])
+    """What the source did with each query, in the order of the plan."""
 
 
 class SourceProgress(Reply):
@@ -147,6 +177,7 @@ class ReviewDecisionReply(Reply):
     reason: str | None
     reviewer: str
     at: str | None
+    by_agent: bool
 
 
 class RetractionReply(Reply):
@@ -175,6 +206,8 @@ class PaperRow(Reply):
     short_authors: str
     """The family names in short, such as `Gillon and Luger` or `Gillon et al.`."""
     year: int | None
+    year_unknown_kept: bool
+    """Whether the paper has no year and was kept although years are limited."""
     venue: str | None
     doi: str | None
     citation_key: str | None
@@ -195,6 +228,8 @@ class PaperFilters(Reply):
     """What papers can be filtered by."""
 
     sources: dict[str, int]
+    source_labels: dict[str, str]
+    """The names of these sources as people know them."""
     rounds: dict[str, int]
     year_min: int | None
     year_max: int | None
@@ -210,9 +245,16 @@ class PaperList(Reply):
     next_offset: int | None
     counts: dict[Status, int]
     facets: PaperFilters
+    removed: dict[str, int]
+    """The papers that automation removed, by reason: `below_threshold` and `over_limit`."""
+    min_relevance: float | None
+    unknown_years_kept: int
+    """The papers of unknown year that were kept although years are limited."""
     query: str
     """The question of the search."""
     is_complete: bool
+    can_mark: bool
+    """Whether the review of these papers waits. It does not while the plan of the next round waits."""
     checkpoint_id: str | None
 
 
@@ -262,8 +304,18 @@ class Provenance(Reply):
     fields: list[FieldOrigin]
 
 
+class ExclusionOfPaper(Reply):
+    """Why a paper is not in the result."""
+
+    reason: str
+    score: float | None
+    threshold: float | None
+
+
 class PaperDetails(PaperRow):
     """A paper in full."""
+
+    exclusion: ExclusionOfPaper | None = None
 
     title_tree: list[TextNodeReply]
     abstract_tree: list[TextNodeReply]
@@ -314,6 +366,11 @@ class FlowReply(Reply):
     removed: dict[str, int]
     screened: int
     judged_by_person: int
+    judged_by_agent: int
+    judged_by_software: int
+    removed_by_automation: int
+    unknown_years_kept: int
+    included_by_agent: dict[str, int]
     excluded: dict[str, int]
     included: int
     round_count: int
@@ -333,6 +390,12 @@ class ExclusionReply(Reply):
     round: int
     reason: str
     score: float | None
+    threshold: float | None
+    short_authors: str
+    year: int | None
+    venue: str | None
+    mark: Status | None
+    """Your mark that is not sent yet, such as one that brings the paper back."""
     reviewer: str | None
     at: str | None
     detail: str | None

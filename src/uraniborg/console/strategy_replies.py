@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from uraniborg.console.replies import Reply
-from uraniborg.console.search_replies import SourceReportReply
+from uraniborg.console.search_replies import NamedSource, SourceReportReply
 
 
 class QueryProblemReply(Reply):
@@ -17,9 +17,11 @@ class QueryProblemReply(Reply):
 
 
 class Translation(Reply):
-    """A query in the syntax of one source."""
+    """A query in the syntax of one source; without a text, `problem` says why the source does not receive it."""
 
     source: str
+    label: str
+    is_received: bool
     text: str | None
     address: str | None
     notes: list[str]
@@ -30,16 +32,18 @@ class QueryView(Reply):
     """A query with its problems, and as the sources receive it."""
 
     boolean_query: str
+    words: str
+    """The words for ranking sources; empty if only Boolean sources receive the query."""
+    rung: int
     keywords: list[str]
     read_as: str
     problems: list[QueryProblemReply]
     translations: list[Translation]
 
 
-class StrategySource(Reply):
+class StrategySource(NamedSource):
     """A source, whether it is chosen, and how it answered last."""
 
-    name: str
     is_chosen: bool
     is_available: bool
     remark: str
@@ -57,6 +61,27 @@ class StrategyFilters(Reply):
     year_to: int | None = None
     language: str | None = None
     max_results: int
+    min_relevance: float | None = None
+    """Papers that score lower are removed by automation; null removes none."""
+
+
+class ConceptBlockReply(Reply):
+    """One concept of a question; its variants are alternatives."""
+
+    name: str
+    variants: list[str]
+    active: bool
+    share: float | None
+    """The estimated share of all papers that match the block."""
+    reason: str
+
+
+class TermSuggestionReply(Reply):
+    """A term that the results so far suggest, and the block that it would join; null for a block of its own."""
+
+    term: str
+    reason: str
+    block: str | None
 
 
 class PartOriginReply(Reply):
@@ -70,20 +95,25 @@ class PartOriginReply(Reply):
 
 
 class SearchQueryReply(Reply):
-    """A boolean query with its keywords."""
+    """A query: the text for Boolean sources, the words for ranking sources, its rung, and the blocks it requires."""
 
     boolean_query: str
     keywords: list[str]
+    words: str
+    rung: int
+    blocks: list[str]
 
 
 class StrategyFields(Reply):
-    """The queries, sources and limits of a round."""
+    """The concepts, queries, sources and limits of a round."""
 
     queries: list[SearchQueryReply]
     sources: list[str]
     filters: StrategyFilters
     notes: list[str]
     origins: list[PartOriginReply]
+    blocks: list[ConceptBlockReply]
+    suggestions: list[TermSuggestionReply]
 
 
 class StrategyChange(Reply):
@@ -129,6 +159,8 @@ class StrategyCheck(Reply):
 
     is_valid: bool
     problems: list[StrategyProblem]
+    strategy: StrategyFields
+    """The edited strategy with its blocks and queries in step; invalid parts are as proposed."""
     queries: list[QueryView]
     language_read_as: str | None
     """The two-letter code of the language of the strategy."""

@@ -8,7 +8,7 @@ from fastapi import Body, FastAPI
 from paper_search.config import AppConfig, load_config
 from paper_search.sessions import SessionManager
 from paper_search.sessions.state import SessionState
-from paper_search.sessions.strategy_view import build_strategy_view, check_edited_strategy
+from paper_search.sessions.strategy_view import ChangedPart, build_strategy_view, check_edited_strategy
 from uraniborg.console.route_parameters import SessionId
 from uraniborg.console.strategy_replies import StrategyCheck, StrategyReply
 
@@ -35,15 +35,18 @@ def add_strategy_routes(api: FastAPI, manager: SessionManager) -> None:
     )
     async def check_search_strategy(  # pyright: ignore[reportUnusedFunction]
         session_id: SessionId,
-        data: Annotated[dict[str, Any], Body(embed=True, description="The data of an edit, as `decide` takes it.")],
+        data: Annotated[dict[str, Any], Body(description="The data of an edit, as `decide` takes it.")],
+        changed_part: Annotated[
+            ChangedPart | None, Body(description="The part that was changed last: the other one follows.")
+        ] = None,
     ) -> dict[str, Any]:
-        """Return the problems of an edit with their positions, and its queries as the sources would receive them.
+        """Return the edited strategy with its concepts and queries in step, its problems, and what sources receive.
 
         Nothing is stored or sent to a source.
         """
         state = await manager.peek_state(session_id)
         return await asyncio.to_thread(
-            lambda: check_edited_strategy(manager.store, state, _load_own_config(state), data)
+            lambda: check_edited_strategy(manager.store, state, _load_own_config(state), data, changed_part)
         )
 
 

@@ -169,12 +169,87 @@ async def test_an_edited_query_is_checked_with_positions_and_nothing_is_stored(a
     open_bracket = await check('("exomoon" AND stability')
     (problem,) = open_bracket["queries"][0]["problems"]
     assert (problem["severity"], problem["start"], problem["end"]) == ("error", 0, 1)
-    assert not open_bracket["is_valid"]
+    assert (open_bracket["is_valid"], open_bracket["problems"]) == (False, [])
     lower = await check("exomoon and (stability OR capture)")
     assert lower["is_valid"]
     assert "AND" in lower["queries"][0]["problems"][0]["hint"]
-    assert lower["edits"][0]["before"] == before["queries"][0]["boolean_query"]
+    removed = [change["before"] for change in lower["edits"] if change["part"] == "query"]
+    assert removed[0] == before["queries"][0]["boolean_query"]
     assert await get(api, path) == before
+
+
+async def test_concepts_and_queries_of_an_edit_stay_in_step(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api)
+    path = f"/api/searches/{session_id}/strategy"
+    proposed = (await get(api, path))["strategy"]
+    blocks, queries = proposed["blocks"], proposed["queries"]
+
+    async def check(changed_part: str, **data: Any) -> Any:
+        reply = await api.post(f"{path}/check", json={"data": data, "changed_part": changed_part})
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    longer = [{**blocks[0], "variants": [*blocks[0]["variants"], "gas envelope"]}, *blocks[1:]]
+    composed = await check("blocks", blocks=longer)
+    assert composed["strategy"]["blocks"] == longer
+    texts = [query["boolean_query"] for query in composed["strategy"]["queries"]]
+    assert any('"gas envelope"' in text for text in texts)
+    assert [view["boolean_query"] for view in composed["queries"]] == texts
+    name = blocks[0]["name"]
+    assert {"part": "concept", "before": None, "after": f"{name}: gas envelope"} in composed["edits"]
+    undone = await check("blocks", blocks=blocks, queries=composed["strategy"]["queries"])
+    assert undone["strategy"]["queries"] == queries
+    off = [{**blocks[0], "active": False}, *blocks[1:]]
+    typed = [{"boolean_query": "(planets OR moons) AND flares"}]
+    read = await check("queries", queries=typed, blocks=off)
+    assert [query["boolean_query"] for query in read["strategy"]["queries"]] == ["(planets OR moons) AND flares"]
+    active = [block["variants"] for block in read["strategy"]["blocks"] if block["active"]]
+    assert ["planets", "moons"] in active
+    assert ["flares"] in active
+    half = await check("queries", queries=[{"boolean_query": "(planets OR"}], blocks=off)
+    assert half["strategy"]["blocks"] == off  # read once it can be read
+    assert not half["is_valid"]
+    assert (await get(api, path))["strategy"] == proposed
+
+
+async def test_a_query_of_words_alone_is_valid(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api)
+    data = {"queries": [{"boolean_query": "", "words": "atmospheres of rocky planets"}]}
+    reply = await api.post(f"/api/searches/{session_id}/strategy/check", json={"data": data})
+    assert reply.json()["queries"][0]["problems"] == []
+    assert reply.json()["queries"][0]["words"] == "atmospheres of rocky planets"
+
+
+async def test_sources_have_the_names_that_people_know(api: httpx.AsyncClient, review_id: str) -> None:
+    strategy = await get(api, f"/api/searches/{review_id}/strategy")
+    labels = {source["name"]: source["label"] for source in strategy["sources"]}
+    assert (labels["semantic_scholar"], labels["europepmc"]) == ("Semantic Scholar", "Europe PMC")
+    options = await get(api, "/api/search-options")
+    assert {source["label"] for source in options["sources"]} <= set(labels.values())
+    papers = await get(api, f"/api/searches/{review_id}/papers")
+    assert papers["facets"]["source_labels"]["arxiv"] == "arXiv"
+    (entry,) = [one for one in (await get(api, "/api/inbox"))["entries"] if one["subject"] == review_id][-1:]
+    question = await get(api, f"/api/inbox/{entry['id']}")
+    assert question["payload"]["source_labels"]["semantic_scholar"] == "Semantic Scholar"
+    connections = await get(api, "/api/connections")
+    assert {"OpenAlex", "PubMed"} <= {source["label"] for source in connections["sources"]}
+
+
+async def test_papers_are_marked_only_while_their_review_waits(api: httpx.AsyncClient) -> None:
+    session_id = await start_review(api)
+    assert (await get(api, f"/api/searches/{session_id}/papers"))["can_mark"]
+    await api.post(f"/api/searches/{session_id}/decide", json={"action": "reject", "note": "more about flares"})
+    while_the_plan_waits = await get(api, f"/api/searches/{session_id}/papers")
+    assert while_the_plan_waits["papers"]
+    assert not while_the_plan_waits["can_mark"]
+
+
+async def test_a_typed_question_with_an_error_opens_no_search_and_names_its_position(api: httpx.AsyncClient) -> None:
+    reply = await api.post("/api/searches", json={"query": "exomoon AND (stability OR capture"})
+    assert reply.status_code == 422
+    error = reply.json()["error"]
+    assert (error["code"], error["start"], error["end"]) == ("invalid_query", 12, 13)
+    assert "character 13" in error["message"]
 
 
 async def test_all_problems_of_an_edited_plan_have_the_path_and_the_label_of_their_field(
@@ -194,16 +269,16 @@ async def test_all_problems_of_an_edited_plan_have_the_path_and_the_label_of_the
         "filters.year_from": "From year must be a year such as 2018, or empty.",
         "filters.year_to": "To year must be a year such as 2018, or empty.",
         "filters.language": "Language must be a code or an English name such as en or English, or empty.",
-        "filters.max_results": "Papers at most must be a number from 1 to 1000.",
+        "filters.max_results": "Papers at most must be a number from 1 to 20,000.",
     }
     assert wrong["queries"][0]["problems"][0]["severity"] == "error"
     years = {"year_from": 2020, "year_to": 2010}
-    for most in (0, 1001, None):
+    for most in (0, 20_001, None):
         backwards = await check(queries=[" "], filters={**years, "max_results": most})
         assert not backwards["is_valid"]
         assert {problem["path"]: problem["message"] for problem in backwards["problems"]} == {
             "queries": "Give at least one query.",
-            "filters.max_results": "Papers at most must be a number from 1 to 1000.",
+            "filters.max_results": "Papers at most must be a number from 1 to 20,000.",
             "filters.year_from": "From year must not be after To year.",
         }
     (unread,) = (await check(filters={"year_from": "soon", "year_to": 1990}))["problems"]
@@ -258,7 +333,7 @@ async def test_papers_are_filtered_sorted_and_paged(api: httpx.AsyncClient, revi
     scores = sorted(paper["relevance_score"] for paper in everything["papers"])
     low = await get(api, path, score_to=scores[1], limit=500)
     assert 1 <= low["total"] < everything["total"]
-    limit = max(scores) - 0.05
+    limit = max(scores) - 0.0505  # no score, as the API rounds scores
     high = await get(api, path, score_from=limit, limit=500)
     expected = [paper["rank"] for paper in everything["papers"] if paper["relevance_score"] >= limit]
     assert [paper["rank"] for paper in high["papers"]] == expected
@@ -303,6 +378,8 @@ async def test_a_paper_has_matched_words_and_the_origin_of_each_field(api: httpx
     assert [(other["source"], other["value"]) for other in year["alternatives"]] == [("arxiv", "2017")]
     missing = await api.get(f"{path}/p_none")
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "paper_not_found")
+    on_a_shelf = await api.get(f"{path}/{'0' * 32}")
+    assert "paper-library server" in on_a_shelf.json()["error"]["hint"]
 
 
 async def test_marks_are_blind_until_the_second_reviewer_has_decided(
@@ -526,3 +603,43 @@ async def test_a_decision_can_return_before_the_search_has_ended(api: httpx.Asyn
     )
     assert second.json()["already_decided"]["decided_by"] == "Tycho"
     assert "NOT APPLIED" in second.json()["already_decided"]["message"]
+
+
+async def test_removed_papers_are_listed_with_their_score_and_a_mark_brings_one_back(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api)
+    base = f"/api/searches/{session_id}"
+    edit = {"action": "edit", "data": {"filters": {"min_relevance": 0.99}}}
+    review = (await api.post(f"{base}/decide", json=edit)).json()
+    assert review["checkpoint_kind"] == "result_review", review
+    page = await get(api, f"{base}/papers")
+    removed = await get(api, f"{base}/exclusions", reason="below_threshold", limit=5)
+    assert page["min_relevance"] == 0.99
+    assert page["removed"]["below_threshold"] == removed["total"] > 5
+    scores = [row["score"] for row in removed["exclusions"]]
+    assert scores == sorted(scores, reverse=True)
+    assert {(row["reason"], row["threshold"]) for row in removed["exclusions"]} == {("below_threshold", 0.99)}
+    best = removed["exclusions"][0]
+    assert best["short_authors"]
+    details = await get(api, f"{base}/papers/{best['paper_id']}")
+    assert details["exclusion"] == {"reason": "below_threshold", "score": best["score"], "threshold": 0.99}
+    flow = await get(api, f"{base}/flow")
+    assert flow["removed_by_automation"] == removed["total"] + flow["excluded"].get("over_limit", 0)
+    await api.put(f"{base}/marks", json={"decisions": {best["paper_id"]: "include"}})
+    await api.post(f"{base}/decide", json={"action": "approve"})
+    assert best["paper_id"] in [row["id"] for row in (await get(api, f"{base}/papers", limit=500))["papers"]]
+
+
+async def test_papers_of_earlier_rounds_stay_listed_while_the_next_plan_waits(api: httpx.AsyncClient) -> None:
+    session_id = await start_review(api)
+    base = f"/api/searches/{session_id}"
+    before = await get(api, f"{base}/papers", limit=500)
+    first = before["papers"][0]["id"]
+    await api.put(f"{base}/marks", json={"decisions": {first: {"status": "exclude", "reason": "Duplicate"}}})
+    plan = (await api.post(f"{base}/decide", json={"action": "reject", "note": "more on flares"})).json()
+    assert plan["checkpoint_kind"] == "strategy_confirmation", plan
+    listed = await get(api, f"{base}/papers", limit=500)
+    assert {row["id"] for row in listed["papers"]} == {row["id"] for row in before["papers"]}
+    assert [(row["id"], row["reason"]) for row in listed["papers"] if row["status"] == "exclude"] == [
+        (first, "Duplicate")
+    ]
+    assert (await get(api, f"{base}/flow"))["judged_by_person"] == 1

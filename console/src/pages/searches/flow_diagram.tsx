@@ -16,15 +16,15 @@ interface Step {
 export function listSteps(flow: FlowReply, counts: Counts): Step[] {
   const found = sum(flow.identified);
   const removed = sum(flow.removed);
-  const byPerson = flow.excluded.by_person ?? 0;
-  const automatic = sum(flow.excluded) - byPerson;
+  const byReviewers = (flow.excluded.by_person ?? 0) + (flow.excluded.by_agent ?? 0);
+  const automatic = sum(flow.excluded) - byReviewers;
   const listed = counts.include + counts.maybe + counts.exclude + counts.undecided;
   const decided = listed - counts.undecided;
   const steps: Step[] = [
     { count: String(found), label: texts.found(Object.keys(flow.identified).length) },
     { count: String(flow.screened), label: texts.screened, side: { count: String(removed), label: texts.removed } },
   ];
-  const side = { count: String(flow.is_complete ? byPerson : counts.exclude), label: texts.excluded };
+  const side = { count: String(flow.is_complete ? byReviewers : counts.exclude), label: texts.excluded };
   if (automatic > 0) {
     steps.push({
       count: String(listed),

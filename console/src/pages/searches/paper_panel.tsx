@@ -10,7 +10,13 @@ const texts = strings.review;
 const SHOWN_AUTHORS = 12;
 
 /** One paper to read. What the list knows is shown at once; the rest follows without moving it. */
-export function PaperPanel({ row, paper, total }: { row: PaperRow; paper: PaperDetails | undefined; total: number }) {
+export function PaperPanel(props: {
+  row: PaperRow;
+  paper: PaperDetails | undefined;
+  total: number;
+  labelSource: (source: string) => string;
+}) {
+  const { row, paper, total, labelSource } = props;
   return (
     <article class="paper" aria-labelledby="paper-title">
       <div class="tags">
@@ -18,9 +24,10 @@ export function PaperPanel({ row, paper, total }: { row: PaperRow; paper: PaperD
         <Tag>{texts.score(row.relevance_score.toFixed(2))}</Tag>
         {row.sources.map((source) => (
           <Tag key={source} tone="accent">
-            {source}
+            {labelSource(source)}
           </Tag>
         ))}
+        {row.year_unknown_kept && <Tag>{texts.yearUnknown}</Tag>}
         {row.sources.length > 1 && <Tag>{texts.samePaper(row.sources.length)}</Tag>}
         {row.found_in_round > 0 && <Tag>{texts.foundInRound(row.found_in_round + 1)}</Tag>}
       </div>
@@ -45,7 +52,7 @@ export function PaperPanel({ row, paper, total }: { row: PaperRow; paper: PaperD
               {texts.whyRanked}: {paper.relevance_reason}
             </p>
           )}
-          <Provenance paper={paper} />
+          <Provenance paper={paper} labelSource={labelSource} />
         </>
       )}
     </article>

@@ -4,8 +4,10 @@ import { strings } from "../../strings.ts";
 
 const texts = strings.review;
 
+type LabelSource = (source: string) => string;
+
 /** Where each value of a paper comes from, and what the other records say. */
-export function Provenance({ paper }: { paper: PaperDetails }) {
+export function Provenance({ paper, labelSource }: { paper: PaperDetails; labelSource: LabelSource }) {
   const { records, fields } = paper.provenance;
   return (
     <details class="more provenance">
@@ -15,7 +17,7 @@ export function Provenance({ paper }: { paper: PaperDetails }) {
         {fields.map((field) => (
           <div key={field.field}>
             <dt>{texts.fieldNames[field.field] ?? field.field}</dt>
-            <FieldValues field={field} />
+            <FieldValues field={field} labelSource={labelSource} />
           </div>
         ))}
       </dl>
@@ -25,7 +27,7 @@ export function Provenance({ paper }: { paper: PaperDetails }) {
           <dl class="translations">
             {records.map((record) => (
               <div key={`${record.source} ${record.record_id}`}>
-                <dt>{record.source}</dt>
+                <dt>{labelSource(record.source)}</dt>
                 <dd>
                   <code dir="auto">{record.record_id}</code> <span class="quiet small">{record.reason}</span>
                 </dd>
@@ -38,16 +40,16 @@ export function Provenance({ paper }: { paper: PaperDetails }) {
   );
 }
 
-function FieldValues({ field }: { field: FieldOrigin }) {
+function FieldValues({ field, labelSource }: { field: FieldOrigin; labelSource: LabelSource }) {
   return (
     <dd>
       <p>
         <span class="foreign" dir="auto">
           {field.value ?? texts.noValue}
         </span>{" "}
-        {field.source && <Tag tone="accent">{field.source}</Tag>}
+        {field.source && <Tag tone="accent">{labelSource(field.source)}</Tag>}
         {field.agreeing.map((source) => (
-          <Tag key={source}>{texts.also(source)}</Tag>
+          <Tag key={source}>{texts.also(labelSource(source))}</Tag>
         ))}
       </p>
       {field.alternatives.map((other) => (
@@ -55,7 +57,7 @@ function FieldValues({ field }: { field: FieldOrigin }) {
           <span class="foreign" dir="auto">
             {other.value}
           </span>{" "}
-          <Tag>{other.source}</Tag>
+          <Tag>{labelSource(other.source)}</Tag>
         </p>
       ))}
     </dd>

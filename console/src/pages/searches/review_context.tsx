@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { api, formatAddress } from "../../api.ts";
-import { Button, Checkbox, Tag } from "../../components/controls.tsx";
+import { Button, ButtonLink, Checkbox, Tag } from "../../components/controls.tsx";
 import { Facts } from "../../components/layout.tsx";
 import { LoadingState } from "../../components/states.tsx";
 import { useResource } from "../../resource.ts";
@@ -36,6 +36,20 @@ export function ReviewContext(props: { store: ReviewStore; onOpen: (overlay: Ove
         <section>
           <h2 class="section-title">{texts.flow}</h2>
           <FlowDiagram flow={value} counts={counts} />
+          <ul class="flow-links small">
+            {value.removed_by_automation > 0 && (
+              <li>
+                <button class="link-button" type="button" onClick={() => props.onOpen("removed")}>
+                  {strings.removedPapers.open(value.removed_by_automation)}
+                </button>
+              </li>
+            )}
+            <li>
+              <button class="link-button" type="button" onClick={() => props.onOpen("sources")}>
+                {strings.sourceResults.title}
+              </button>
+            </li>
+          </ul>
         </section>
       )}
       {value && Object.keys(value.reasons).length > 0 && (
@@ -50,14 +64,23 @@ export function ReviewContext(props: { store: ReviewStore; onOpen: (overlay: Ove
             <p>{texts.complete}</p>
             <p class="quiet small">{texts.completeHint}</p>
           </>
+        ) : !store.canMark.value ? (
+          <>
+            <p>{texts.planWaits}</p>
+            <ButtonLink href={`/searches/${store.sessionId}/strategy`} kind="primary">
+              {texts.openPlan}
+            </ButtonLink>
+          </>
         ) : (
           <Button kind="primary" keyHint="a" onClick={() => props.onOpen("finish")}>
             {texts.finish}
           </Button>
         )}
-        <Button {...(store.isComplete.value ? {} : { keyHint: "r" })} onClick={() => props.onOpen("another")}>
-          {texts.another}
-        </Button>
+        {(store.isComplete.value || store.canMark.value) && (
+          <Button {...(store.isComplete.value ? {} : { keyHint: "r" })} onClick={() => props.onOpen("another")}>
+            {texts.another}
+          </Button>
+        )}
         <Button onClick={() => props.onOpen("shelf")}>{texts.shelf}</Button>
       </section>
       <Exports store={store} />

@@ -10,11 +10,13 @@ import { useDraft } from "../../draft.ts";
 import { useResource } from "../../resource.ts";
 import { formatPath, navigate } from "../../router.ts";
 import { strings } from "../../strings.ts";
-import type { ReviewStore } from "./review_store.ts";
+import { RemovedPapersDialog } from "./removed_papers.tsx";
+import { hasPapersAt, type ReviewStore } from "./review_store.ts";
+import { SourceResultsDialog } from "./source_results_dialog.tsx";
 
 const texts = strings.review;
 
-export type Overlay = "finish" | "another" | "shelf";
+export type Overlay = "finish" | "another" | "shelf" | "removed" | "sources";
 
 /** The dialog that is open, if any. */
 export function ReviewOverlay(props: { store: ReviewStore; overlay: Overlay | undefined; onClose: () => void }) {
@@ -25,6 +27,10 @@ export function ReviewOverlay(props: { store: ReviewStore; overlay: Overlay | un
       return <AnotherRoundDialog {...props} />;
     case "shelf":
       return <ShelfDialog {...props} />;
+    case "removed":
+      return <RemovedPapersDialog {...props} />;
+    case "sources":
+      return <SourceResultsDialog sessionId={props.store.sessionId} onClose={props.onClose} />;
     default:
       return null;
   }
@@ -113,7 +119,7 @@ async function decide(store: ReviewStore, action: "approve" | "reject", note: st
       forget();
       throw thrown;
     });
-  store.hasPapers = state.is_complete || state.checkpoint_kind === "result_review";
+  store.hasPapers = state.is_complete || hasPapersAt(state.checkpoint_kind, state.round);
   const earlier = state.already_decided;
   const isApplied = !earlier || earlier.same_as_sent;
   if (!isApplied) showToast(earlier.message, "no");

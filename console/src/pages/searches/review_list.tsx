@@ -74,6 +74,7 @@ export function ReviewList({ store, filters, currentId, selection, onFilters, hr
               isCurrent={row.id === currentId}
               isSelected={selection.ids.has(row.id)}
               isComplete={store.isComplete.value}
+              labelSource={(source) => store.labelSource(source)}
               hasSources={filters.sort === "source"}
               {...(selection.isOn ? { onSelect: () => selection.toggle(row.id) } : {})}
               onEnter={onEnter}
@@ -93,14 +94,17 @@ function ReviewRow(props: {
   isCurrent: boolean;
   isSelected: boolean;
   isComplete: boolean;
+  labelSource: (source: string) => string;
   hasSources: boolean;
   onSelect?: () => void;
   onEnter: () => void;
 }) {
   const { row } = props;
   const facts =
-    row.status === "exclude" && row.reason ? row.reason : [row.short_authors, row.year].filter(Boolean).join(", ");
-  const detail = props.hasSources ? `${row.sources.join(", ")} · ${facts}` : facts;
+    row.status === "exclude" && row.reason
+      ? row.reason
+      : [row.short_authors, row.year_unknown_kept ? texts.yearUnknown : row.year].filter(Boolean).join(", ");
+  const detail = props.hasSources ? `${row.sources.map(props.labelSource).join(", ")} · ${facts}` : facts;
   return (
     <div class={props.onSelect ? "review-row selectable" : "review-row"}>
       {props.onSelect && (
@@ -166,7 +170,7 @@ function FilterBar({
         <button class="button" type="button" aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
           {texts.filters(count)}
         </button>
-        {!store.isComplete.value && (
+        {store.canMark.value && (
           <button
             class="button"
             type="button"
@@ -191,7 +195,10 @@ function FilterBar({
             value={filters.source}
             choices={[
               { value: "", label: texts.allSources },
-              ...Object.entries(facets?.sources ?? {}).map(([name, n]) => ({ value: name, label: `${name} (${n})` })),
+              ...Object.entries(facets?.sources ?? {}).map(([name, n]) => ({
+                value: name,
+                label: `${store.labelSource(name)} (${n})`,
+              })),
             ]}
             onChange={(source) => onFilters({ source })}
           />

@@ -25,6 +25,8 @@ export class ReviewStore {
   readonly counts = signal<Counts>({ include: 0, exclude: 0, maybe: 0, undecided: 0 });
   readonly facets = signal<PaperList["facets"] | undefined>(undefined);
   readonly isComplete = signal(false);
+  /** Whether the review waits, so that papers can be marked. */
+  readonly canMark = signal(false);
   readonly isLoaded = signal(false);
   readonly checkpointId = signal<string | null>(null);
   readonly error = signal<ApiError | undefined>(undefined);
@@ -35,7 +37,7 @@ export class ReviewStore {
   readonly unsent: UnsentMarks;
   /** Called before this page decides the review. */
   expectOwnDecision: ExpectOwnDecision = () => () => undefined;
-  /** False from the end of a review until the papers of the next one, or the result, can be read. */
+  /** False while a round searches: the papers of the earlier rounds can be read before it, and those of all after it. */
   hasPapers = true;
   private filters: ReviewFilters | undefined;
   private abort = new AbortController();
@@ -98,6 +100,7 @@ export class ReviewStore {
     this.counts.value = page.counts as Counts;
     this.facets.value = page.facets;
     this.isComplete.value = page.is_complete;
+    this.canMark.value = page.can_mark ?? !page.is_complete;
     this.checkpointId.value = page.checkpoint_id;
     this.isLoaded.value = true;
   }
@@ -128,6 +131,12 @@ export class ReviewStore {
     if (isReviewChange(change, this.sessionId)) this.refresh();
     if (change.subject !== this.sessionId) return;
     if (change.kind === "papers" && !(change.reviewer === this.person && this.unsent.isOwnChange())) this.refresh();
+  }
+
+  /** Return the name of a source that people know, also with a remark behind it in brackets. */
+  labelSource(source: string): string {
+    const [, name = source, remark = ""] = /^(\S+)( \(.*\))?$/.exec(source) ?? [];
+    return `${this.facets.value?.source_labels?.[name] ?? name}${remark}`;
   }
 
   getRow(id: string | undefined): PaperRow | undefined {
@@ -215,10 +224,16 @@ export class ReviewStore {
   }
 }
 
-/** Return true if the session has reached a review or its end. In between it has no papers to list. */
+/** Return true if the session has papers to list now: at a review, at a later plan, and at its end. */
 export function isReviewChange(change: Change, sessionId: string): boolean {
   if (change.kind !== "session" || change.subject !== sessionId) return false;
-  return change.checkpoint_kind === "result_review" || change.phase === "completed";
+  return change.phase === "completed" || hasPapersAt(change.checkpoint_kind, change.round);
+}
+
+/** Return true if a question has papers: a review, or the plan of a later round with the papers of the earlier ones. */
+export function hasPapersAt(checkpointKind: unknown, round: unknown): boolean {
+  if (checkpointKind === "strategy_confirmation") return Number(round) > 0;
+  return checkpointKind === "result_review";
 }
 
 function applyMark(row: PaperRow, mark: Mark): PaperRow {

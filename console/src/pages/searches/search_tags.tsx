@@ -60,7 +60,7 @@ export function SourceLine({ sources }: { sources: readonly SourceHealth[] }) {
         return (
           <li key={source.name} title={source.reason ?? undefined}>
             <span class={`dot ${tone}`} aria-hidden="true" />
-            <span>{source.name}</span>
+            <span>{source.label}</span>
             <span class={tone === "yes" ? "visually-hidden" : "quiet"}>{word}</span>
           </li>
         );

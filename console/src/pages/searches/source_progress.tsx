@@ -1,9 +1,9 @@
 import { api } from "../../api.ts";
-import { Card, Table } from "../../components/layout.tsx";
+import { Card } from "../../components/layout.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
-import { SourceAnswer } from "./search_tags.tsx";
+import { SourceResults } from "./source_results.tsx";
 
 const texts = strings.search;
 
@@ -21,17 +21,7 @@ export function SourceProgressCard({ sessionId }: { sessionId: string }) {
           title={texts.working[value.phase] ?? texts.working.working ?? ""}
           aside={texts.answered(value.sources.length, value.sources_asked)}
         >
-          {value.sources.length > 0 && (
-            <Table
-              label={strings.searches.sources}
-              columns={[{ title: texts.source }, { title: texts.state }, { title: texts.records, isNumber: true }]}
-              rows={value.sources.map((source) => [
-                source.name,
-                <SourceAnswer key="state" source={source} />,
-                String(source.returned ?? 0),
-              ])}
-            />
-          )}
+          {value.sources.length > 0 && <SourceResults reports={value.sources} />}
         </Card>
       )}
     </Loaded>

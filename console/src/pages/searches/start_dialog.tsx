@@ -111,7 +111,7 @@ function StartForm({ options, isTrial, onTrial, onClose }: FormProps) {
             {usable.map((source) => (
               <Checkbox
                 key={source.name}
-                label={source.name}
+                label={source.label}
                 hint={source.remark}
                 isChecked={!left.has(source.name)}
                 onChange={(isOn) => setLeft(toggle(left, source.name, !isOn))}
@@ -121,7 +121,7 @@ function StartForm({ options, isTrial, onTrial, onClose }: FormProps) {
               .filter((source) => !source.used)
               .map((source) => (
                 <p key={source.name} class="quiet small">
-                  {source.name}: {source.remark}
+                  {source.label}: {source.remark}
                 </p>
               ))}
             {!chosen.length && <p class="problem">{strings.searches.allOff}</p>}

@@ -1,10 +1,12 @@
-import { useId, useRef } from "preact/hooks";
-import type { QueryView, StrategyCheck, StrategyReply } from "../../api_types.ts";
+import { useId } from "preact/hooks";
+import type { SearchQuery, StrategyCheck, StrategyReply } from "../../api_types.ts";
 import { Button, IconButton, TextField } from "../../components/controls.tsx";
 import { Card } from "../../components/layout.tsx";
 import { strings } from "../../strings.ts";
-import type { StrategyEdit } from "./strategy_edit.ts";
-import { ChangesCard, QueryProblems, SourceUse, Translations } from "./strategy_view.tsx";
+import { Ladder } from "./ladder.tsx";
+import { QueryFields } from "./query_fields.tsx";
+import { changeSide, type StrategyEdit } from "./strategy_edit.ts";
+import { ChangesCard, getLadderTitle, SourceUse } from "./strategy_view.tsx";
 
 const texts = strings.strategy;
 
@@ -13,39 +15,57 @@ export function StrategyEditor(props: {
   reply: StrategyReply;
   edit: StrategyEdit;
   check: StrategyCheck | undefined;
+  /** Whether the queries are being composed from changed concepts. */
+  isComposing: boolean;
   onChange: (edit: StrategyEdit) => void;
 }) {
-  const { reply, edit, check, onChange } = props;
-  const setQuery = (index: number, text: string) =>
-    onChange({ ...edit, queries: edit.queries.map((query, place) => (place === index ? text : query)) });
+  const { reply, edit, check, isComposing, onChange } = props;
+  const setQueries = (queries: SearchQuery[]) =>
+    onChange(changeSide(edit, "queries", (before) => ({ ...before, queries })));
+  const lastRung = Math.max(0, ...edit.queries.map((query) => query.rung ?? 0));
+  const hasWords = edit.queries.some((query) => query.words);
   const problems = new Map(check?.problems.map((problem) => [problem.path, problem.message]));
-  const views = new Map([...reply.queries, ...(check?.queries ?? [])].map((view) => [view.boolean_query, view]));
+  const views = new Map([...reply.queries, ...(check?.queries ?? [])].map((view) => [makeViewKey(view), view]));
   return (
     <>
-      <Card title={texts.queries} aside={String(edit.queries.length)}>
-        <ol class="queries">
-          {edit.queries.map((query, index) => (
-            <li key={index}>
-              <QueryField
-                label={texts.query(index + 1)}
-                text={query}
-                view={views.get(query)}
+      <Card title={getLadderTitle(edit.queries)} aside={String(edit.queries.length)}>
+        {edit.written && (
+          <p class="card-body replaced" role="status">
+            {strings.ladder.replaced}{" "}
+            <button class="link-button" type="button" onClick={() => setQueries(edit.written ?? [])}>
+              {strings.ladder.restore}
+            </button>
+          </p>
+        )}
+        <Ladder
+          queries={edit.queries}
+          render={(query, index) => (
+            <>
+              <QueryFields
+                index={index}
+                query={query}
+                hasWords={hasWords}
+                isReadOnly={isComposing}
+                view={views.get(makeViewKey(query))}
                 problem={index === 0 ? problems.get("queries") : undefined}
                 sources={edit.sources}
-                onInput={(text) => setQuery(index, text)}
+                onChange={(next) => setQueries(edit.queries.map((one, place) => (place === index ? next : one)))}
               />
               {edit.queries.length > 1 && (
                 <IconButton
                   icon="close"
                   label={texts.removeQuery(index + 1)}
-                  onClick={() => onChange({ ...edit, queries: edit.queries.filter((_, place) => place !== index) })}
+                  onClick={() => setQueries(edit.queries.filter((_, place) => place !== index))}
                 />
               )}
-            </li>
-          ))}
-        </ol>
+            </>
+          )}
+        />
         <div class="card-body">
-          <Button icon="plus" onClick={() => onChange({ ...edit, queries: [...edit.queries, ""] })}>
+          <Button
+            icon="plus"
+            onClick={() => setQueries([...edit.queries, { boolean_query: "", rung: lastRung } as SearchQuery])}
+          >
             {texts.addQuery}
           </Button>
         </div>
@@ -78,6 +98,14 @@ export function StrategyEditor(props: {
               maxLength={5}
             />
             <TextField
+              label={texts.minRelevance}
+              hint={texts.minRelevanceHint}
+              value={edit.min_relevance}
+              problem={problems.get("filters.min_relevance")}
+              onInput={(min_relevance) => onChange({ ...edit, min_relevance })}
+              maxLength={5}
+            />
+            <TextField
               label={texts.language}
               hint={describeLanguage(edit, check)}
               value={edit.language}
@@ -93,48 +121,15 @@ export function StrategyEditor(props: {
   );
 }
 
+function makeViewKey(query: { boolean_query: string; words?: string }): string {
+  return JSON.stringify([query.boolean_query, query.words ?? ""]);
+}
+
 /** Return the code that a language was read as, if the person did not type the code itself. */
 function describeLanguage(edit: StrategyEdit, check: StrategyCheck | undefined): string {
   const typed = edit.language.trim().toLowerCase();
   const code = check?.language_read_as;
   return typed && code && code !== typed ? texts.languageReadAs(code) : texts.languageHint;
-}
-
-function QueryField(props: {
-  label: string;
-  text: string;
-  view: QueryView | undefined;
-  problem: string | undefined;
-  sources: readonly string[];
-  onInput: (text: string) => void;
-}) {
-  const id = useId();
-  // What was typed is checked later: until then the last translations stay, opened or not
-  const last = useRef(props.view);
-  if (props.view) last.current = props.view;
-  const hasError = props.view?.problems.some((problem) => problem.severity === "error");
-  return (
-    <div class="field">
-      <label for={id}>{props.label}</label>
-      <textarea
-        id={id}
-        class="mono"
-        rows={Math.min(8, Math.max(2, Math.ceil(props.text.length / 70)))}
-        value={props.text}
-        spellcheck={false}
-        autoComplete="off"
-        maxLength={8_000}
-        aria-invalid={hasError || props.problem ? "true" : undefined}
-        aria-describedby={`${id}-problems`}
-        onInput={(event) => props.onInput(event.currentTarget.value)}
-      />
-      <div id={`${id}-problems`} aria-live="polite">
-        {props.problem && <p class="problem">{props.problem}</p>}
-        {props.view && <QueryProblems query={props.view} />}
-      </div>
-      {props.text.trim() && <Translations query={last.current} only={props.sources} />}
-    </div>
-  );
 }
 
 function SourceChoices(props: {
@@ -160,7 +155,7 @@ function SourceChoices(props: {
               onChange({ ...edit, sources: event.currentTarget.checked ? [...others, source.name] : others });
             }}
           />
-          <label for={`${id}${source.name}`}>{source.name}</label>
+          <label for={`${id}${source.name}`}>{source.label}</label>
           <span class="quiet small">
             <SourceUse source={source} isOffline={reply.offline} />
           </span>

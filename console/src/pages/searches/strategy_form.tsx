@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { api } from "../../api.ts";
 import { type ApiError, toApiError } from "../../api_error.ts";
 import type { StrategyCheck, StrategyReply } from "../../api_types.ts";
@@ -11,14 +11,16 @@ import { useDraft } from "../../draft.ts";
 import { useKeys } from "../../keys.ts";
 import { type Resource, useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
+import { ConceptCard } from "./concept_card.tsx";
+import { useLiveCheck } from "./live_check.ts";
 import { type ExpectOwnDecision, useOtherDecider } from "./other_decider.ts";
+import { useSteadyFocus } from "./steady_focus.ts";
 import { hasField, parseEdit, type StrategyEdit, startEdit, toEditData } from "./strategy_edit.ts";
 import { StrategyEditor } from "./strategy_editor.tsx";
 import { type Plan, StrategyView } from "./strategy_view.tsx";
 import { UnsentPlan } from "./unsent_plan.tsx";
 
 const texts = strings.strategy;
-const CHECK_MS = 250;
 
 /** Return the number of the round that the plan is for, from 1. `round` counts the rounds that have ended. */
 export function getPlanRound(reply: Pick<StrategyReply, "phase" | "round">): number {
@@ -82,10 +84,13 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
   const [isRejecting, setRejecting] = useState(Boolean(hint.text.value));
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
-  const { check, isChecking, checkNow } = useLiveCheck(reply.session_id, edit);
+  const readEdit = () => parseEdit(draft.text.peek()) ?? startEdit(reply);
   const setEdit = (next: StrategyEdit) => {
     draft.text.value = JSON.stringify(next);
   };
+  const { check, isChecking, isComposing, checkNow, change } = useLiveCheck(reply.session_id, edit, readEdit, setEdit);
+  const content = useRef<HTMLDivElement>(null);
+  useSteadyFocus(content);
 
   async function decide(action: "approve" | "edit" | "reject"): Promise<void> {
     if (isBusy) return;
@@ -103,7 +108,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
           action,
           checkpoint_id: reply.checkpoint_id,
           wait_s: 0,
-          ...(action === "edit" && edit ? { data: toEditData(edit) } : {}),
+          ...(action === "edit" ? { data: toEditData(readEdit()) } : {}),
           ...(action === "reject" && hint.text.value.trim() ? { note: hint.text.value } : {}),
         },
       });
@@ -166,7 +171,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
         kind="primary"
         onClick={() => void decide("edit")}
         isBusy={isBusy}
-        isDisabled={!edit.sources.length || (check !== undefined && !check.is_valid)}
+        isDisabled={!canSend(edit) || (check !== undefined && !check.is_valid)}
       >
         {texts.saveEdit}
       </Button>
@@ -219,68 +224,32 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
         {reply.question}
       </h1>
       <p class="quiet">{canDecide ? texts.lead : texts.used}</p>
-      {edit && canDecide ? (
-        <StrategyEditor reply={reply} edit={edit} check={check} onChange={setEdit} />
-      ) : (
-        <StrategyView plan={plan} />
-      )}
+      <div ref={content} class="search-plan">
+        <ConceptCard
+          blocks={(canDecide && edit ? edit : plan.strategy).blocks ?? []}
+          suggestions={(canDecide && edit ? edit : plan.strategy).suggestions ?? []}
+          onChange={canDecide && !isRejecting ? (apply) => change("blocks", apply) : undefined}
+        />
+        {edit && canDecide ? (
+          <StrategyEditor reply={reply} edit={edit} check={check} isComposing={isComposing} onChange={setEdit} />
+        ) : (
+          <StrategyView plan={plan} />
+        )}
+      </div>
     </Detail>
   );
+}
+
+/** Return false for an edit that no source or no concept is left in. */
+function canSend(edit: StrategyEdit): boolean {
+  return edit.sources.length > 0 && (!edit.blocks.length || edit.blocks.some((block) => block.active !== false));
 }
 
 /** Return what keeps an edit from being sent, in short: the problems of fields are shown at the fields. */
 function describeCheck(edit: StrategyEdit, check: StrategyCheck | undefined, isChecking: boolean): string {
   if (!edit.sources.length) return strings.searches.allOff;
+  if (!canSend(edit)) return strings.concepts.noneOn;
   if (!check || check.is_valid) return isChecking ? texts.checking : "";
   const others = check.problems.filter((problem) => !hasField(problem.path));
   return others.map(({ message, hint }) => `${message} ${hint ?? ""}`.trim()).join(" ") || texts.fixFirst;
-}
-
-/** Check an edit on the server while it is typed; nothing is stored. */
-function useLiveCheck(sessionId: string, edit: StrategyEdit | undefined) {
-  const [check, setCheck] = useState<StrategyCheck>();
-  const [isChecking, setChecking] = useState(false);
-  const text = edit ? JSON.stringify(toEditData(edit)) : "";
-  const abort = useRef<AbortController>(undefined);
-  useEffect(() => {
-    abort.current?.abort();
-    if (!text) {
-      setCheck(undefined);
-      return;
-    }
-    const own = new AbortController();
-    abort.current = own;
-    setChecking(true);
-    const timer = setTimeout(async () => {
-      try {
-        const found = await checkText(sessionId, text, own.signal);
-        if (!own.signal.aborted) setCheck(found);
-      } catch {
-        // The server is away: the next change or the decision is checked.
-      }
-      if (!own.signal.aborted) setChecking(false);
-    }, CHECK_MS);
-    return () => {
-      clearTimeout(timer);
-      own.abort();
-    };
-  }, [text, sessionId]);
-
-  /** Return whether the edit can be sent: its last check may be about an earlier text. */
-  async function checkNow(): Promise<boolean> {
-    try {
-      const found = await checkText(sessionId, text);
-      setCheck(found);
-      return found.is_valid;
-    } catch {
-      return true; // the decision meets the same error, and shows it
-    }
-  }
-  return { check, isChecking, checkNow };
-}
-
-function checkText(sessionId: string, text: string, signal?: AbortSignal): Promise<StrategyCheck> {
-  const data = JSON.parse(text) as Record<string, unknown>;
-  const path = { session_id: sessionId };
-  return api.post("/api/searches/{session_id}/strategy/check", { path, body: { data }, signal });
 }

@@ -2,17 +2,20 @@ import type {
   PartOriginReply,
   QueryView,
   SearchStrategy,
-  SourceReportReply,
   StrategyChange,
   StrategyReply,
   StrategySource,
 } from "../../api_types.ts";
 import { Dot, Tag } from "../../components/controls.tsx";
 import { Card, Table } from "../../components/layout.tsx";
-import { plural, strings } from "../../strings.ts";
-import { SourceAnswer } from "./search_tags.tsx";
+import { strings } from "../../strings.ts";
+import { ConceptCard } from "./concept_card.tsx";
+import { Ladder } from "./ladder.tsx";
+import { describeRung, SourceResults } from "./source_results.tsx";
+import { readQueryText } from "./strategy_edit.ts";
 
 const texts = strings.strategy;
+const ladderTexts = strings.ladder;
 
 /** The queries, sources and limits of a search. `sources` is there while the search can tell the state of its sources. */
 export type Plan = Pick<StrategyReply, "queries" | "inherited" | "changes" | "has_last_round"> & {
@@ -22,6 +25,8 @@ export type Plan = Pick<StrategyReply, "queries" | "inherited" | "changes" | "ha
   offline?: boolean;
   /** The queries that a person removed from the plan. */
   struck?: readonly string[];
+  /** The names of sources that people know, if `sources` is not there. */
+  source_labels?: Record<string, string>;
 };
 
 type Query = SearchStrategy["queries"][number];
@@ -31,53 +36,84 @@ export interface DecidedEdit {
   queries?: readonly (string | Query)[];
   sources?: string[];
   filters?: Partial<SearchStrategy["filters"]>;
+  blocks?: SearchStrategy["blocks"];
 }
 
 /** Return the plan that an earlier question asked about, as a person edited it, without the present state of its search. */
-export function makeEarlierPlan(proposed: SearchStrategy, edit: DecidedEdit = {}): Plan {
-  const queries = edit.queries?.map((query) => (typeof query === "string" ? { boolean_query: query } : query));
-  const kept = new Set(queries?.map((query) => query.boolean_query));
+export function makeEarlierPlan(
+  proposed: SearchStrategy,
+  edit: DecidedEdit = {},
+  source_labels: Record<string, string> = {},
+): Plan {
+  // Edited concepts without queries: the search composed the queries, and the decision does not have them
+  const given = edit.blocks && !edit.queries ? [] : edit.queries;
+  const queries = given?.map((query) => (typeof query === "string" ? { boolean_query: query } : query));
+  const kept = new Set(queries?.map(readQueryText));
   const strategy: SearchStrategy = {
     ...proposed,
     ...(queries && { queries: queries as Query[], origins: [] }), // origins name queries by their index in the proposal
+    ...(edit.blocks ? { blocks: edit.blocks } : queries && { blocks: [] }), // they were read from the queries
     ...(edit.sources && { sources: edit.sources }),
     filters: { ...proposed.filters, ...edit.filters },
   };
   return {
     strategy,
-    queries: strategy.queries.map((query) => ({ ...query, read_as: "", problems: [], translations: [] })),
+    queries: strategy.queries.map((query) => ({
+      words: "",
+      rung: 0,
+      ...query,
+      read_as: "",
+      problems: [],
+      translations: [],
+    })),
     inherited: (strategy.origins ?? []).filter((origin) => origin.inherited),
     changes: [],
     has_last_round: false,
-    struck: queries ? proposed.queries.map((query) => query.boolean_query).filter((text) => !kept.has(text)) : [],
+    struck: edit.queries && queries ? proposed.queries.map(readQueryText).filter((text) => !kept.has(text)) : [],
+    source_labels,
   };
 }
 
-/** A strategy to read: queries in the syntax of each source, sources, limits, and what is new or kept. */
+/** A strategy to read: concepts, then the parts below them. */
+export function WholeStrategyView({ plan }: { plan: Plan }) {
+  return (
+    <>
+      <ConceptCard blocks={plan.strategy.blocks ?? []} />
+      <StrategyView plan={plan} />
+    </>
+  );
+}
+
+/** What is below the concepts: queries in the syntax of each source, sources, limits, and what is new or kept. */
 export function StrategyView({ plan }: { plan: Plan }) {
   const { strategy, sources } = plan;
   const reasons = new Map(strategy.origins?.map((origin) => [origin.part, origin.reason]));
   const chosen = (sources ?? []).filter((source) => source.is_chosen).map((source) => source.name);
+  const reports = (sources ?? []).flatMap((source) => source.last ?? []);
+  const labels = labelSources(sources ?? [], plan.source_labels);
   return (
     <>
-      {plan.has_last_round && <ChangesCard changes={plan.changes} title={texts.changes} />}
-      <Card title={texts.queries} aside={String(plan.queries.length)}>
-        <ol class="queries">
-          {plan.queries.map((query, index) => (
-            <li key={index}>
-              <p class="query-text mono" dir="auto">
-                {query.boolean_query}
-              </p>
-              {reasons.get(`queries[${index}]`) && (
+      <Card title={getLadderTitle(plan.queries)} aside={String(plan.queries.length)}>
+        {!strategy.blocks?.length && sources && (
+          <p class="card-body quiet small">{ladderTexts.typed(plan.queries.length)}</p>
+        )}
+        <Ladder
+          queries={plan.queries}
+          describe={(rung) => describeRung(reports, rung)}
+          render={(query, index) => (
+            <>
+              <QueryTexts query={query} />
+              {!strategy.blocks?.length && reasons.get(`queries[${index}]`) && (
                 <p class="quiet small" dir="auto">
                   {reasons.get(`queries[${index}]`)}
                 </p>
               )}
               <QueryProblems query={query} />
               <Translations query={query} only={chosen} />
-            </li>
-          ))}
-        </ol>
+            </>
+          )}
+        />
+        {!plan.queries.length && <p class="card-body quiet small">{ladderTexts.composed}</p>}
         {plan.struck?.map((query) => (
           <p key={query} class="struck-query quiet">
             <span class="small">{texts.struck}</span>{" "}
@@ -91,20 +127,63 @@ export function StrategyView({ plan }: { plan: Plan }) {
         {sources ? (
           <SourceTable sources={sources} isOffline={plan.offline ?? false} />
         ) : (
-          <p class="card-body">{strategy.sources.join(", ") || texts.allSources}</p>
+          <p class="card-body">{strategy.sources.map((name) => labels[name] ?? name).join(", ") || texts.allSources}</p>
         )}
       </Card>
-      {plan.inherited.length > 0 && <InheritedCard origins={plan.inherited} />}
+      {reports.length > 0 && (
+        <Card title={strings.sourceResults.title}>
+          <SourceResults reports={reports} />
+        </Card>
+      )}
+      {plan.has_last_round && <ChangesCard changes={plan.changes} title={texts.changes} />}
+      {plan.inherited.length > 0 && <InheritedCard origins={plan.inherited} labels={labels} />}
       <NotesCard notes={[...(plan.intent?.notes ?? []), ...(strategy.notes ?? [])]} />
     </>
   );
 }
 
-/** The query as each source receives it. Without a query, the line for what the server has not translated yet. */
+/** Return the names of sources that people know. */
+export function labelSources(
+  sources: readonly StrategySource[],
+  labels: Record<string, string> = {},
+): Record<string, string> {
+  return { ...labels, ...Object.fromEntries(sources.map((source) => [source.name, source.label])) };
+}
+
+/** Return the title of the queries: they are a ladder if they have several rungs. */
+export function getLadderTitle(queries: readonly { rung?: number }[]): string {
+  return new Set(queries.map((query) => query.rung ?? 0)).size > 1 ? ladderTexts.title : texts.queries;
+}
+
+/** The text for Boolean sources, and below it the words for ranking engines. */
+function QueryTexts({ query }: { query: QueryView }) {
+  return (
+    <>
+      {query.boolean_query && (
+        <p class="query-text mono" dir="auto">
+          {query.boolean_query}
+        </p>
+      )}
+      {query.words && (
+        <p class="query-words small">
+          <span class="quiet">{ladderTexts.words}</span>{" "}
+          <span class="mono" dir="auto">
+            {query.words}
+          </span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/**
+ * The query as each source receives it, or that it does not. Without a query, the line for what the server has not
+ * translated yet.
+ */
 export function Translations({ query, only }: { query: QueryView | undefined; only: readonly string[] }) {
   const listed = query?.translations.filter((one) => only.includes(one.source));
-  const count = listed?.length ?? only.length;
-  if (!count) return null;
+  const count = listed?.filter((one) => one.is_received).length ?? only.length;
+  if (!(listed ?? only).length) return null;
   return (
     <details class="more">
       <summary>{texts.syntax(count)}</summary>
@@ -112,14 +191,14 @@ export function Translations({ query, only }: { query: QueryView | undefined; on
       <dl class="translations">
         {listed?.map((one) => (
           <div key={one.source}>
-            <dt>{one.source}</dt>
+            <dt>{one.label}</dt>
             <dd>
               {one.text && (
                 <code title={one.address ?? undefined} dir="auto">
                   {one.text}
                 </code>
               )}
-              {one.problem && <p class="problem">{one.problem}</p>}
+              {one.problem && <p class={one.is_received ? "problem" : "hint"}>{one.problem}</p>}
               {one.notes.map((note) => (
                 <p key={note} class="hint">
                   {note}
@@ -198,23 +277,13 @@ function SourceTable({ sources, isOffline }: { sources: readonly StrategySource[
 }
 
 function SourceRows({ sources, isOffline }: { sources: readonly StrategySource[]; isOffline: boolean }) {
-  const hasLast = sources.some((source) => source.last);
-  const columns = [{ title: texts.source }, { title: texts.state }, ...(hasLast ? [{ title: texts.last }] : [])];
   return (
     <Table
       label={texts.where}
-      columns={columns}
-      rows={sources.map((source) => [
-        source.name,
-        <SourceUse key="use" source={source} isOffline={isOffline} />,
-        ...(hasLast ? [source.last ? <LastAnswer key="last" report={source.last} /> : ""] : []),
-      ])}
+      columns={[{ title: texts.source }, { title: texts.state }]}
+      rows={sources.map((source) => [source.label, <SourceUse key="use" source={source} isOffline={isOffline} />])}
     />
   );
-}
-
-function LastAnswer({ report }: { report: SourceReportReply }) {
-  return <SourceAnswer source={report} facts={[plural(report.returned ?? 0, "paper")]} />;
 }
 
 function describeLimits({ filters }: SearchStrategy): string {
@@ -223,35 +292,53 @@ function describeLimits({ filters }: SearchStrategy): string {
   const to = filters.year_to ? String(filters.year_to) : "";
   const years = from && to ? texts.years(from, to) : from ? texts.since(from) : to ? texts.until(to) : texts.anyYear;
   const most = filters.max_results ? texts.atMost(filters.max_results) : "";
-  return [years, filters.language ?? "", most].filter(Boolean).join(", ");
+  const score = typeof filters.min_relevance === "number" ? texts.scoreAtLeast(filters.min_relevance) : "";
+  return [years, filters.language ?? "", most, score].filter(Boolean).join(", ");
 }
 
-/** The parts that differ from another strategy. */
+/** The parts that differ from another strategy. Query texts that changed with the concepts are one click away. */
 export function ChangesCard({ changes, title }: { changes: readonly StrategyChange[]; title: string }) {
+  const isText = (change: StrategyChange) => change.part === "query" || change.part === "words";
+  const hasConcepts = changes.some((change) => change.part === "concept");
+  const shown = hasConcepts ? changes.filter((change) => !isText(change)) : changes;
+  const folded = hasConcepts ? changes.filter(isText) : [];
   return (
-    <Card title={title} aside={changes.length ? String(changes.length) : ""}>
-      {changes.length ? (
-        <ul class="changes">
-          {changes.map((change, index) => (
-            <li key={index}>
-              <span class="quiet small">{texts.parts[change.part] ?? change.part}</span>
-              <span class="change">
-                {change.before !== null && <del dir="auto">{change.before}</del>}
-                {change.after !== null && <ins dir="auto">{change.after}</ins>}
-                {change.before === null && <Tag tone="yes">{texts.added}</Tag>}
-                {change.after === null && <Tag tone="no">{texts.removed}</Tag>}
-              </span>
-            </li>
-          ))}
-        </ul>
-      ) : (
-        <p class="card-body quiet">{texts.noChanges}</p>
+    <Card title={title} aside={shown.length ? String(shown.length) : ""}>
+      {changes.length ? <ChangeList changes={shown} /> : <p class="card-body quiet">{texts.noChanges}</p>}
+      {folded.length > 0 && (
+        <details class="more card-more">
+          <summary>{texts.changedQueries(folded.length)}</summary>
+          <ChangeList changes={folded} />
+        </details>
       )}
     </Card>
   );
 }
 
-function InheritedCard({ origins }: { origins: readonly PartOriginReply[] }) {
+function ChangeList({ changes }: { changes: readonly StrategyChange[] }) {
+  return (
+    <ul class="changes">
+      {changes.map((change, index) => (
+        <li key={index}>
+          <span class="quiet small">{texts.parts[change.part] ?? change.part}</span>
+          <span class="change">
+            {change.before !== null && <del dir="auto">{change.before}</del>}
+            {change.after !== null && <ins dir="auto">{change.after}</ins>}
+            {change.before === null && <Tag tone="yes">{texts.added}</Tag>}
+            {change.after === null && <Tag tone="no">{texts.removed}</Tag>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function InheritedCard({ origins, labels }: { origins: readonly PartOriginReply[]; labels: Record<string, string> }) {
+  const label = (names: string) =>
+    names
+      .split(", ")
+      .map((name) => labels[name] ?? name)
+      .join(", ");
   return (
     <Card title={texts.inherited} aside={String(origins.length)}>
       <Table
@@ -260,7 +347,7 @@ function InheritedCard({ origins }: { origins: readonly PartOriginReply[] }) {
         rows={origins.map((origin) => [
           texts.parts[origin.part.replace(/\[\d+\]$/, "").replace("queries", "query")] ?? origin.part,
           <span key="value" class={origin.part.startsWith("queries") ? "mono" : ""} dir="auto">
-            {origin.value}
+            {origin.part === "sources" ? label(origin.value) : origin.value}
           </span>,
           origin.reason,
         ])}

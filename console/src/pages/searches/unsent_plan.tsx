@@ -5,7 +5,7 @@ import { type Answer, describeDecider, describeDoor } from "../../inbox/words.ts
 import { useResource } from "../../resource.ts";
 import { readOwnName } from "../../session.ts";
 import { strings } from "../../strings.ts";
-import { parseEdit, type StrategyEdit } from "./strategy_edit.ts";
+import { parseEdit, readQueryText, type StrategyEdit } from "./strategy_edit.ts";
 
 const texts = strings.strategy;
 const LIMITS = ["year_from", "year_to", "max_results", "language"] as const;
@@ -57,7 +57,7 @@ function EditParts({ edit }: { edit: StrategyEdit }) {
     <>
       {edit.queries.map((query, index) => (
         <p key={index}>
-          <code dir="auto">{query}</code>
+          <code dir="auto">{readQueryText(query)}</code>
         </p>
       ))}
       <p>

@@ -78,20 +78,23 @@ def store_review(
     *others: FakeSource,
     decisions: Sequence[Decision] = (APPROVE,),
     failure: str = "",
+    name: str = "alpha",
+    offline: bool = False,
 ) -> str:
     """Store a search in the data folder of a server; return its id.
 
-    It waits at the review of these papers, or where other decisions lead to; with a `failure` it fails before that.
+    It waits at the review of these papers, which the source `name` sends, or where other decisions lead to; with a
+    `failure` it fails before that. If it is `offline`, it continues with the shipped recordings.
     """
     data = home / "uraniborg" / "data"
-    folder = DataFolder(data / "paper_search", FakeSource("alpha", list(papers)), *others)
+    folder = DataFolder(data / "paper_search", FakeSource(name, list(papers)), *others)
     if failure:
         folder.engine.failures["dedup"] = Unavailable(failure)
 
     async def store() -> str:
         inbox = Inbox(data / "inbox.db")
         async with folder.open_manager(clock=SystemClock(), inbox=inbox) as manager:
-            asked = await open_session(manager, question, AppConfig(default_max_results=1_000))
+            asked = await open_session(manager, question, AppConfig(default_max_results=1_000, offline=offline))
             with suppress(SessionFailed):
                 for decision in decisions:
                     await manager.decide(asked["session_id"], decision)

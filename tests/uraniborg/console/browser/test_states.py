@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from paper_search.sources.offline_source import read_recorded_papers
 from tests.installed_programs import Program
 from tests.uraniborg.console.browser.agents import Agent
 from tests.uraniborg.console.browser.conftest import NAME, WATCH_POLICY, Visitor, find_accessibility_problems
@@ -306,11 +307,14 @@ def test_a_line_is_copied_and_the_client_that_it_connects_appears_as_connected(
 
 
 def test_a_source_says_whether_it_has_a_key_and_is_tested(page: Page, visitor: Visitor) -> None:
-    expect(find_row(page, "Sources of papers", "openalex")).to_contain_text("not needed offline")
-    page.get_by_role("button", name="Test openalex").click()
-    expect(find_row(page, "Sources of papers", "openalex")).to_contain_text("answered, 6 papers")
-    page.get_by_role("button", name="Test dblp").click()
-    refusal = find_row(page, "Sources of papers", "dblp").get_by_role("alert")
+    page.goto(f"{visitor.url}/connections")
+    expect(find_row(page, "Sources of papers", "OpenAlex")).to_contain_text("not needed offline")
+    page.get_by_role("button", name="Test OpenAlex").click()
+    expect(find_row(page, "Sources of papers", "OpenAlex")).to_contain_text("answered, 1 paper")
+    held = len(read_recorded_papers()["openalex"])
+    expect(find_row(page, "Sources of papers", "OpenAlex")).to_contain_text(f"Filtered from its {held} papers")
+    page.get_by_role("button", name="Test DBLP").click()
+    refusal = find_row(page, "Sources of papers", "DBLP").get_by_role("alert")
     expect(refusal).to_contain_text("The shipped recording has no papers of dblp. Offline, use one of: crossref")
     assert find_accessibility_problems(page) == []
 
@@ -320,10 +324,10 @@ def test_a_source_says_whether_it_has_a_key_and_is_tested(page: Page, visitor: V
 
     page.route("**/api/connections", answer_as_if_online)
     page.goto(f"{visitor.url}/connections")
-    expect(find_row(page, "Sources of papers", "semantic_scholar")).to_contain_text("present")
-    expect(find_row(page, "Sources of papers", "openalex")).to_contain_text("missing: set OPENALEX_API_KEY")
-    expect(find_row(page, "Sources of papers", "pubmed")).to_contain_text("none; NCBI_API_KEY sets one")
-    expect(find_row(page, "Sources of papers", "crossref")).to_contain_text("not needed")
+    expect(find_row(page, "Sources of papers", "Semantic Scholar")).to_contain_text("present")
+    expect(find_row(page, "Sources of papers", "OpenAlex")).to_contain_text("missing: set OPENALEX_API_KEY")
+    expect(find_row(page, "Sources of papers", "PubMed")).to_contain_text("none; NCBI_API_KEY sets one")
+    expect(find_row(page, "Sources of papers", "Crossref")).to_contain_text("not needed")
     assert "k-4711" not in page.content()
     page.unroute("**/api/connections")
 

@@ -1,5 +1,6 @@
 """The story and the universes as people use them in a browser, while others work on the same universes."""
 
+import re
 import signal
 import time
 from collections.abc import Callable, Generator
@@ -80,13 +81,15 @@ def test_a_person_clicks_through_the_story_and_other_words_follow_from_other_cho
     page.locator(".story-queries input").nth(1).check()
     assert "You struck query 2 and approved the rest" in run_step(page, STEPS[1])
     go_on(page)
-    expect(page.get_by_text("7 of 19 papers kept")).to_be_visible()
+    counts = page.get_by_text(re.compile(r"\d+ of \d+ papers kept"))
+    kept, found = map(int, re.findall(r"\d+", counts.inner_text().partition(":")[2]))
+    assert found > kept > 1
     page.get_by_label("Your verdict on A seven-planet resonant chain").select_option("exclude")
     page.get_by_label("Why: A seven-planet resonant chain").fill("not needed here")
-    expect(page.get_by_text("6 of 19 papers kept")).to_be_visible()
-    assert "You kept 6 of 19 papers" in run_step(page, STEPS[2])
+    expect(page.get_by_text(f"{kept - 1} of {found} papers kept")).to_be_visible()
+    assert f"You kept {kept - 1} of {found} papers" in run_step(page, STEPS[2])
     go_on(page)
-    assert "The shelf has 6 papers" in run_step(page, STEPS[3])
+    assert f"The shelf has {kept - 1} papers" in run_step(page, STEPS[3])
     go_on(page)
     assert "stopped at the node star" in run_step(page, STEPS[4])
     go_on(page)
