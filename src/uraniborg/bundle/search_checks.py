@@ -33,11 +33,7 @@ def check_search(bundle: Bundle, folder: str) -> Iterator[Check]:
         return
     flow = build_prisma_flow(found)
     differences = [*_compare_flows("", stored, flow), *_list_wrong_sums(flow)]
-    if stored.judged_by_person != flow.judged_by_person:
-        differences.append(
-            f"{plural(stored.judged_by_person, 'paper is', 'papers are')} judged in the log "
-            f"and {flow.judged_by_person} in the result"
-        )
+    differences += _compare_judges(stored, flow)
     for number, (one, other) in enumerate(zip(stored.rounds, flow.rounds, strict=False), 1):
         differences += [*_compare_flows(f"round {number}: ", one, other), *_list_wrong_sums(other)]
     if len(stored.rounds) != len(flow.rounds):
@@ -58,6 +54,19 @@ def _compare_flows(where: str, stored: FlowCounts, computed: FlowCounts) -> Iter
         one, other = getattr(stored, name), getattr(computed, name)
         if one != other:
             yield f"{where}{name} is {_format_count(one)} in the log and {_format_count(other)} in the result"
+
+
+def _compare_judges(stored: PrismaFlow, computed: PrismaFlow) -> Iterator[str]:
+    if "judged_by_agent" not in stored.model_fields_set:  # earlier versions counted agents as people
+        counts = [("", stored.judged_by_person, computed.judged_by_person + computed.judged_by_agent)]
+    else:
+        counts = [
+            (" by a person", stored.judged_by_person, computed.judged_by_person),
+            (" by an agent", stored.judged_by_agent, computed.judged_by_agent),
+        ]
+    for judge, one, other in counts:
+        if one != other:
+            yield f"{plural(one, 'paper is', 'papers are')} judged{judge} in the log and {other} in the result"
 
 
 def _list_wrong_sums(flow: FlowCounts) -> Iterator[str]:

@@ -46,8 +46,7 @@ async def run_ask(_context: StepContext, _inputs: Plain) -> Plain:
         "session_id": reply["session_id"],
         "checkpoint_id": entry.id,
         "query": reply["query"],
-        "queries": [one["boolean_query"] for one in strategy["queries"]],
-        "keywords": [one["keywords"] for one in strategy["queries"]],
+        "queries": [read_query_text(one) for one in strategy["queries"]],
         "strategy_queries": strategy["queries"],
         "sources": strategy["sources"],
         "state": entry.state,
@@ -76,22 +75,50 @@ def describe_ask(results: Results) -> Description:
     )
 
 
-def find_redundant_query(keywords: Sequence[Sequence[str]]) -> int:
+def read_query_text(query: Mapping[str, Any]) -> str:
+    """Return what a query of a strategy sends: a boolean expression, or words for a search by relevance."""
+    return str(query.get("boolean_query") or query.get("words") or "")
+
+
+def read_terms(query: Mapping[str, Any]) -> list[list[set[str]]]:
+    """Return the terms that a query requires, each as its alternatives and their words; none for other queries."""
+    text = str(query.get("boolean_query") or "")
+    if re.search(r"\bNOT\b", text):
+        return []
+    return [
+        [set(re.findall(r"\w+", one.lower())) for one in re.split(r"\bOR\b", term)]
+        for term in re.split(r"\bAND\b", text)
+        if term.strip()
+    ]
+
+
+def _asks_for_more(query: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return _asks_for_all(query, other) and not _asks_for_all(other, query)
+
+
+def _asks_for_all(query: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether each term of the other query is in a term of this one, in every alternative."""
+    terms, others = read_terms(query), read_terms(other)
+    return bool(others) and all(
+        any(all(any(words <= mine for words in wanted) for mine in term) for term in terms) for wanted in others
+    )
+
+
+def find_redundant_query(queries: Sequence[Mapping[str, Any]]) -> int:
     """Return the number, from 1, of the first query that asks for all words of another one and more; else the last."""
-    for number, words in enumerate(keywords, 1):
-        if any(set(other) < set(words) for other in keywords):
+    for number, query in enumerate(queries, 1):
+        if any(_asks_for_more(query, other) for other in queries):
             return number
-    return len(keywords)
+    return len(queries)
 
 
-def explain_strike(keywords: Sequence[Sequence[str]], struck: int) -> str:
+def explain_strike(queries: Sequence[Mapping[str, Any]], struck: int) -> str:
     """Return the reason for striking a query, if the words of the queries give one."""
-    words = set(keywords[struck - 1])
-    for number, other in enumerate(keywords, 1):
-        if set(other) < words:
+    for number, other in enumerate(queries, 1):
+        if _asks_for_more(queries[struck - 1], other):
             return (
-                f"Query {struck} asks for every word of query {number} and more, so it can find nothing that query "
-                f"{number} does not find."
+                f"Query {struck} asks for every word of query {number} and more, so query {number} matches every "
+                f"record that query {struck} matches."
             )
     return f"Query {struck} is not wanted."
 
@@ -106,7 +133,7 @@ async def run_approve(context: StepContext, inputs: Plain) -> Plain:
             hint="Give the number of a query of the strategy; at least one query must stay.",
             argument="strike",
         )
-    note = explain_strike(asked["keywords"], struck)
+    note = explain_strike(asked["strategy_queries"], struck)
     queries = [one for number, one in enumerate(asked["strategy_queries"], 1) if number != struck]
     decision = Decision(action="edit", data={"queries": queries}, note=note)
     entry = await _decide_or_get(asked["checkpoint_id"], decision, context)
@@ -136,7 +163,7 @@ def list_approved_queries(asked: Sequence[str], decision: Decision | None) -> li
     if decision is None or decision.action != "edit" or "queries" not in (decision.data or {}):
         return list(asked)
     queries: list[Plain] = decision.data["queries"]
-    return [str(one["boolean_query"]) for one in queries]
+    return [read_query_text(one) for one in queries]
 
 
 async def _decide_or_get(checkpoint_id: str, decision: Decision, context: StepContext) -> Entry:
@@ -190,10 +217,10 @@ def propose_mark(title: str, abstract: str) -> tuple[str, str]:
 
 def preview_approve(results: Results) -> str:
     asked = results["ask"]
-    struck = find_redundant_query(asked["keywords"])
+    struck = find_redundant_query(asked["strategy_queries"])
     return (
         f"{plural(len(asked['queries']), 'query waits', 'queries wait')} for your decision. "
-        f"{explain_strike(asked['keywords'], struck)}"
+        f"{explain_strike(asked['strategy_queries'], struck)}"
     )
 
 
@@ -322,7 +349,7 @@ STEPS: Final = (
         "approve", "You decide on the queries", "you", "Strike and approve",
         run_approve, preview_approve, describe_approve,
         (Input("strike", "integer", "The number of the query to strike, counted from 1.",
-               lambda results: find_redundant_query(results["ask"]["keywords"]), 1, 20),),
+               lambda results: find_redundant_query(results["ask"]["strategy_queries"]), 1, 1_000),),
     ),
     Step(
         "review", "You review the papers", "you", "Keep these papers", run_review, preview_review, describe_review,

@@ -323,7 +323,10 @@ def test_the_bundle_has_the_search_the_sources_the_logs_and_the_answers(
     assert "The uncertainty of the masses and orbits it starts from is not included." in methods
     search, universe = bundle / "searches" / "trappist-1", bundle / "universes" / "trappist-1"
     assert (search / "search-log.md").read_text().startswith("# Search log\n\n- **Offline trial")
-    assert (search / "papers.bib").read_text().count("@") == len(steps["shelve"]["result"]["texts"]) + 6
+    kept = [paper["title"] for paper in steps["review"]["result"]["papers"] if paper["status"] == "include"]
+    assert steps["shelve"]["result"]["papers"] == len(kept) > len(steps["shelve"]["result"]["texts"]) > 0
+    assert (search / "papers.bib").read_text().count("@") == len(kept)
+    assert sorted(one["title"] for one in json.loads((search / "papers.csl.json").read_text())) == sorted(kept)
     decisions = json.loads((search / "decisions.json").read_text())
     assert [(one["decided_by"], one["decision"]["action"]) for one in decisions] == [
         ("Ada", "edit"),
@@ -369,10 +372,37 @@ def test_the_preview_of_the_branch_says_where_the_planet_keeps_its_mass() -> Non
 
 
 def test_a_query_is_redundant_if_it_asks_for_all_words_of_another_and_more() -> None:
-    assert find_redundant_query([["a"], ["a", "b"]]) == 2
-    assert find_redundant_query([["a", "b"], ["c"]]) == 2
-    assert explain_strike([["a"], ["a", "b"]], 2).startswith("Query 2 asks for every word of query 1 and more")
-    assert explain_strike([["a"], ["b"]], 1) == "Query 1 is not wanted."
+    a, both, other = ({"boolean_query": text} for text in ("a", "a AND b", "c"))
+    assert find_redundant_query([a, both]) == 2
+    assert find_redundant_query([both, other]) == 2
+    assert explain_strike([a, both], 2).startswith("Query 2 asks for every word of query 1 and more")
+    assert explain_strike([a, other], 1) == "Query 1 is not wanted."
+
+
+@pytest.mark.parametrize(
+    ("query", "other", "is_redundant"),
+    [
+        ('("a-1 b" OR "a 1 b") AND c', "a AND 1 AND c", True),
+        ('("a b" OR "as b") AND c', "a AND c", False),
+        ("a AND c", "(a OR b) AND c", True),
+        ("(a OR b) AND c", "a AND c", False),
+        ("a AND b", "b AND a", False),
+        ("a AND b NOT c", "a NOT b", False),
+        ("a AND b", "", False),
+    ],
+)
+def test_only_a_query_that_matches_nothing_else_is_called_redundant(query: str, other: str, is_redundant: bool) -> None:
+    queries = [{"boolean_query": query}, {"boolean_query": other, "words": "" if other else "a"}]
+    assert explain_strike(queries, 1).startswith("Query 1 asks for every word of query 2") == is_redundant
+
+
+def test_every_query_of_the_ladder_has_a_text_and_can_be_struck(steps: dict[str, dict[str, Any]]) -> None:
+    asked = steps["ask"]["result"]
+    assert all(asked["queries"])
+    assert len(set(asked["queries"])) == len(asked["queries"])
+    assert any(not one["boolean_query"] for one in asked["strategy_queries"]), "a query of words is among them"
+    (strike,) = next(step for step in load_steps() if step.id == "approve").inputs
+    assert strike.read({"strike": len(asked["queries"])}, {}) == len(asked["queries"])
 
 
 def test_marks_are_proposed_from_words_and_a_person_can_change_them() -> None:
