@@ -501,6 +501,8 @@ class QueryBuilderInput(BaseModel):
     """Terms of the best papers so far, for a person to accept."""
     taught: list[TermSuggestion] = Field(default_factory=list[TermSuggestion])
     """Terms to use at once: of papers marked relevant or, in a search without a person, of the best papers."""
+    searched: RoundLog | None = None
+    """The log of the last round, if it searched: the counts of its sources tell which concepts are specific."""
 
 
 class RelevanceHints(BaseModel):

@@ -40,6 +40,7 @@ from paper_search.models import (
 )
 from paper_search.query.boolean_query import Node, iterate_wanted_terms, parse_query
 from paper_search.query.ladder import MOST_LEARNED, compose_ladder
+from paper_search.query.observed_shares import describe_new_order, observe_shares
 from paper_search.query.rendering import normalise_query, parse_phrase
 
 MAX_QUERIES: Final = 3
@@ -121,8 +122,10 @@ def _plan_ladder(
 ) -> _Draft:
     """Return the blocks of the last plan, changed as feedback and marks ask, and their ladder."""
     intent = given.intent
-    before = last.blocks if last and last.blocks else build_blocks(intent, vocabulary)
+    estimated = last.blocks if last and last.blocks else build_blocks(intent, vocabulary)
+    before = observe_shares(estimated, given.searched) if given.searched else estimated
     blocks, excluded, notes = resolve_contradictions(before, [*intent.excluded, *feedback.unwanted], feedback.wanted)
+    notes += describe_new_order(estimated, before)
     blocks = add_blocks(
         blocks,
         [

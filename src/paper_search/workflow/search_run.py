@@ -195,6 +195,7 @@ class SearchRun:
             irrelevant_titles=[paper.title for paper in self._state.rejected_papers],
             suggestions=self._suggestions,
             taught=self._list_taught_terms(last),
+            searched=self._logs[-1] if self._logs and self._logs[-1].round == self._round - 1 else None,
         )
 
     def _can_search_again(self, strategy: SearchStrategy) -> bool:

@@ -1,8 +1,8 @@
 """A search climbs its ladder over an emulated literature and finds papers that the strict query misses."""
 
 from paper_search.models import PaperCollection, RawPaper
-from paper_search.testing import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource
-from tests.paper_search.workflow.runs import make_workflow
+from paper_search.testing import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource, ScriptedDecisions
+from tests.paper_search.workflow.runs import APPROVE, REJECT, get_strategy, make_workflow
 
 QUESTION = "effectiveness of light therapy for jet lag"
 STRICT = [f"Light therapy for jet lag in crew {number}" for number in range(3)]
@@ -63,3 +63,23 @@ async def test_a_search_that_has_enough_papers_does_not_climb() -> None:
     result = await make_workflow(None, [source], max_iterations=1, max_results=3).run(QUESTION)
     assert list_titles(result) == set(STRICT)
     assert len(source.asked) == 1
+
+
+async def test_the_next_plan_orders_its_concepts_by_the_counts_of_the_sources() -> None:
+    words = ("zorblat", "quendix", "frimmel")  # words that no shipped count knows, so that estimates are equal
+    titles = [f"zorblat quendix {number}" for number in range(60)]
+    titles += [f"{first} frimmel {number}" for number in range(2) for first in words[:2]]
+    source = EmulatedBooleanSource(
+        EmulatedLiterature(
+            RawPaper(title=title, abstract="", year=2000, source="records", doi=f"10.1/{number}")
+            for number, title in enumerate(titles)
+        )
+    )
+    handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
+    await make_workflow(handler, [source]).run("zorblat for quendix in frimmel")
+    first, second = (get_strategy(handler, index) for index in (0, 2))
+    shares = {block.name: block.share for block in first.blocks}
+    assert list(shares) == list(words)
+    assert len(set(shares.values())) == 1
+    assert min(second.blocks, key=lambda block: block.share or 1.0).name == "frimmel"
+    assert any(note.startswith("By the counts of the sources, ") for note in second.notes)

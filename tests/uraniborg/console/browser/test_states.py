@@ -77,7 +77,7 @@ LOADED: Final[dict[str, tuple[Any, str | re.Pattern[str]]]] = {
     "/workflows/hello/edit": ("textbox", "Text of the workflow (JSON)"),
     "/workflows?view=runs": ("link", re.compile("hello")),
     "/runs/{run}": ("button", "Run again with changes"),
-    "/runs/{run}/compare/{run}": ("heading", "Two runs compared"),
+    "/runs/{run}/compare/{run}": ("heading", "Earlier"),
     "/universes": ("button", "Rename"),
     "/universes/t1": ("heading", "TRAPPIST-1"),
     "/story": ("heading", re.compile("Is TRAPPIST-1's chain stable")),
