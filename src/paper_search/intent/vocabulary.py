@@ -9,6 +9,8 @@ from paper_search.text import split_words
 Key = tuple[str, ...]
 
 
+_ENDS_WITH_USE = re.compile(r".*[aeo]uses|(?:ab|dis|mis|over|re)?uses|(?:acc|exc|f|m|per|recl|ref)uses")
+"""Plurals of words that end with "use"; other plurals with this ending are those of "bus" and "virus"."""
 _PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
 
 
@@ -29,6 +31,8 @@ def to_singular(word: str) -> str:
         return word
     if word.endswith("ies"):
         return f"{word[:-3]}y"
+    if word.endswith("uses") and not _ENDS_WITH_USE.fullmatch(word):
+        return word[:-2]
     return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zes")) else word[:-1]
 
 

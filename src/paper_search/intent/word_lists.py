@@ -62,6 +62,8 @@ NOUNS_LIKE_ADJECTIVES = _split_words("""
 
 NOT_SECOND = _split_words("back off up out down away together apart behave form recover work")
 """Words that seldom end a term."""
+NOT_FIRST = _split_words("monitor detect track")
+"""Verbs that questions put before the first word of a term."""
 
 FOREIGN_FUNCTION_WORDS = (
     _split_words("""

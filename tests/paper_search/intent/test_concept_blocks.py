@@ -7,7 +7,7 @@ import pytest
 from paper_search.domains import get_domain
 from paper_search.intent.concept_blocks import MAX_VARIANTS, build_blocks, make_block
 from paper_search.intent.topic_words import estimate_share, is_generic, list_spellings
-from paper_search.intent.vocabulary import Vocabulary
+from paper_search.intent.vocabulary import Vocabulary, to_singular
 from paper_search.models import ConceptBlock, ParsedIntent, QueryBuilderInput
 from paper_search.query.boolean_query import iterate_wanted_terms, parse_query
 from paper_search.skills.intent_parser import IntentParser
@@ -104,6 +104,9 @@ def test_words_with_a_topic_are_not_generic(word: str) -> None:
         ("GNN for traffic", "GNN", {"graph neural network"}),
         ("COVID-19 vaccines", "COVID-19", {"SARS-CoV-2"}),
         ("heart attack", "heart attack", {"myocardial infarction"}),
+        ("electric buses", "electric buses", {"electric bus"}),
+        ("plant viruses", "plant viruses", {"plant virus"}),
+        ("screen time of toddlers", "screen time", {"screen use"}),
     ],
 )
 async def test_a_block_holds_spellings_numbers_acronyms_and_synonyms(
@@ -122,6 +125,21 @@ async def test_a_block_holds_spellings_numbers_acronyms_and_synonyms(
 )
 def test_a_spelling_is_never_invented(word: str, wrong: str) -> None:
     assert wrong not in list_spellings(word)
+
+
+@pytest.mark.parametrize(
+    ("plural", "singular"),
+    [
+        *(("buses", "bus"), ("viruses", "virus"), ("campuses", "campus"), ("sinuses", "sinus"), ("houses", "house")),
+        *(("causes", "cause"), ("abuses", "abuse"), ("uses", "use"), ("fuses", "fuse"), ("nurses", "nurse")),
+    ],
+)
+def test_a_plural_in_uses_has_the_singular_of_its_word(plural: str, singular: str) -> None:
+    assert to_singular(plural) == singular
+
+
+async def test_a_verb_before_a_noun_is_no_part_of_its_term() -> None:
+    assert [block.name for block in await list_blocks("how to monitor wildlife")] == ["monitor", "wildlife"]
 
 
 def test_each_spelling_leads_to_the_other() -> None:
