@@ -164,7 +164,8 @@ class PartOrigin(BaseModel):
     inherited: bool
     reason: str
     by_person: bool = False
-    """Whether a person set the part, in an edit or by feedback; then it stays until a person changes it."""
+    """Whether a person set the part, or an agent in place of one, in an edit or by feedback; then it stays until one
+    changes it."""
 
 
 class SearchStrategy(BaseModel):

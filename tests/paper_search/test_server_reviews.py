@@ -30,7 +30,7 @@ async def test_edits_and_decisions_of_an_agent_are_in_the_result(data_folder: Da
         strategy = reply["checkpoint"]["payload"]["strategy"]
         assert (strategy["sources"], strategy["filters"]["year_from"]) == (["alpha"], 2010)
         inherited = {origin["part"]: origin["reason"] for origin in strategy["origins"] if origin["inherited"]}
-        assert inherited["sources"] == inherited["year_from"] == "set by a person in round 1"
+        assert inherited["sources"] == inherited["year_from"] == "set by an agent in round 1"
         assert any(note.startswith("Loosened: ") for note in strategy["notes"])
 
         reply = await call_tool(client, "decide", session_id=session_id, action="approve")

@@ -162,7 +162,7 @@ class SearchRun:
         if decision.action is DecisionAction.EDIT:
             if strategy.queries != proposed.queries:
                 self._queries_edited_in = self._round
-            strategy = mark_edited_parts(proposed, strategy, self._round)
+            strategy = mark_edited_parts(proposed, strategy, self._round, by_agent=decision.by_agent)
         return strategy, None
 
     def _list_taught_terms(self, last: SearchStrategy | None) -> list[TermSuggestion]:

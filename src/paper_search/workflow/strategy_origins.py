@@ -72,11 +72,15 @@ def add_origins(
     return strategy.model_copy(update={"origins": [*_list_origins(strategy, {**claimed, **inherited}), *removed]})
 
 
-def mark_edited_parts(proposed: SearchStrategy, edited: SearchStrategy, round_number: int) -> SearchStrategy:
-    """Return the edited strategy, with the parts that the person changed in this round marked as set by a person.
+def mark_edited_parts(
+    proposed: SearchStrategy, edited: SearchStrategy, round_number: int, *, by_agent: bool = False
+) -> SearchStrategy:
+    """Return the edited strategy, with the parts that were changed in this round marked as set by a person.
 
     A list of queries that was changed is the person's as a whole: its other queries are marked as kept by a person.
+    An agent decides in place of a person, and the reasons name it.
     """
+    who = "an agent" if by_agent else "a person"
     known = _index_origins(proposed)
     before = {key: value for _, key, value in _iterate_parts(proposed)}
     texts = [get_query_text(query) for query in edited.queries]
@@ -84,7 +88,7 @@ def mark_edited_parts(proposed: SearchStrategy, edited: SearchStrategy, round_nu
     is_derived = _are_queries_derived(proposed, edited)
     mark_set, mark_kept = (
         PartOrigin(
-            part="", value="", inherited=False, reason=f"{verb} by a person in round {round_number + 1}", by_person=True
+            part="", value="", inherited=False, reason=f"{verb} by {who} in round {round_number + 1}", by_person=True
         )
         for verb in ("set", "kept")
     )
@@ -94,7 +98,7 @@ def mark_edited_parts(proposed: SearchStrategy, edited: SearchStrategy, round_nu
     marks = {**dict.fromkeys(kept, mark_kept), **dict.fromkeys(changed, mark_set)}
     origins = _list_origins(edited, {**known, **marks})
     earlier = {origin.value: origin for origin in proposed.origins if origin.part == REMOVED}
-    reason = f"removed by a person in round {round_number + 1}"
+    reason = f"removed by {who} in round {round_number + 1}"
     proposals = [] if is_derived else proposals
     now = {text: PartOrigin(part=REMOVED, value=text, inherited=False, reason=reason) for text in proposals}
     removed = [origin for text, origin in {**now, **earlier}.items() if text not in texts]
