@@ -20,13 +20,12 @@ from paper_search.sources.query_selection import select_queries
 
 NAMES = ("moss", "lichen", "copper")
 ALIKE = [ConceptBlock(name=name, variants=[name], share=0.001) for name in NAMES]
-COPPER_IS_RARE = {
+Counts = Mapping[frozenset[str], int]
+COPPER_IS_RARE: Counts = {
     frozenset(("moss", "lichen")): 700,
     frozenset(("moss", "copper")): 9,
     frozenset(("lichen", "copper")): 5,
 }
-
-Counts = Mapping[frozenset[str], int]
 
 
 def make_log(blocks: list[ConceptBlock], counts: Counts, kind: str = "boolean") -> RoundLog:
