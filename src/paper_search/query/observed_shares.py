@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from paper_search.models import ConceptBlock, RoundLog, SearchStrategy, SourceReport
-from paper_search.sources.query_selection import select_queries
+from paper_search.query.selection import select_queries
 
 _LEAST_SHARE: Final = 0.0001
 _PRIOR_WEIGHT: Final = 0.5

@@ -9,11 +9,11 @@ from paper_search.errors import SearchSourceError
 from paper_search.large_work import call_in_thread_if_large
 from paper_search.models import RawPaper, SearchConstraints, SearchStrategy, SourceReport, SourceStatus
 from paper_search.query.filters import filter_papers
+from paper_search.query.selection import select_queries
 from paper_search.review_models import ExclusionReason
 from paper_search.sources.called_source import KindSource, search_kind_source
 from paper_search.sources.distinct_count import DistinctCount
 from paper_search.sources.interfaces import ReportingSource, SearchSource, SourceResult
-from paper_search.sources.query_selection import select_queries
 from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome, select_supported_options
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import get_logger

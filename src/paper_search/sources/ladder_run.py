@@ -17,10 +17,10 @@ from paper_search.errors import (
 from paper_search.large_work import call_in_thread_if_large
 from paper_search.models import QueryReport, RawPaper, SearchQuery, SearchStrategy, SourceKind, StopReason
 from paper_search.query.filters import filter_papers
+from paper_search.query.selection import select_queries
 from paper_search.review_models import ExclusionReason
 from paper_search.sources.distinct_count import DistinctCount
 from paper_search.sources.interfaces import Page
-from paper_search.sources.query_selection import select_queries
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.text import plural
 

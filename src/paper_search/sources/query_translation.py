@@ -9,9 +9,9 @@ from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery
 from paper_search.query.boolean_query import AllOf, Node, iterate_wanted_terms, parse_search_query
 from paper_search.query.filters import has_year_limit
+from paper_search.query.selection import is_query_received, select_queries
 from paper_search.source_labels import get_source_label
 from paper_search.sources.interfaces import SourceDefinition
-from paper_search.sources.query_selection import is_query_received, select_queries
 from paper_search.sources.registry import KNOWN, load_known_or_installed_definition
 from paper_search.sources.request_texts import build_first_requests, explain_missing_requests, find_query_text
 from uraniborg.kernel.logging import get_logger, redact

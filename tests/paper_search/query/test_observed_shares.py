@@ -16,7 +16,7 @@ from paper_search.models import (
 )
 from paper_search.query.ladder import compose_ladder
 from paper_search.query.observed_shares import describe_new_order, observe_shares
-from paper_search.sources.query_selection import select_queries
+from paper_search.query.selection import select_queries
 
 NAMES = ("moss", "lichen", "copper")
 ALIKE = [ConceptBlock(name=name, variants=[name], share=0.001) for name in NAMES]

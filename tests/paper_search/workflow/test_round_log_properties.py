@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import Author, PaperCollection, RawPaper, SearchStrategy, SourceReport, SourceStatus
+from paper_search.query.selection import select_queries
 from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sources.interfaces import SourceResult
-from paper_search.sources.query_selection import select_queries
 from paper_search.workflow import Checkpoint, Decision, DecisionAction, ResultPayload
 from tests.paper_search.workflow.runs import QUERY, RoundsSource, make_workflow
 from tests.paper_search.workflow.samples import make_record
