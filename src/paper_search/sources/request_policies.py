@@ -120,12 +120,11 @@ def decide_retry_or_wait_s(error: Exception) -> bool | float:
 
 def parse_retry_after(header_value: str | None, now: datetime) -> float | None:
     """Return the seconds that a Retry-After header asks for, as a number or as a date; None for other text."""
-    if not header_value:
-        return None
-    if header_value.strip().isascii() and header_value.strip().isdigit():
-        return min(float(header_value), _LONGEST_PROMISE_S)
+    value = (header_value or "").strip()
+    if value.isascii() and value.isdigit():
+        return min(float(value), _LONGEST_PROMISE_S)
     try:
-        at = parsedate_to_datetime(header_value)
+        at = parsedate_to_datetime(value)
     except (TypeError, ValueError, IndexError, OverflowError):
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)

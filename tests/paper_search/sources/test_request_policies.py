@@ -48,6 +48,8 @@ def test_a_refused_key_gives_a_hint() -> None:
     [
         ("7", 7.0),
         (" 0 ", 0.0),
+        ("0\x1f", 0.0),
+        ("\x1f", None),
         ("Wed, 01 Apr 2026 00:00:00 GMT", 30.0),
         ("Tue, 31 Mar 2026 00:00:00 GMT", 0.0),
         ("Wed, 01 Apr 2026 02:00:00 +0200", 30.0),
