@@ -201,6 +201,20 @@ def test_a_cron_line_is_installed_beside_the_others_and_removed(
     assert tab.read_bytes() == OTHERS + b"\n"
 
 
+def test_a_cron_line_that_the_user_commented_out_is_theirs(
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str
+) -> None:
+    fake_programs("crontab")
+    tab = workplace.folder / "tab"
+    assert run_pflow("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install").code == 0
+    commented = b"# " + tab.read_bytes()
+    tab.write_bytes(commented)
+    assert run_pflow("schedule", "--list", "--json").json["schedules"] == []
+    assert run_pflow("schedule", hello, "who=Ada", "--at", "fri 07:00", "--install").code == 0
+    assert run_pflow("schedule", hello, "--remove").code == 0
+    assert tab.read_bytes() == commented
+
+
 def test_a_first_crontab_is_made(run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str) -> None:
     fake_programs("crontab")
     assert run_pflow("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install").code == 0

@@ -226,6 +226,12 @@ def test_a_value_that_would_be_an_option_that_runs_code_is_refused_when_it_runs(
     assert replace_templates_by_variables(command, lambda _: "plain")[1] == {"PFLOW_1": "plain"}
 
 
+def test_a_value_after_arithmetic_is_checked_as_its_own_template() -> None:
+    values = {"n": 1, "v": "-delete"}
+    with pytest.raises(NodeFailed, match="begins with '-'"):
+        replace_templates_by_variables("echo $(( ${n} )); find ${v} -type f", lambda one: values[one.text])
+
+
 @pytest.mark.parametrize(
     "command",
     ["sed -n 1p -- ${v}", "tar -cf a.tar -- ${v}", "git commit -m ${v}", "grep ${v} file", "find . -name ${v}"],
