@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from paper_library.build.merge import Paper
-from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, make_citation_key
+from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, clean_citation_key, make_citation_key
 
 
 class CitationKeyAssigner:
@@ -20,7 +20,7 @@ class CitationKeyAssigner:
     def assign_key(self, paper: Paper) -> None:
         """Set the key of the next paper."""
         entry = paper.entry
-        given = entry.identifiers.get("bibkey", "")
+        given = clean_citation_key(entry.identifiers.get("bibkey", ""))
         earlier = self._remembered.get(paper.paper_id, "")
         if earlier and earlier not in self._taken and self._can_keep_key(earlier, given):
             paper.citation_key = earlier

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from uraniborg.kernel.bibliography.citation_keys import clean_citation_key, make_citation_key
+
 _PLACE: Final = re.compile(r"\s*\b(?:file|local-url|bdsk-file-\d+|bdsk-url-\d+)\s*=\s*(?=[{\"\w])", re.IGNORECASE)
 _HEAD: Final = re.compile(r"(?P<begin>\s*@\s*\w+\s*[{(])(?P<key>[^,={}\"()]*),")
 _NOTE: Final = re.compile(r"[\s,{]note\s*=", re.IGNORECASE)
@@ -12,11 +14,8 @@ _PAPER_ID: Final = re.compile(r"\n  paperid = \{[0-9a-f]{32}\},")
 
 def get_or_make_citation_key(metadata: dict[str, Any]) -> str:
     """Return the BibTeX key that the shelf gave to the paper; a shelf of schema 1 gave none, so it is made here."""
-    if own := metadata.get("citation_key") or metadata["identifiers"].get("bibkey"):
-        return own
-    from uraniborg.kernel.bibliography.citation_keys import make_citation_key  # few papers need it, and it is slow
-
-    return make_citation_key(metadata["authors"], metadata["year"], metadata["title"])
+    own = clean_citation_key(metadata.get("citation_key") or metadata["identifiers"].get("bibkey") or "")
+    return own or make_citation_key(metadata["authors"], metadata["year"], metadata["title"])
 
 
 def add_fields(entry: str, fields: Mapping[str, str]) -> str:

@@ -150,3 +150,25 @@ def read_all_keys(shelf: Path) -> list[str]:
     papers = json.loads("".join(library.export("", "json")))["papers"]
     library.close()
     return [paper["citation_key"] for paper in papers]
+
+
+def test_a_hostile_key_of_any_format_stays_one_key_in_the_shelf_and_in_bibtex(tmp_path: Path) -> None:
+    key = 'a}@preamble{"\\input{/etc/passwd}"}@misc{c'
+    clean = "apreambleinput/etc/passwdmiscc"
+    paper = {"title": "On kilns", "authors": ["Ada Lovelace"], "year": 1843}
+    write_papers(tmp_path / "papers.jsonl", [{**paper, "citation_key": key}])
+    csl = {"id": "x", "type": "book", "citation-key": key, "title": "On csl", "author": [{"family": "Lovelace"}]}
+    (tmp_path / "csl.json").write_text(json.dumps([csl]), encoding="utf-8")
+    note = f"---\ntitle: On notes\nauthor: Ada Lovelace\ncitekey: {json.dumps(key)}\n---\n\n# On notes\n\nText.\n"
+    (tmp_path / "note.md").write_text(note, encoding="utf-8")
+    build_shelf([tmp_path / name for name in ("papers.jsonl", "csl.json", "note.md")], tmp_path / "shelf")
+    keys = read_keys(tmp_path / "shelf")
+    assert keys.keys() == {"On kilns", "On csl", "On notes"}
+    assert all(given.removesuffix("_a").removesuffix("_b") == clean for given in keys.values())
+    library = Library.open(tmp_path / "shelf")
+    try:
+        text = library.citations([*keys.values()])
+    finally:
+        library.close()
+    assert sorted(find_bibtex_keys(text)) == sorted(keys.values())
+    assert "@preamble" not in text

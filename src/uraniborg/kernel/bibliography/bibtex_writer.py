@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
+from uraniborg.kernel.bibliography.citation_keys import clean_citation_key, make_citation_key
 from uraniborg.kernel.bibliography.latex import encode_latex, has_balanced_braces
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.bibliography.references import Reference
@@ -43,7 +44,8 @@ def _format_entry(reference: Reference, unknown_author: str, names_have_commas: 
     people = _make_author_or_editor_field(reference, unknown_author, names_have_commas)
     fields = (people, *_list_fields(reference, venue_field))
     lines = [f"  {field} = {{{value}}}" for field, value in fields if value]
-    return f"@{entry_type}{{{reference.key},\n" + ",\n".join(lines) + "\n}"
+    key = clean_citation_key(reference.key) or make_citation_key(reference.authors, reference.year, reference.title)
+    return f"@{entry_type}{{{key},\n" + ",\n".join(lines) + "\n}"
 
 
 def _make_author_or_editor_field(reference: Reference, unknown_author: str, names_have_commas: bool) -> tuple[str, str]:

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable
 
-from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.bibliography.one_line_text import fold_to_ascii, to_one_line
 
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|\\[A-Za-z]+|['’]")
 _WORD = re.compile(r"[a-z0-9]+")
 _GENERATED = re.compile(r"[a-z0-9]+_(?:\d+|nd)_[a-z0-9]+(?:_[a-z]+)?")
 _LONGEST_PIECE = 40
+_UNSAFE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\"#%(),=@\\{}~]+")
+"""Characters that end a key in BibTeX, or that LaTeX would run or treat as a comment."""
 
 
 def make_citation_key(authors: Iterable[str], year: int | None, title: str) -> str:
@@ -18,10 +19,17 @@ def make_citation_key(authors: Iterable[str], year: int | None, title: str) -> s
     `unknown`, `nd` and `untitled` stand for a piece that is missing or has no ASCII letter or digit. Lower-case
     particles (`van`, `de la`) are left out, articles at the start of a title are not.
     """
+    from uraniborg.kernel.bibliography.names import split_name  # few keys are made, and it is slow to import
+
     name = next((clean for author in authors if (clean := to_one_line(author))), "")
     family = _join_and_cut_words(_WORD.findall(fold_to_ascii(split_name(name).family))) if name else ""
     word = _join_and_cut_words(_WORD.findall(fold_to_ascii(_MARKUP.sub("", title)))[:1])
     return f"{family or 'unknown'}_{'nd' if year is None else abs(year)}_{word or 'untitled'}"
+
+
+def clean_citation_key(key: str) -> str:
+    """Return the key without characters that BibTeX or LaTeX would not read as a part of it."""
+    return _UNSAFE.sub("", key)
 
 
 def is_generated_key(key: str) -> bool:

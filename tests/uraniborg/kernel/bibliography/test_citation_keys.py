@@ -1,8 +1,16 @@
 """One scheme of citation keys for every part."""
 
 import pytest
+from bibtexparser.entrypoint import parse_string
 
-from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, is_generated_key, make_citation_key
+from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex
+from uraniborg.kernel.bibliography.citation_keys import (
+    add_key_suffix,
+    clean_citation_key,
+    is_generated_key,
+    make_citation_key,
+)
+from uraniborg.kernel.bibliography.references import Reference
 
 
 @pytest.mark.parametrize(
@@ -31,3 +39,30 @@ def test_repeated_keys_get_letters() -> None:
 @pytest.mark.parametrize("key", ["wang2023", "Wang_2023_x", "wang_x", "wang_2023_x_1", "smith:2020", ""])
 def test_keys_of_other_forms_are_not_generated_keys(key: str) -> None:
     assert not is_generated_key(key)
+
+
+HOSTILE_KEY = 'a}@preamble{"\\input{/etc/passwd}"}@misc{c'
+
+
+@pytest.mark.parametrize(
+    ("key", "clean"),
+    [
+        (HOSTILE_KEY, "apreambleinput/etc/passwdmiscc"),
+        ("one, two\n%three#~", "onetwothree"),
+        ("DBLP:conf/acl/O'Neil+2019_größe*", "DBLP:conf/acl/O'Neil+2019_größe*"),
+        (" \x00{}", ""),
+    ],
+)
+def test_a_key_loses_what_bibtex_or_latex_would_not_read_as_a_key(key: str, clean: str) -> None:
+    assert clean_citation_key(key) == clean
+    assert clean_citation_key(clean) == clean
+
+
+@pytest.mark.parametrize(
+    ("key", "written"), [(HOSTILE_KEY, "apreambleinput/etc/passwdmiscc"), ("{}", "lovelace_1843_notes")]
+)
+def test_a_hostile_key_is_one_key_in_bibtex(key: str, written: str) -> None:
+    reference = Reference(kind="other", key=key, title="Notes", authors=("Ada Lovelace",), year=1843)
+    (entry,) = (library := parse_string(write_bibtex([reference]))).entries
+    assert library.blocks == [entry]
+    assert entry.key == written
