@@ -224,3 +224,10 @@ b,0,2457259.0612193053,,0.1,36,full,1e-9
 `,
   );
 });
+
+test("an id that a spreadsheet would run is text in the saved transits", () => {
+  const transit = { number: 0, time: -1.5, ocMinutes: null, impactParameter: 0.1, durationMinutes: 36 };
+  const planet = { status: "transits", period: null, ttvHalfRangeMinutes: null };
+  const transits = [{ ...transit, kind: "full", errorSeconds: 1e-9 }];
+  expect(renderTransitsCsv({ "=1+1": { ...planet, transits } }).split("\n")[1]).toBe("'=1+1,0,-1.5,,0.1,36,full,1e-9");
+});

@@ -99,8 +99,11 @@ export function renderTransitsCsv(planets: Planets): string {
     planet.transits.map((one) => [id, ...CSV_FIELDS.map((field) => one[field] ?? "")]),
   );
   const quote = (cell: string) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  // A spreadsheet would run an id such as =1+1.
+  const neutralize = (cell: string | number) =>
+    typeof cell === "string" && /^'*\s*[=+\-@\t\r]/.test(cell) ? `'${cell}` : String(cell);
   return [["body", ...CSV_FIELDS], ...rows]
-    .map((row) => `${row.map((cell) => quote(String(cell))).join(",")}\n`)
+    .map((row) => `${row.map((cell) => quote(neutralize(cell))).join(",")}\n`)
     .join("");
 }
 

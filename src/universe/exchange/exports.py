@@ -10,6 +10,7 @@ import orjson
 
 from universe.exchange.body_columns import COLUMNS, KEPLER, PHYSICAL, TEXT
 from universe.exchange.votable import render_votable
+from uraniborg.kernel.csv_cells import neutralize_formula
 from uraniborg.kernel.errors import InvalidInput
 
 ExportFormat = Literal["json", "csv", "votable", "rebound", "rebound-csv"]
@@ -67,7 +68,7 @@ def render_export(
     out.write(f"# {head}; bodies without a true orbit are left out\n")
     writer = csv.DictWriter(out, list(COLUMNS), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: neutralize_formula(cell) for name, cell in row.items()} for row in rows)
     return out.getvalue().encode()
 
 

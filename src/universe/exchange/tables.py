@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 import orjson
 
 from universe.exchange.errors import ImportRefused
+from uraniborg.kernel.csv_cells import restore_cell
 
 MAX_BYTES: Final = 64_000_000
 MAX_ROWS: Final = 100_000
@@ -105,7 +106,10 @@ def parse_csv(text: str) -> Table:
             )
             continue
         table.rows.append(
-            (number, {name: cell.strip() for name, cell in zip(header, cells, strict=True) if cell.strip()})
+            (
+                number,
+                {name: restore_cell(cell.strip()) for name, cell in zip(header, cells, strict=True) if cell.strip()},
+            )
         )
     return table
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from universe.nbody.initial_conditions import InitialConditions
 from universe.orbits.units import G
+from uraniborg.kernel.csv_cells import neutralize_formulas
 
 FRAME: Final = "barycentric; x and y in the reference plane of the system, z towards its pole, right-handed"
 UNITS: Final = "AU, days, solar masses"
@@ -79,7 +80,7 @@ def render_start_csv(start: InitialConditions, *, universe_id: str, version: int
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(_COLUMNS)
     for key, name, mass, position, velocity in _list_body_rows(start):
-        rows.writerow([key, name, repr(mass), *map(repr, position), *map(repr, velocity)])
+        rows.writerow([*neutralize_formulas([key, name]), repr(mass), *map(repr, position), *map(repr, velocity)])
     return out.getvalue()
 
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from universe.terminal.console import escape_text, make_console
+from uraniborg.kernel.csv_cells import neutralize_formulas
 from uraniborg.kernel.paragraphs import print_paragraph
 
 _MAX_ROWS: Final = 12
@@ -179,7 +180,7 @@ def _render_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows(map(neutralize_formulas, rows))
     return text.getvalue().encode()
 
 

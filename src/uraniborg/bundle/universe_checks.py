@@ -16,6 +16,7 @@ from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable, parse_json
 from uraniborg.bundle.search_checks import read_bibtex_keys
 from uraniborg.bundle.value_table import list_value_rows
+from uraniborg.kernel.csv_cells import restore_cell
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
@@ -122,7 +123,10 @@ def _shorten(value: Any) -> str:
 def _check_values(bundle: Bundle, path: str, state: Plain) -> Check:
     """Compare the table with one computed from the state. The texts of papers are not in the bundle."""
     try:
-        stored = list(csv.DictReader(io.StringIO(bundle.read(path).decode(), newline="")))
+        rows = csv.DictReader(io.StringIO(bundle.read(path).decode(), newline=""))
+        stored = [
+            {name: restore_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in rows
+        ]
     except (Unreadable, UnicodeDecodeError, csv.Error) as exc:
         return Check(path, "differs", f"cannot be read: {exc}")
     computed = {(row["body"], row["field"], row["value"]): row for row in list_value_rows(state, None)}

@@ -9,6 +9,7 @@ from universe.claims import PaperTextReader
 from universe.domain.units import get_field_unit, has_astronomical_body
 from universe.provenance.value_status import compute_value_status
 from uraniborg.bundle.pieces import Plain
+from uraniborg.kernel.csv_cells import neutralize_formula
 
 FIELDS: Final = (
     "mass", "radius", "kepler.period", "kepler.osculatingPeriod", "kepler.semiMajorAxis", "kepler.eccentricity",
@@ -63,5 +64,5 @@ def write_value_table(rows: Sequence[Plain]) -> str:
     out = io.StringIO(newline="")
     table: csv.DictWriter[str] = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     table.writeheader()
-    table.writerows(rows)
+    table.writerows({name: neutralize_formula(cell) for name, cell in row.items()} for row in rows)
     return out.getvalue()

@@ -1,5 +1,6 @@
 """A system that is exported and imported again is the same."""
 
+import csv
 import math
 from typing import Any
 
@@ -52,6 +53,18 @@ def test_shipped_systems_come_back_from_tables(name: str, format_name: ExportFor
     start, again = make_initial_conditions(state), make_initial_conditions(made)
     order = [again.ids.index(key) for key in start.ids]
     assert np.array_equal(start.positions, again.positions[order])
+
+
+def test_a_name_that_a_spreadsheet_would_run_is_text_in_the_table_and_comes_back() -> None:
+    state = load_system("trappist-1")
+    name = '=HYPERLINK("http://x";"TRAPPIST-1")'
+    body = next(iter(state["stars"].values()))
+    body["name"] = name
+    table = render_export(state, "csv", universe_id="u", name="U", version=3).decode()
+    cells = [cell for row in csv.reader(table.splitlines()[1:]) for cell in row]
+    assert f"'{name}" in cells
+    assert not [cell for cell in cells if cell.startswith(("=", "@", "+"))]
+    assert travel(state, "csv")["stars"][body["id"]]["name"] == name
 
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=12)
