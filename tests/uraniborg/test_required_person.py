@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.deciders import PersonRequired, check_person_decides, load_decider_settings
 from uraniborg.kernel.inbox import Decision, Inbox
 
@@ -137,3 +138,24 @@ def test_the_setting_is_read_from_the_settings_file_but_not_from_a_dotenv_file(
     assert load_decider_settings().require_person
     (home / ".env").write_text("URANIBORG_REQUIRE_PERSON=0\n")
     assert load_decider_settings().require_person
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("URANIBORG_REQUIRE_PERSON", "0"), ("URANIBORG_REQUIRE_PERSON", ""), ("URANIBORG_CONFIG", os.devnull)],
+)
+def test_the_environment_does_not_overrule_a_settings_file_that_demands_a_person(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.delenv("URANIBORG_REQUIRE_PERSON")
+    (home / "config").mkdir()
+    (home / "config" / "uraniborg.toml").write_text("[decisions]\nrequire_person = true\n")
+    monkeypatch.setenv(name, value)
+    assert load_decider_settings().require_person
+    done = subprocess.run(COMMAND, capture_output=True, start_new_session=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode != 0
+    assert read_decision(home) is None
+
+
+def test_child_processes_inherit_the_demand_for_a_person(home: Path) -> None:
+    assert build_child_environment()["URANIBORG_REQUIRE_PERSON"] == "1"

@@ -1,11 +1,12 @@
 """Who may decide: by default everyone, and with a setting only a person."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from uraniborg.kernel.errors import Refused
-from uraniborg.kernel.settings import LoadedSettings, read_settings
+from uraniborg.kernel.settings import HOME, LoadedSettings, read_settings
 
 SECTION: Final = "decisions"
 ALIASES: Final = {"URANIBORG_REQUIRE_PERSON": "require_person"}
@@ -35,8 +36,15 @@ class PersonRequired(Refused):
 
 
 def load_decider_settings() -> DeciderSettings:
-    """Return the settings. Raise InvalidConfig."""
-    return read_config().settings
+    """Return the settings. Raise InvalidConfig.
+
+    The environment can demand a person, too, but cannot overrule the settings file of the user.
+    """
+    settings = read_config().settings
+    if settings.require_person:
+        return settings
+    folders = {HOME: os.environ[HOME]} if os.environ.get(HOME) else {}
+    return read_config(folders).settings
 
 
 def read_config(env: Mapping[str, str] | None = None) -> LoadedSettings[DeciderSettings]:
