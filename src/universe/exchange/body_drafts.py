@@ -50,12 +50,17 @@ def make_id(name: str, used: Container[str]) -> str:
     """Return an id made of the name, with a number if the id is used."""
     folded = unicodedata.normalize("NFKD", name).casefold()
     plain = _NOT_IN_ID.sub("-", "".join(char for char in folded if not unicodedata.combining(char))).strip("-")
-    base = made = plain[:_ID_CHARS] or "body"
-    number = 1
-    while made in used:
-        number += 1
-        made = f"{base}-{number}"
-    return made
+    base = plain[:_ID_CHARS] or "body"
+    if base not in used:
+        return base
+    # Thousands of bodies can have one name: look for the first free number by halving.
+    below, free = 1, 2
+    while f"{base}-{free}" in used:
+        below, free = free, 2 * free
+    while free - below > 1:
+        middle = (below + free) // 2
+        below, free = (middle, free) if f"{base}-{middle}" in used else (below, middle)
+    return f"{base}-{free}"
 
 
 def choose_star_color(teff: float | None) -> str:

@@ -51,12 +51,10 @@ def import_body_table(table: Table, format_name: str) -> ImportReport:
         report.note(f"Columns that are not known were left out: {', '.join(ignored)[:500]}.")
     drafts = _link_parents(_read_drafts(table, report), report)
     complete = _complete_orbits(drafts, report)
-    for root in [draft for draft in complete if draft.parent is None]:
-        members = _list_descendants(root, complete)
-        state = make_state(members)
-        times = [parse_number(cells, "time_days") for _, cells in table.rows]
-        state["time"] = next((time for time in times if time is not None), 0)
-        report.systems.append(ImportedSystem(root.name, state, len(members)))
+    times = (parse_number(cells, "time_days") for _, cells in table.rows)
+    time = next((time for time in times if time is not None), 0)
+    for members in _group_by_root(complete):
+        report.systems.append(ImportedSystem(members[0].name, {**make_state(members), "time": time}, len(members)))
     report.note_assumptions()
     return report.require_systems()
 
@@ -194,30 +192,31 @@ def _read_kepler_block(cells: Row) -> dict[str, Any] | None:
 
 def _link_parents(drafts: Sequence[tuple[int, BodyDraft]], report: ImportReport) -> list[BodyDraft]:
     """Return the bodies whose parents exist, parents first. A parent is named by its id or its name."""
+    ids = {draft.id for _, draft in drafts}
     by_name: dict[str, list[BodyDraft]] = {}
     for _, draft in drafts:
-        for key in {draft.id, draft.name}:
-            by_name.setdefault(key, []).append(draft)
-    waiting: list[tuple[int, BodyDraft]] = []
-    placed: dict[str, BodyDraft] = {}
+        by_name.setdefault(draft.name, []).append(draft)
+    children: dict[str | None, list[tuple[int, BodyDraft]]] = {}
     for number, draft in drafts:
-        found = by_name.get(draft.parent or "", [])
-        exact = [one for one in found if one.id == draft.parent]
-        if draft.parent is not None and len(exact or found) != 1:
-            count = "no body" if not found else f"{len(found)} bodies"
-            report.skip(number, draft.name, f"{count} of the table has the id or name of its parent, '{draft.parent}'")
-            continue
-        if draft.parent is not None:
-            draft.parent = (exact or found)[0].id
-            waiting.append((number, draft))
-        else:
-            placed[draft.id] = draft
-    while ready := [(number, draft) for number, draft in waiting if draft.parent in placed]:
-        placed |= {draft.id: draft for _, draft in ready}
-        waiting = [(number, draft) for number, draft in waiting if draft.id not in placed]
-    for number, draft in waiting:
+        if draft.parent is not None and draft.parent not in ids:
+            found = by_name.get(draft.parent, [])
+            if len(found) != 1:
+                count = f"{len(found)} bodies" if found else "no body"
+                reason = f"{count} of the table has the id or name of its parent, '{draft.parent}'"
+                report.skip(number, draft.name, reason)
+                continue
+            draft.parent = found[0].id
+        children.setdefault(draft.parent, []).append((number, draft))
+    placed: list[BodyDraft] = []
+    generation = children.pop(None, [])
+    while generation:
+        placed += [draft for _, draft in generation]
+        generation = sorted(
+            (child for _, draft in generation for child in children.pop(draft.id, ())), key=lambda child: child[0]
+        )
+    for number, draft in sorted((one for group in children.values() for one in group), key=lambda one: one[0]):
         report.skip(number, draft.name, "its parent was skipped, or the parents form a ring")
-    return list(placed.values())
+    return placed
 
 
 def _complete_orbits(drafts: Sequence[BodyDraft], report: ImportReport) -> list[BodyDraft]:
@@ -289,12 +288,14 @@ def _complete_orbit(draft: BodyDraft, mass: float) -> None:
         draft.physical["unknown"] = unknown
 
 
-def _list_descendants(root: BodyDraft, drafts: Sequence[BodyDraft]) -> list[BodyDraft]:
-    family = {root.id}
-    for draft in drafts:  # parents come first
-        if draft.parent in family:
-            family.add(draft.id)
-    return [draft for draft in drafts if draft.id in family]
+def _group_by_root(drafts: Sequence[BodyDraft]) -> list[list[BodyDraft]]:
+    """Return each body without a parent with all bodies below it. Parents come first in `drafts`."""
+    families: dict[str, list[BodyDraft]] = {}
+    for draft in drafts:
+        family = [] if draft.parent is None else families[draft.parent]
+        family.append(draft)
+        families[draft.id] = family
+    return [families[draft.id] for draft in drafts if draft.parent is None]
 
 
 def _read_object(cells: Row, column: str) -> dict[str, Any]:

@@ -245,7 +245,7 @@ def _make_planet(
     if orbit.plane:
         assumed["kepler.longitudeOfAscendingNode"] = "the node on the sky is not known, and was set to 0"
     return BodyDraft(
-        make_id(row.name, {*used, star.id}),
+        make_id(row.name, used),
         row.name,
         "planet",
         mass or 0.0,

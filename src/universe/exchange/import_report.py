@@ -43,6 +43,10 @@ class ImportReport:
     systems: list[ImportedSystem] = field(default_factory=list[ImportedSystem])
     skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     notes: list[str] = field(default_factory=list[str])
+    _noted: set[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._noted = set(self.notes)
 
     def skip(self, row: int | None, name: str, reason: str) -> None:
         """Record that a row, or a body without a row, was left out."""
@@ -50,7 +54,8 @@ class ImportReport:
 
     def note(self, text: str) -> None:
         """Record an assumption or a fact that the reader should know, once."""
-        if text not in self.notes:
+        if text not in self._noted:
+            self._noted.add(text)
             self.notes.append(text)
 
     def note_assumptions(self, plane: str = "the reference plane") -> None:

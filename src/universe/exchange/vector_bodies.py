@@ -89,25 +89,22 @@ def _find_parents(ordered: Sequence[VectorBody]) -> list[int | None]:
     Bodies are sorted by mass, the heaviest first.
     """
     parents: list[int | None] = [None]
-    reach = [math.inf]
+    reach = np.full(len(ordered), math.inf)
+    masses = np.array([body.mass for body in ordered])
+    positions, velocities = (np.array([getattr(body, name) for body in ordered]) for name in ("position", "velocity"))
     for index, body in enumerate(ordered[1:], start=1):
-        bound = [
-            (float(np.linalg.norm(body.position - other.position)), number)
-            for number, other in enumerate(ordered[:index])
-            if number == 0 or _is_bound(body, other, reach[number])
-        ]
-        distance, parent = min(bound)
-        if not distance > 0:
+        distances = np.linalg.norm(positions[:index] - body.position, axis=1)
+        speeds = np.linalg.norm(velocities[:index] - body.velocity, axis=1)
+        is_near = (distances > 0) & (distances < reach[:index])
+        is_near[is_near] = speeds[is_near] ** 2 / 2 < G * (body.mass + masses[:index][is_near]) / distances[is_near]
+        is_near[0] = True
+        parent = int(np.argmin(np.where(is_near, distances, math.inf)))
+        if not distances[parent] > 0:
             raise ValueError(f"'{body.name[:60]}' and '{ordered[parent].name[:60]}' are in the same position")
         parents.append(parent)
-        reach.append(distance * math.cbrt(body.mass / (3 * ordered[parent].mass)) if ordered[parent].mass else 0.0)
+        heavier = ordered[parent].mass
+        reach[index] = distances[parent] * math.cbrt(body.mass / (3 * heavier)) if heavier else 0.0
     return parents
-
-
-def _is_bound(body: VectorBody, other: VectorBody, reach: float) -> bool:
-    distance = float(np.linalg.norm(body.position - other.position))
-    speed = float(np.linalg.norm(body.velocity - other.velocity))
-    return 0 < distance < reach and speed**2 / 2 < G * (body.mass + other.mass) / distance
 
 
 def _compute_size(body: VectorBody, parent: VectorBody) -> float:

@@ -45,11 +45,13 @@ def import_vector_table(table: Table, units: VectorUnits | None) -> ImportReport
     for number, problem in table.problems:
         report.skip(number, "", problem)
     bodies: list[VectorBody] = []
+    used: set[str] = set()
     rows_of_names: dict[str, int] = {}
     for number, cells in table.rows:
         name = cells.get("name") or cells.get("id") or cells.get("hash") or f"body {number}"
         try:
-            bodies.append(_read_body(cells, name, units, [body.id for body in bodies]))
+            bodies.append(_read_body(cells, name, units, used))
+            used.add(bodies[-1].id)
             report.note_repeated_name(name, number, bodies[-1].id, rows_of_names)
         except ValueError as exc:
             report.skip(number, name, str(exc))
@@ -66,7 +68,7 @@ def import_vector_table(table: Table, units: VectorUnits | None) -> ImportReport
     return report.require_systems()
 
 
-def _read_body(cells: Row, name: str, units: VectorUnits, used: list[str]) -> VectorBody:
+def _read_body(cells: Row, name: str, units: VectorUnits, used: set[str]) -> VectorBody:
     mass_factor, length, speed = _SCALES[units]
     mass = parse_number(cells, "m" if "m" in cells else "mass")
     values = [parse_number(cells, column) for column in _STATE]

@@ -94,3 +94,18 @@ def test_the_source_of_a_row_is_that_of_its_values() -> None:
         "basis": "kepler.period",
     }
     assert "sources" not in stars["a"]
+
+
+def test_bodies_with_one_name_are_numbered_without_gaps_and_each_star_is_a_system() -> None:
+    table = "\n".join(["name,mass_solar", *["same,1"] * 300]).encode()
+    report = import_systems([table])
+    ids = [key for system in report.systems for key in system.state["stars"]]
+    assert ids == ["same", *(f"same-{number}" for number in range(2, 301))]
+    assert len(report.notes) == 299
+
+
+def test_a_long_chain_of_moons_in_any_order_is_one_system() -> None:
+    rows = [f"b{number + 1},b{number},1e-6,10" for number in range(200)]
+    report = import_systems(["\n".join(["name,parent,mass_solar,period_days", *reversed(rows), "b0,,1,"]).encode()])
+    assert [system.rows for system in report.systems] == [201]
+    assert report.skipped == []
