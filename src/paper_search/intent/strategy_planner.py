@@ -42,12 +42,16 @@ from paper_search.query.boolean_query import Node, iterate_wanted_terms, parse_q
 from paper_search.query.ladder import MOST_LEARNED, compose_ladder
 from paper_search.query.observed_shares import describe_new_order, observe_shares
 from paper_search.query.rendering import normalise_query, parse_phrase
+from paper_search.text import split_words
+from uraniborg.kernel.text import plural
 
 MAX_QUERIES: Final = 3
 LOOSENED: Final = "asks for less than the last query"
 TIGHTENED: Final = "asks for more than the last query"
 _BEST_TAUGHT: Final = 4
 """The number of taught terms that stay in every plan."""
+_MOST_TITLES: Final = 8
+"""The number of titles of included papers in a plan; those of later rounds have the others."""
 _OFTEN: Final = 2
 """Other taught terms leave the plan after as many rounds."""
 _WIDER: Final = frozenset({Direction.WIDER, Direction.MORE})
@@ -150,15 +154,25 @@ def _plan_ladder(
         draft.blocks, draft.reason = drop_least_specific(blocks), LOOSENED
     elif given.taught or latest.wanted:
         draft.reason = "adds what the feedback and the papers ask for"
-    draft.queries = compose_ladder(draft.blocks, excluded, list_question_words(intent.topic))
+    titles = [] if directions & _NARROWER else _select_titles(given)
+    draft.queries = compose_ladder(draft.blocks, excluded, list_question_words(intent.topic), titles)
     if directions & _NARROWER:
         draft.queries, draft.reason = _keep_strict_queries(draft.queries, last), TIGHTENED
         draft.notes.append("Only the strict queries are searched.")
     if last and last.blocks:
         draft.notes += describe_block_changes(last.blocks, draft.blocks)
+        if titles:
+            draft.notes.append(f"Ranking sources also receive {plural(len(titles), 'title')} of included papers.")
         if draft.queries == last.queries:
             draft.notes.append("The queries are those of the last round; sources continue with papers that are new.")
     return draft
+
+
+def _select_titles(given: QueryBuilderInput) -> list[str]:
+    """Return the words of the last titles of included papers that no earlier plan searched for."""
+    searched = {tuple(query.keywords) for strategy in given.previous_strategies for query in strategy.queries}
+    titles = dict.fromkeys(map(list_question_words, given.relevant_titles))
+    return [words for words in titles if words and tuple(split_words(words)) not in searched][-_MOST_TITLES:]
 
 
 def _select_taught(taught: Sequence[TermSuggestion], previous: Sequence[SearchStrategy]) -> list[TermSuggestion]:

@@ -33,12 +33,16 @@ _LEARNED_WORDS: Final = 6
 
 
 def compose_ladder(
-    blocks: Sequence[ConceptBlock], excluded: Sequence[Node] = (), question_words: str = ""
+    blocks: Sequence[ConceptBlock],
+    excluded: Sequence[Node] = (),
+    question_words: str = "",
+    titles: Iterable[str] = (),
 ) -> list[SearchQuery]:
     """Return the queries for the active blocks, the strictest first; the same text never twice.
 
     Queries with learned blocks come first: they find what the words of the question miss. Every query excludes the
-    `excluded` nodes. `question_words` are all words of the question, for ranking sources that need more papers.
+    `excluded` nodes. `question_words` are all words of the question, for ranking sources that need more papers;
+    `titles` are the words of papers' titles, for ranking sources that look for papers like these.
     """
     active = [block for block in blocks if block.active]
     asked = sorted((block for block in active if not block.learned), key=_get_share)
@@ -58,6 +62,10 @@ def compose_ladder(
             text = f"{words} {minus}".strip()
             query = SearchQuery(keywords=names, boolean_query="", words=text, rung=rung, blocks=names)
             queries.setdefault(("", " ".join(split_words(text))), query)
+    for title in titles:
+        text = f"{title} {minus}".strip()
+        like = SearchQuery(keywords=split_words(title), boolean_query="", words=text)
+        queries.setdefault(("", " ".join(split_words(text))), like)
     if parse_query(question_words):
         last = max((query.rung for query in queries.values() if query.words), default=-1) + 1
         text = f"{question_words} {minus}".strip()
@@ -80,7 +88,8 @@ def align_blocks_and_queries(proposed: SearchStrategy, edited: SearchStrategy) -
         has_learned = any(block.learned and block.active for block in proposed.blocks)
         texts = () if has_learned else (query.words for query in proposed.queries if query.words and query.rung > 0)
         question = next(iter(texts), "")
-        queries = compose_ladder(edited.blocks, excluded, _drop_exclusions(question))
+        titles = list_titles(proposed.queries)
+        queries = compose_ladder(edited.blocks, excluded, _drop_exclusions(question), titles)
         return edited.model_copy(update={"queries": queries})
     if not (edited.blocks and edited.blocks == proposed.blocks):
         return edited
@@ -213,6 +222,11 @@ def list_common_exclusions(queries: Sequence[SearchQuery]) -> list[Node]:
     trees = [tree for query in queries if query.boolean_query and (tree := parse_query(query.boolean_query))]
     found = [list(tree.excluded) if isinstance(tree, AllOf) else [] for tree in trees]
     return [node for node in found[0] if all(node in other for other in found)] if found else []
+
+
+def list_titles(queries: Sequence[SearchQuery]) -> list[str]:
+    """Return the titles whose words the queries send to ranking sources."""
+    return [_drop_exclusions(query.words) for query in queries if query.words and not query.blocks and not query.rung]
 
 
 def _drop_exclusions(words: str) -> str:

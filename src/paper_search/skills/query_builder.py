@@ -25,7 +25,7 @@ from paper_search.models import (
     SearchQuery,
     SearchStrategy,
 )
-from paper_search.query.ladder import compose_ladder, list_common_exclusions
+from paper_search.query.ladder import compose_ladder, list_common_exclusions, list_titles
 from paper_search.query.rendering import normalise_query, parse_phrase
 from paper_search.text import split_words
 from uraniborg.kernel.clock import Clock, SystemClock
@@ -142,7 +142,8 @@ class QueryBuilder:
         blocks = self._select_blocks(proposed.blocks, by_rule, given)
         if blocks:
             excluded = list_common_exclusions(by_rule.queries)
-            queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic))
+            titles = list_titles(by_rule.queries)
+            queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles)
         else:
             queries = _select_new_queries(proposed.queries, given.previous_strategies)
         filters, notes = correct_limits(proposed.filters, self._clock.now().date())

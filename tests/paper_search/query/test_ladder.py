@@ -67,7 +67,8 @@ def test_a_ladder_is_strict_first_and_each_query_requires_blocks_that_carry_it(
     blocks: list[ConceptBlock], excluded: list[str]
 ) -> None:
     nodes = [node for text in excluded if (node := parse_phrase(text))]
-    queries = compose_ladder(blocks, nodes, "all words of the question")
+    titles = ["words of a title", "words of another title"]
+    queries = compose_ladder(blocks, nodes, "all words of the question", titles)
     by_name = {block.name: block for block in blocks}
     active = {block.name for block in blocks if block.active}
     asked = [block for block in blocks if block.active and not block.learned]

@@ -24,6 +24,7 @@ from paper_search.models import (
     UserFeedback,
 )
 from paper_search.query.boolean_query import iterate_wanted_terms, parse_query
+from paper_search.query.ladder import align_blocks_and_queries
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
 from paper_search.text import split_words
@@ -329,7 +330,8 @@ async def test_taught_terms_become_learned_blocks_and_nothing_is_excluded_by_gue
     )
     learned = get_blocks(strategy, learned=True)
     assert [(block.name, block.reason) for block in learned] == [(entry.term, entry.reason) for entry in taught]
-    assert [f"Added: “{entry.term}” ({entry.reason})." for entry in taught] == strategy.notes
+    added = [f"Added: “{entry.term}” ({entry.reason})." for entry in taught]
+    assert [*added, "Ranking sources also receive 2 titles of included papers."] == strategy.notes
     assert not any("NOT" in boolean for boolean in list_boolean_queries(strategy))
     assert not any("traffic" in text for text in (*list_boolean_queries(strategy), *list_words(strategy)))
 
@@ -583,6 +585,21 @@ async def test_every_query_parses_and_is_balanced(
         assert boolean.count("(") == boolean.count(")")
         assert boolean.count('"') % 2 == 0
     assert len(list_boolean_queries(first)) == len(set(list_boolean_queries(first)))
+
+
+async def test_ranking_sources_receive_titles_of_included_papers_that_no_earlier_plan_had() -> None:
+    names = ["sea", "lake", "river", "cloud", "glacier", "shelf", "frazil", "pancake", "anchor", "needle"]
+    titles = [f"Melting of {name} ice" for name in names]
+    expected = [f"melting {name} ice" for name in names]
+    first = await build_strategy("black ice on roads")
+    second = await build_strategy("black ice on roads", previous_strategies=[first], relevant_titles=titles)
+    third = await build_strategy("black ice on roads", previous_strategies=[first, second], relevant_titles=titles)
+    assert [text for text in list_words(second) if "melting" in text] == expected[2:]
+    assert [text for text in list_words(third) if "melting" in text] == expected[:2]
+    assert "Ranking sources also receive 8 titles of included papers." in second.notes
+    assert not [text for text in list_boolean_queries(second) if "melting" in text]
+    edited = align_blocks_and_queries(second, second.model_copy(update={"blocks": second.blocks[:1]}))
+    assert [text for text in list_words(edited) if "melting" in text] == expected[2:]
 
 
 class Model:
