@@ -43,6 +43,8 @@ def copy_file(source: Path, target: Path) -> None:
 def find_database_damage(path: Path) -> str | None:
     """Return the first problem that SQLite finds in a database, or None. Change no file; servers may run."""
     is_in_use = _has_log(path)
+    if not is_in_use and path.stat().st_size == 0:  # an empty file is a database without tables to SQLite
+        return "the file is empty"
     # A connection that only reads would create a log and leave it.
     problem = _run_quick_check(path, "mode=ro" if is_in_use else "immutable=1")
     if problem and not is_in_use and _has_log(path):  # a server has opened it meanwhile

@@ -116,6 +116,19 @@ def test_a_damaged_database_is_a_failure_with_the_remedy(home: Path) -> None:
     assert "uraniborg restore" in check.hint
 
 
+def test_an_empty_file_in_place_of_a_database_is_a_failure(home: Path) -> None:
+    with closing(Inbox()) as inbox:
+        inbox.put("q", "pflow", "approval", "s", {})
+    database = home / "data" / "inbox.db"
+    for file in database.parent.glob("inbox.db-*"):
+        file.unlink()
+    database.write_bytes(b"")
+    (check,) = find_checks("failure")
+    assert (check.name, check.topic) == ("inbox", "databases")
+    assert "the file is empty" in check.detail
+    assert "uraniborg restore" in check.hint
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
 def test_data_that_others_may_read_are_a_warning(home: Path) -> None:
     (home / "data" / "universe").mkdir(parents=True)

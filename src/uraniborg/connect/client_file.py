@@ -4,6 +4,7 @@ import difflib
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -39,8 +40,7 @@ class FileChange:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             if self.file.exists():
-                backup = self.file.with_name(f"{self.file.name}.before-uraniborg")
-                shutil.copy2(self.file, backup)
+                backup = _copy_to_new_file(self.file, self.file.with_name(f"{self.file.name}.before-uraniborg"))
         except OSError as exc:
             raise Unwritable(
                 f"'{display_path(self.file)}' was not changed: {exc.strerror} ({exc.filename}).",
@@ -48,6 +48,20 @@ class FileChange:
             ) from exc
         write_output(self.file, self.after)
         return backup
+
+
+def _copy_to_new_file(file: Path, wanted: Path) -> Path:
+    """Copy the file to `wanted`, or with a number behind the name if that exists. Follow no link. Return the copy."""
+    for number in count(1):
+        copy = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
+        try:
+            with file.open("rb") as source, copy.open("xb") as target:
+                shutil.copyfileobj(source, target)
+        except FileExistsError:
+            continue
+        shutil.copystat(file, copy)
+        return copy
+    raise AssertionError
 
 
 def plan_addition(client: Client, entries: Mapping[str, Entry]) -> FileChange:

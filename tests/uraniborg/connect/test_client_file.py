@@ -139,6 +139,20 @@ def test_a_moved_installation_renews_the_path_and_keeps_what_the_person_added(cl
     assert entry[key] == ({"KEY": "1"} if client.format == "json" else 9)
 
 
+def test_a_second_change_keeps_the_first_backup_and_writes_through_no_link(tmp_path: Path) -> None:
+    file, other = tmp_path / "mcp.json", tmp_path / "other"
+    other.write_text("of somebody else")
+    file.write_text("first")
+    first = FileChange(file, "first", "second").write_with_backup()
+    (tmp_path / "mcp.json.before-uraniborg-2").symlink_to(other)
+    second = FileChange(file, "second", "third").write_with_backup()
+    assert first is not None
+    assert second is not None
+    assert (first.name, first.read_text()) == ("mcp.json.before-uraniborg", "first")
+    assert (second.name, second.read_text()) == ("mcp.json.before-uraniborg-3", "second")
+    assert other.read_text() == "of somebody else"
+
+
 def test_the_file_before_a_change_is_kept_as_a_backup(client: Client) -> None:
     backup = plan_addition(client, {"paper-search": client.make_entry(SERVERS[0])}).write_with_backup()
     assert backup is not None
