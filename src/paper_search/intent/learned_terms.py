@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from paper_search.intent.topic_words import estimate_share, is_generic
+from paper_search.intent.topic_words import estimate_share, is_teachable
 from paper_search.models import TermSuggestion
 from paper_search.relevance.marks_model import fit_marks
 from paper_search.text import extract_terms, split_words
@@ -18,10 +18,6 @@ _MOST_SEPARATING: Final = 40
 _LEAST_PAPERS: Final = 3
 _LEAST_MARKED: Final = 2
 _SHORTEST: Final = 3
-_NEVER_TAUGHT: Final = frozenset(
-    {"online", "offline", "internet", "website", "copyright", "reserved", "rights", "publisher"}
-)
-"""Words that abstracts of all fields contain although questions may ask for them."""
 
 
 def suggest_terms(
@@ -48,7 +44,7 @@ def suggest_terms(
     return [
         TermSuggestion(term=spelled[stem], reason=f"in {counts[stem]} of the {len(best)} {group}")
         for stem in terms
-        if _is_teachable(spelled[stem])
+        if is_teachable(spelled[stem])
     ][:MOST_TERMS]
 
 
@@ -74,9 +70,10 @@ def separate_terms(included: Sequence[str], excluded: Sequence[str], known: Iter
         for stem, weight in sorted(model.weights.items(), key=lambda pair: (-pair[1], pair[0]))
         if weight > 0
         and held[stem] >= min(_LEAST_MARKED, len(included))
+        and held[stem] / len(included) > refused[stem] / len(excluded)
         and stem not in taken
         and _is_informative(stem)
-        and _is_teachable(spelled[stem])
+        and is_teachable(spelled[stem])
     ]
     of_excluded = f"of {len(excluded)} excluded"
     return [
@@ -86,10 +83,6 @@ def separate_terms(included: Sequence[str], excluded: Sequence[str], known: Iter
         )
         for stem in terms[:_MOST_SEPARATING]
     ]
-
-
-def _is_teachable(word: str) -> bool:
-    return not is_generic(word) and word.casefold() not in _NEVER_TAUGHT
 
 
 def _is_informative(stem: str) -> bool:

@@ -1,7 +1,8 @@
 """Which words carry a topic, how rare words are, and how words are written: data files, read once.
 
-`generic_words.txt` lists words without a topic, `word_counts.txt` in how many papers words and pairs of words occur,
-`spellings.txt` pairs of British and American spellings, `synonyms.txt` groups of terms that mean the same.
+`generic_words.txt` lists words without a topic, `untaught_words.txt` words that papers never teach, `word_counts.txt`
+in how many papers words and pairs of words occur, `spellings.txt` pairs of British and American spellings,
+`synonyms.txt` groups of terms that mean the same.
 """
 
 from collections.abc import Iterator, Sequence
@@ -55,10 +56,15 @@ class _Counts(NamedTuple):
 def is_generic(word: str) -> bool:
     """Return True for a word without a topic, in any inflection: study, effectiveness, measured."""
     folded = word.casefold()
-    if folded in STOP_WORDS or folded in _load_generic_words():
+    if folded in STOP_WORDS or folded in _load_words("generic_words.txt"):
         return True
     stems = extract_terms(word)
     return len(stems) < 2 and _load_generic_stems().issuperset(stems)  # low-resource has a topic, low and resource none
+
+
+def is_teachable(word: str) -> bool:
+    """Return True for a word that papers may teach: with a topic, and none that the abstracts of all fields contain."""
+    return not is_generic(word) and word.casefold() not in _load_words("untaught_words.txt")
 
 
 def estimate_share(term: str) -> float:
@@ -150,14 +156,14 @@ def _load_spelling_pairs() -> Sequence[tuple[str, str]]:
     return [(british, american) for british, american in (line.split() for line in _iterate_lines("spellings.txt"))]
 
 
-@lru_cache(maxsize=1)
-def _load_generic_words() -> frozenset[str]:
-    return frozenset(word for line in _iterate_lines("generic_words.txt") for word in line.split())
+@lru_cache(maxsize=2)
+def _load_words(name: str) -> frozenset[str]:
+    return frozenset(word for line in _iterate_lines(name) for word in line.split())
 
 
 @lru_cache(maxsize=1)
 def _load_generic_stems() -> frozenset[str]:
-    return frozenset(stem for word in _load_generic_words() for stem in extract_terms(word))
+    return frozenset(stem for word in _load_words("generic_words.txt") for stem in extract_terms(word))
 
 
 @lru_cache(maxsize=1)

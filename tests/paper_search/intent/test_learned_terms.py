@@ -41,6 +41,22 @@ def test_words_of_the_question_and_words_without_a_topic_are_never_suggested_or_
         assert not any(re.match(r"\d", entry.term) for entry in found)
 
 
+WRITING = "two especially https www github com along tested reveals respectively additional copyright licence"
+
+
+def test_numbers_addresses_and_words_of_writing_are_never_taught() -> None:
+    best = [f"Cryovolcanism {WRITING} {number}" for number in range(20)]
+    others = [f"Sourdough {number}" for number in range(30)]
+    for found in (suggest_terms(best, others, []), separate_terms(best, others, []), separate_terms(best, [], [])):
+        assert list_terms(found) == ["cryovolcanism"]
+
+
+def test_a_term_that_excluded_papers_have_as_often_is_not_taught() -> None:
+    included = ["Cryovolcanism, plumes, plumes, plumes of Triton", "Cryovolcanism and plumes", "Cryovolcanism of moons"]
+    excluded = ["Sourdough and plumes", "Plumes of bread", "Baking plumes"]
+    assert "plumes" not in list_terms(separate_terms(included, excluded, []))
+
+
 def test_a_term_that_all_other_results_share_is_not_suggested() -> None:
     assert "plant" not in list_terms(suggest_terms([*BEST, *OTHERS[:5]], OTHERS, []))
 
