@@ -38,6 +38,8 @@ MAX_LISTED_PAPERS: Final = 20
 """The maximum number of papers that a checkpoint lists."""
 _PAYLOAD_BYTES: Final = 18_000
 """The maximum size of the payload of a checkpoint."""
+_NAMED_QUERIES: Final = 3
+"""The number of queries that the question about a strategy names; it counts the others."""
 _LISTED_EARLIER_PAPERS: Final = 10
 """The maximum numbers of included and of excluded papers of earlier rounds that a strategy checkpoint lists."""
 _REVIEWED_PLAN_BYTES: Final = 3_000
@@ -291,8 +293,10 @@ def format_bare_question(checkpoint: Checkpoint) -> str:
 def _ask_about_payload(payload: StrategyPayload | ResultPayload) -> str:
     if isinstance(payload, StrategyPayload):
         strategy = payload.strategy
-        asked = [query.boolean_query or query.words for query in strategy.queries[:3]]
-        queries = "; ".join(f"`{clip_text(text, 300)}`" for text in asked)
+        asked = [query.boolean_query or query.words for query in strategy.queries]
+        queries = "; ".join(f"`{clip_text(text, 300)}`" for text in asked[:_NAMED_QUERIES])
+        if len(asked) > _NAMED_QUERIES:
+            queries += f" and {plural(len(asked) - _NAMED_QUERIES, 'more query', 'more queries')}"
         return (
             f"Search for {queries} in {', '.join(strategy.sources[:20]) or 'all sources'}{_describe_limits(strategy)}?"
         )
@@ -536,6 +540,8 @@ class SourceSummary(BaseModel):
     """Why the source stopped; of several queries the most serious reason."""
     short: str | None
     """What is missing, in words; None if nothing is."""
+    partial: bool
+    """Whether fewer papers were fetched than match, or the source failed after it had sent some papers."""
     calls: int
     seconds: float
     reason: str | None
@@ -551,6 +557,7 @@ def _build_source_fields(report: SourceReport, max_chars: int) -> dict[str, Any]
         fetched=count_fetched(report),
         stopped=get_stop_reason(report),
         short=describe_shortfall(report),
+        partial=report.partial,
         calls=report.calls,
         seconds=report.seconds,
         reason=clip_text(report.reason, max_chars),

@@ -82,7 +82,9 @@ OF_A_PAPER = {
     "status",
     "found_in_round",
 }
-OF_A_SOURCE = {"name", "status", "returned", "matched", "fetched", "stopped", "short", "calls", "seconds", "reason"}
+OF_A_SOURCE = {
+    *("name", "status", "returned", "matched", "fetched", "stopped", "short", "partial", "calls", "seconds", "reason"),
+}
 CJK = "潮汐加热冰卫星"
 
 
@@ -262,10 +264,28 @@ def test_a_review_lists_its_papers_with_short_fields_facets_and_counts() -> None
         "fetched": 2,
         "stopped": None,
         "short": None,
+        "partial": False,
         "calls": 1,
         "seconds": 0.5,
         "reason": None,
     }
+
+
+def test_a_source_that_sent_fewer_papers_than_match_is_partial() -> None:
+    query = QueryReport(text="moons", found=915, fetched=60, stopped=StopReason.ENOUGH)
+    report = SourceReport(
+        name="alpha",
+        status=SourceStatus.OK,
+        returned=60,
+        found=915,
+        partial=True,
+        queries=[query],
+        calls=1,
+        seconds=0.5,
+    )
+    (source,) = build_fields(make_waiting_state(make_review([make_paper(1)], [report])))["sources"]
+    assert (source["partial"], source["matched"], source["fetched"]) == (True, 915, 60)
+    assert source["short"] == "fetched 60 of 915 matches"
 
 
 def test_a_strategy_is_complete_if_it_fits() -> None:
@@ -657,3 +677,10 @@ def test_the_question_names_the_words_of_queries_for_ranking_sources() -> None:
     queries = [SearchQuery(keywords=["moons"], boolean_query="", words="icy moons")]
     asked = build_fields(make_waiting_state(make_proposal(make_strategy(queries=queries))))["summary"]
     assert "`icy moons`" in asked
+
+
+@pytest.mark.parametrize(("count", "rest"), [(3, ""), (4, " and 1 more query"), (14, " and 11 more queries")])
+def test_the_question_counts_the_queries_that_it_does_not_name(count: int, rest: str) -> None:
+    queries = [SearchQuery(keywords=[], boolean_query=f"moons AND number{number}") for number in range(count)]
+    asked = build_fields(make_waiting_state(make_proposal(make_strategy(queries=queries))))["summary"]
+    assert f"`moons AND number2`{rest} in alpha" in asked

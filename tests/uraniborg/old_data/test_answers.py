@@ -16,6 +16,7 @@ ADDED: Final[dict[str, tuple[Any, ...]]] = {
     ".checkpoint.payload.strategy.queries[].blocks": ([],),
     ".checkpoint.payload.strategy.queries[].rung": (0,),
     ".checkpoint.payload.strategy.queries[].words": ("",),
+    ".sources[].partial": (False,),
     ".sources[].stopped": (None,),
     ".sources[].short": (None, "failed"),
 }
