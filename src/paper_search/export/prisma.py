@@ -60,7 +60,7 @@ def _describe_search(flow: PrismaFlow) -> list[str]:
         f"Rounds that searched: {len(flow.rounds) or 'not logged by this version of the software'}",
     ]
     if flow.partial:
-        lines.append(f"Incomplete: {flow.incomplete_because or 'at least one source could not answer in full'}.")
+        lines.append(f"Incomplete: {flow.incomplete_because}.")
     if flow.unknown_years_kept:
         lines.append(_describe_unknown_years(flow.unknown_years_kept))
     if flow.ended_by:

@@ -34,6 +34,7 @@ LABELS: Final[Mapping[str, str]] = {
     ExclusionReason.BY_AGENT: "Excluded by an agent",
     ExclusionReason.MERGED: "Same paper as another, found later",
 }
+_INCOMPLETE: Final = "at least one source could not answer in full"
 
 
 class FlowCounts(BaseModel):
@@ -125,7 +126,7 @@ def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
         domain=metadata.domain,
         ended_by=metadata.reason,
         partial=metadata.partial,
-        incomplete_because=describe_incomplete_search(reports) if metadata.partial else "",
+        incomplete_because=(describe_incomplete_search(reports) or _INCOMPLETE) if metadata.partial else "",
         rounds=rounds,
         judged_by_person=judged_by_person,
         judged_by_agent=judged_by_agent,

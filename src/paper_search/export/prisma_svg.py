@@ -129,7 +129,8 @@ def _clip_text(text: str) -> str:
 def _draw_heading(flow: PrismaFlow) -> str:
     question = to_one_line(flow.question)
     clipped = question if len(question) <= 110 else question[:109] + "…"
-    notice = find_offline_notice(flow.notes)
+    incomplete = f"Incomplete: {flow.incomplete_because}." if flow.incomplete_because else ""
+    notice = " ".join(filter(None, (find_offline_notice(flow.notes), incomplete)))
     below = f'<text class="notice" x="20" y="44">{escape(notice)}</text>' if notice else ""
     return f'<text class="title" x="20" y="28">{escape(clipped)}</text>{below}'
 

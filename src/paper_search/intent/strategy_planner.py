@@ -216,7 +216,9 @@ def _plan_written_queries(
         fresh, reason = refiner.compose_broader(), LOOSENED
     elif feedback.wanted or feedback.authors or given.taught:
         words = [*feedback.wanted, *map(extract_family_name, feedback.authors)]
-        fresh = refiner.compose_with_terms(words, [entry.term for entry in given.taught])
+        taught = given.taught[:MOST_LEARNED]
+        fresh = refiner.compose_with_terms(words, [entry.term for entry in taught])
+        notes += [f"Added: “{entry.term}” ({entry.reason})." for entry in taught]
         reason = "adds what the feedback and the papers ask for"
     added = _select_untried(fresh, tried, 1 if directions else MAX_QUERIES)
     kept = list(refiner.compose_first_queries(())) if excluded else list(written)

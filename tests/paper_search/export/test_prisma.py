@@ -206,7 +206,9 @@ def test_the_json_log_and_the_diagram_state_the_matches_of_a_single_round() -> N
     flow = json.loads(export_prisma_json(found))
     assert flow["matches"] == flow["rounds"][0]["matches"] == {"arxiv": 4312}
     assert [query["text"] for query in flow["rounds"][0]["sources"][0]["queries"]][1] == "solar AND cells"
-    assert "arXiv (n = 200), of 4,312 matches" in read_svg_lines(export_prisma_svg(found))
+    lines = read_svg_lines(export_prisma_svg(found))
+    assert "arXiv (n = 200), of 4,312 matches" in lines
+    assert "Incomplete: fewer papers were fetched than match." in lines
     assert json.loads(export_prisma_json(make_reviewed_collection()))["matches"] == {}, "two rounds overlap"
 
 

@@ -24,7 +24,7 @@ from paper_search.models import (
     UserFeedback,
 )
 from paper_search.query.boolean_query import iterate_wanted_terms, parse_query
-from paper_search.query.ladder import align_blocks_and_queries
+from paper_search.query.ladder import MOST_LEARNED, align_blocks_and_queries
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
 from paper_search.text import split_words
@@ -497,6 +497,18 @@ async def test_a_typed_query_stays_as_typed_when_feedback_adds_to_it() -> None:
         "(alpha OR (beta AND NOT gamma)) AND snow",
     ]
     assert strategy.blocks == []
+
+
+async def test_terms_that_papers_teach_beside_a_typed_query_have_their_reasons_in_the_notes() -> None:
+    taught = [TermSuggestion(term=f"term{number}", reason=f"in {number} of 40 included papers") for number in range(40)]
+    strategy = await build_after_feedback("", query="alpha AND beta", taught=taught)
+    first, second = list_boolean_queries(strategy)
+    assert first == "alpha AND beta"
+    assert second.startswith("alpha AND beta AND (term0 OR ")
+    assert second.count("term") == MOST_LEARNED
+    assert [note for note in strategy.notes if note.startswith("Added: ")] == [
+        f"Added: “term{number}” (in {number} of 40 included papers)." for number in range(MOST_LEARNED)
+    ]
 
 
 async def test_a_typed_query_excludes_both_numbers_of_a_refused_word() -> None:
