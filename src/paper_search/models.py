@@ -141,7 +141,7 @@ class ConceptBlock(BaseModel):
     share: float | None = None
     """The estimated share of all papers that match the block: the smaller, the more specific it is."""
     word_shares: dict[str, float] = Field(default_factory=dict)
-    """The estimated share of all papers that contain each single word of the name."""
+    """The estimated share of all papers that contain each single word of the name that carries a topic."""
     reason: str = ""
     """The origin of the block, such as "from the question" or "in 14 of the 20 best papers"."""
 

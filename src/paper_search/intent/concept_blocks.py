@@ -87,12 +87,13 @@ def make_block(
             distinct.setdefault(one.casefold(), one)
     name = " or ".join(own)
     words = [word for word in split_words(name) if extract_terms(word)]
+    parts = [word for word in words if not is_generic(word)] or [name]
     return ConceptBlock(
         name=name,
         variants=list(distinct.values())[:MAX_VARIANTS],
         learned=learned,
         share=_round_share(sum({tuple(extract_terms(one)): estimate_share(one) for one in names}.values())),
-        word_shares={word: _round_share(estimate_share(word)) for word in words} if len(words) > 1 else {},
+        word_shares={part: _round_share(estimate_share(part)) for part in parts} if len(words) > 1 else {},
         reason=reason,
     )
 

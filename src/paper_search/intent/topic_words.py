@@ -2,7 +2,7 @@
 
 `generic_words.txt` lists words without a topic, `untaught_words.txt` words that papers never teach, `word_counts.txt`
 in how many papers words and pairs of words occur, `spellings.txt` pairs of British and American spellings,
-`synonyms.txt` groups of terms that mean the same.
+`synonyms.txt` groups of terms that mean the same, `terms.txt` terms of several words that stay whole.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,6 +37,7 @@ _WITHOUT_PLURAL: Final = (
         "children",
         "men",
         "people",
+        *("audio", "growth", "life", "poetry", "power", "privacy", "recognition", "safety", "syntax"),
     ),
 )
 """The endings of words that mostly have no plural."""
@@ -105,9 +106,10 @@ def list_spellings(term: str) -> list[str]:
 
 
 def read_synonym_groups() -> dict[str, tuple[str, ...]]:
-    """Return the groups of synonyms, each by its first term."""
+    """Return the groups of synonyms, each by its first term; a term without synonyms is a group of its own."""
+    terms = [term.strip() for line in _iterate_lines("terms.txt") for term in line.split(",") if term.strip()]
     groups = [tuple(part.strip() for part in line.split("=")) for line in _iterate_lines("synonyms.txt")]
-    return {first: tuple(others) for first, *others in groups}
+    return dict.fromkeys(terms, ()) | {first: tuple(others) for first, *others in groups}
 
 
 def list_question_words(text: str) -> str:

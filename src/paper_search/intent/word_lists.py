@@ -21,6 +21,11 @@ JOINING = _split_words("""
     obtain obtained compared associated determine determined given done been anyone anybody interested especially
     treated receiving undergoing particularly possibly exclusively currently already mainly mostly usually
     generally specifically
+    explain explains explained motivate motivates represent represents represented maintain maintains maintained built
+    shapes determine determines predict predicts promote promotes mediate mediates modulate modulates alter alters
+    accelerate accelerates suppress suppresses inhibit inhibits enhance enhances treat treats facilitate facilitates
+    hinder hinders undermine undermines foster fosters strengthen strengthens weaken weakens worsen worsens differ
+    differs vary varies respond responds perceive perceives
     用于 基于 关于 以及 应用于 对于
 """)
 """Words that stand between concepts as function words do."""
@@ -60,9 +65,12 @@ NOUNS_LIKE_ADJECTIVES = _split_words("""
 """)
 """Nouns with the ending of an adjective."""
 
-NOT_SECOND = _split_words("back off up out down away together apart behave form recover work")
+NOT_SECOND = _split_words("""
+    back off up out down away together apart behave form recover work shape delay drive count trade spread navigate grow
+    evolve survive migrate move communicate cope emerge
+""")
 """Words that seldom end a term."""
-NOT_FIRST = _split_words("monitor detect track")
+NOT_FIRST = _split_words("monitor detect track drives traded suppressed navigate survive migrate communicate cope")
 """Verbs that questions put before the first word of a term."""
 
 FOREIGN_FUNCTION_WORDS = (

@@ -160,19 +160,24 @@ def _compose_learned_conditions(
 
 def _split_into_words(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:
     """Return the blocks with only one of their rarest words each; [] if every block is one word already."""
-    parts = [(block, [] if block.exact else _list_words(block.name)) for block in blocks]
-    if all(len(words) < 2 for _, words in parts):
+    parts = [
+        (block, [] if _is_one_word(block) else list(block.word_shares) or _list_words(block.name)) for block in blocks
+    ]
+    if not any(words for _, words in parts):
         return []
     found: dict[str, ConceptBlock] = {}
     for block, words in parts:
-        if len(words) < 2:
+        if not words:
             found.setdefault(block.name, block)
-            continue
         for word in words:
             if len(word) > 1 and not word.isdigit():  # "2" of "World War 2" says nothing by itself
                 share = block.word_shares.get(word, _UNKNOWN_SHARE)
                 found.setdefault(word, block.model_copy(update={"variants": [word], "share": share}))
     return sorted(found.values(), key=_get_share)[:MOST_COMBINED]
+
+
+def _is_one_word(block: ConceptBlock) -> bool:
+    return block.exact or len(_list_words(block.name)) < 2
 
 
 def _list_word_rungs(

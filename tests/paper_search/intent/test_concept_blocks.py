@@ -42,6 +42,16 @@ QUESTIONS = [
     ("interventions to prevent bullying in schools: evidence from trials", {"bullying", "schools"}),
     ("use of lidar in archaeology", {"lidar", "archaeology"}),
     ("Can coral reefs recover after bleaching?", {"bleaching"}),
+    ("art therapy for dementia", {"art therapy", "dementia"}),
+    ("human resource management in hospitals", {"human resource management", "hospitals"}),
+    ("additive manufacturing of titanium", {"additive manufacturing", "titanium"}),
+    ("irritable bowel syndrome and fibre", {"irritable bowel syndrome", "fibre"}),
+    ("sign language recognition from video", {"sign language", "recognition", "video"}),
+    ("retention of primary school teachers", {"retention", "primary school", "teachers"}),
+    ("How does sleep shape memory consolidation?", {"sleep", "memory consolidation"}),
+    ("Can probiotics treat colic?", {"probiotics", "colic"}),
+    ("How do parsers represent syntax?", {"parsers", "syntax"}),
+    ("How do owls navigate forests?", {"owls", "forests"}),
 ]
 
 
@@ -80,6 +90,22 @@ async def test_only_terms_with_a_topic_are_blocks_and_conditions(question: str, 
     assert not any(part in " ".join(names) for part in glued)
 
 
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [("risk perception of nuclear power", {"risk"}), ("decision making in chess", {"decision", "make"})],
+)
+async def test_a_word_without_a_topic_is_required_only_beside_the_words_of_its_term(
+    question: str, words: set[str]
+) -> None:
+    plan = await QueryBuilder(None, "general", ["crossref"], CLOCK).build(
+        QueryBuilderInput(intent=await read_intent(question))
+    )
+    term = set(extract_terms(" ".join(question.split()[:2])))
+    for query in plan.queries:
+        required = set(extract_terms(query.boolean_query))
+        assert not required & words or term <= required, query.boolean_query
+
+
 @pytest.mark.parametrize("word", WITHOUT_TOPIC.split())
 def test_a_word_without_a_topic_is_recognised_in_any_inflection(word: str) -> None:
     assert is_generic(word)
@@ -107,6 +133,7 @@ def test_words_with_a_topic_are_not_generic(word: str) -> None:
         ("electric buses", "electric buses", {"electric bus"}),
         ("plant viruses", "plant viruses", {"plant virus"}),
         ("screen time of toddlers", "screen time", {"screen use"}),
+        ("birth control among migrants", "birth control", {"contraception"}),
     ],
 )
 async def test_a_block_holds_spellings_numbers_acronyms_and_synonyms(

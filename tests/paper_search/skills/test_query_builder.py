@@ -103,7 +103,7 @@ def get_blocks(strategy: SearchStrategy, *, learned: bool) -> list[ConceptBlock]
         ),
         (
             "federated learning by Jane Doe",
-            ['"federated learning" AND Doe', "federated AND learning AND Doe", "Doe AND federated", "Doe AND learning"],
+            ['"federated learning" AND Doe', "federated AND learning AND Doe", "Doe AND federated"],
         ),
         (
             "federated learning at NeurIPS",
@@ -111,7 +111,6 @@ def get_blocks(strategy: SearchStrategy, *, learned: bool) -> list[ConceptBlock]
                 '"federated learning" AND NeurIPS',
                 "federated AND learning AND NeurIPS",
                 "federated AND NeurIPS",
-                "NeurIPS AND learning",
             ],
         ),
         ("深度学习 图像", ["深度学习 AND 图像", "深度学习"]),
@@ -131,10 +130,9 @@ def get_blocks(strategy: SearchStrategy, *, learned: bool) -> list[ConceptBlock]
         (
             "World War 2 economic history",
             [
-                '"World War 2" AND economic',
-                "world AND war AND 2 AND economic",
+                '"World War 2" AND ("economic history" OR "economic histories")',
+                "world AND war AND 2 AND economic AND history",
                 "war AND economic",
-                "economic AND world",
                 '"World War 2"',
             ],
         ),
