@@ -243,27 +243,30 @@ def _drop_exclusions(words: str) -> str:
 def _read_blocks(edited: SearchStrategy) -> list[ConceptBlock]:
     """Return the blocks as edited queries use them: other variants, new blocks, and those without a query switched off.
 
-    A condition belongs to the block with which it shares a variant. A single word of a block's name, as the broadest
-    queries require it, uses the block and does not change it.
+    A condition belongs to the block with which it shares a variant. Single words of a block's name, as the broadest
+    queries require them, use the block; they replace its variants if no query has all words of the name.
     """
     blocks = {block.name: block for block in edited.blocks}
     stems = {block.name: _extract_stems(block) for block in edited.blocks}
     variants: dict[str, dict[str, None]] = {}
-    used: set[str] = set()
+    words: dict[str, dict[str, None]] = {}
     for condition in (condition for query in edited.queries for condition in _list_conditions(query)):
         if found := _find_block_of_variants(condition, stems):
             variants.setdefault(found, {}).update(dict.fromkeys(condition))
         elif found := _find_block_of_word(condition, stems):
-            used.add(found)
+            words.setdefault(found, {})[condition[0]] = None
         else:
             name = condition[0]
             blocks[name] = ConceptBlock(name=name, variants=condition, reason="written in a query")
             stems[name] = _extract_stems(blocks[name])
             variants[name] = dict.fromkeys(condition)
+    for name, own in words.items():
+        if _collect_stems(own) < stems[name].name:
+            variants.setdefault(name, own)
     return [
         block.model_copy(
             update={
-                "active": block.name in used or block.name in variants,
+                "active": block.name in words or block.name in variants,
                 "variants": list(variants.get(block.name, block.variants)),
             }
         )
@@ -294,6 +297,10 @@ class _Stems(NamedTuple):
 
     variants: set[tuple[str, ...]]
     name: set[str]
+
+
+def _collect_stems(texts: Iterable[str]) -> set[str]:
+    return {stem for text in texts for stem in extract_terms(text)}
 
 
 def _extract_stems(block: ConceptBlock) -> _Stems:

@@ -219,6 +219,19 @@ def test_edited_queries_stay_as_typed_and_give_the_blocks() -> None:
     assert edited.blocks[3].reason == "written in a query"
 
 
+@pytest.mark.parametrize(
+    ("text", "variants"), [("ice AND brine", ["ice"]), ("black AND ice AND brine", ["black ice", "glaze ice"])]
+)
+def test_a_block_of_which_an_edited_query_keeps_one_word_has_that_word_as_its_variant(
+    text: str, variants: list[str]
+) -> None:
+    proposed = make_strategy()
+    typed = SearchQuery(keywords=[], boolean_query=text)
+    edited = align_blocks_and_queries(proposed, proposed.model_copy(update={"queries": [typed]}))
+    assert edited.blocks[0].active
+    assert edited.blocks[0].variants == variants
+
+
 @pytest.mark.parametrize("blocks", [[], BLOCKS])
 def test_typed_queries_have_no_blocks_unless_a_person_sends_them(blocks: list[ConceptBlock]) -> None:
     proposed = SearchStrategy(queries=[SearchQuery(keywords=[], boolean_query="moss")], sources=[])
