@@ -2,7 +2,7 @@
 
 `generic_words.txt` lists words without a topic, `untaught_words.txt` words that papers never teach, `word_counts.txt`
 in how many papers words and pairs of words occur, `spellings.txt` pairs of British and American spellings,
-`synonyms.txt` groups of terms that mean the same, `terms.txt` terms of several words that stay whole.
+`synonyms.txt` groups of terms that mean the same and narrower ones, `terms.txt` terms of several words that stay whole.
 """
 
 from collections.abc import Iterator, Sequence
@@ -107,9 +107,15 @@ def list_spellings(term: str) -> list[str]:
 
 def read_synonym_groups() -> dict[str, tuple[str, ...]]:
     """Return the groups of synonyms, each by its first term; a term without synonyms is a group of its own."""
-    terms = [term.strip() for line in _iterate_lines("terms.txt") for term in line.split(",") if term.strip()]
-    groups = [tuple(part.strip() for part in line.split("=")) for line in _iterate_lines("synonyms.txt")]
-    return dict.fromkeys(terms, ()) | {first: tuple(others) for first, *others in groups}
+    groups: dict[str, tuple[str, ...]] = {}
+    shared: set[str] = set()
+    alone = {term.strip() for line in _iterate_lines("terms.txt") for term in line.split(",")} - {""}
+    for line in _iterate_lines("synonyms.txt"):
+        (first, *others), *narrower = ([term.strip() for term in part.split("=")] for part in line.split(">"))
+        groups[first] = (*others, *(term for terms in narrower for term in terms))
+        shared.update((first, *others))
+        alone.update(term for terms in narrower for term in terms)
+    return groups | dict.fromkeys(sorted(alone - shared), ())
 
 
 def list_question_words(text: str) -> str:

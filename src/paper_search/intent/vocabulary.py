@@ -83,11 +83,8 @@ def _build_index(table: _SynonymTable) -> tuple[Mapping[Key, tuple[str, ...]], f
     """Return the groups by the key of each spelling; the group that begins with a term comes before the others."""
     groups: dict[Key, tuple[str, ...]] = {}
     for term, others in table.synonyms.items():
-        if others:
-            groups.setdefault(make_term_key(term), (term, *others))
+        groups.setdefault(make_term_key(term), (term, *others))
     for term, others in table.synonyms.items():
         for spelling in others:
             groups.setdefault(make_term_key(spelling), (term, *others))
-    for term in table.synonyms:
-        groups.setdefault(make_term_key(term), (term,))
     return groups, frozenset(key[:end] for key in groups for end in range(1, len(key) + 1))

@@ -147,6 +147,17 @@ async def test_a_block_holds_spellings_numbers_acronyms_and_synonyms(
 
 
 @pytest.mark.parametrize(
+    ("broad", "narrow"), [("pesticides", "herbicide"), ("rodents", "rat"), ("public transport", "transit")]
+)
+async def test_a_broader_term_is_searched_with_its_narrower_ones_and_not_the_other_way_round(
+    broad: str, narrow: str
+) -> None:
+    (asked,), (other,) = await list_blocks(broad), await list_blocks(narrow)
+    assert narrow in asked.variants
+    assert not {"insecticide", "pesticide", "mouse", "public transport"} & set(other.variants)
+
+
+@pytest.mark.parametrize(
     ("word", "wrong"),
     [("academic", "acadaemic"), ("leukaemia", "leukaaemia"), ("epidemic", "epidaemic"), ("y", "yies")],
 )
