@@ -16,6 +16,7 @@ from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.topic_words import is_generic, list_question_words
 from paper_search.intent.vocabulary import Vocabulary
+from paper_search.intent.written_queries import split_exclusions
 from paper_search.llm.base import LLMProvider, make_answer_schema
 from paper_search.models import (
     ConceptBlock,
@@ -25,6 +26,7 @@ from paper_search.models import (
     SearchQuery,
     SearchStrategy,
 )
+from paper_search.query.boolean_query import AnyOf, parse_query
 from paper_search.query.ladder import compose_ladder, list_common_exclusions, list_titles
 from paper_search.query.rendering import normalise_query, parse_phrase
 from paper_search.text import split_words
@@ -183,14 +185,15 @@ def _clip_names(names: Sequence[str]) -> list[str]:
 
 
 def _select_new_queries(proposed: Sequence[SearchQuery], previous: Sequence[SearchStrategy]) -> list[SearchQuery]:
-    """Return the readable queries that no earlier round searched."""
+    """Return the readable queries that no earlier round searched, without disjunctions of loose words."""
     tried = {normalise_query(query.boolean_query) for strategy in previous for query in strategy.queries}
     queries: dict[str, SearchQuery] = {}
     for query in proposed:
         boolean = normalise_query(query.boolean_query) or normalise_query(
             " AND ".join(f'"{word}"' for word in query.keywords)
         )
-        if boolean and boolean not in tried and len(boolean) <= _MAX_QUERY_CHARACTERS:
+        is_new = boolean not in tried and len(boolean) <= _MAX_QUERY_CHARACTERS
+        if (tree := parse_query(boolean)) and is_new and not isinstance(split_exclusions(tree)[0], AnyOf):
             queries.setdefault(boolean, query.model_copy(update={"boolean_query": boolean}))
     return list(queries.values())[:_MAX_QUERIES]
 

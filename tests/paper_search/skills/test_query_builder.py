@@ -642,6 +642,17 @@ async def test_the_queries_of_a_model_are_normalised_and_used() -> None:
     assert strategy.notes[0] == "The queries were written by a language model."
 
 
+@pytest.mark.parametrize("boolean", ["ice OR albedo OR frost", "(ice OR albedo) AND NOT penguins"])
+async def test_a_disjunction_of_loose_words_of_a_model_is_never_sent(boolean: str) -> None:
+    given = QueryBuilderInput(intent=await read_intent("sea ice albedo"))
+    by_rule = await make_builder().build(given)
+    alone = await make_builder(llm=Model(make_proposal(boolean))).build(given)
+    assert alone.queries == by_rule.queries
+    assert alone.notes[0] == "The language model proposed no new query, so the queries were built by rule."
+    beside = await make_builder(llm=Model(make_proposal(boolean, "ice AND albedo"))).build(given)
+    assert list_boolean_queries(beside) == ["ice AND albedo"]
+
+
 async def test_the_concepts_of_a_model_get_the_ladder_of_the_rules() -> None:
     blocks = [
         {"name": "sea ice", "variants": ["pack ice", "", 'floe" OR "x']},
