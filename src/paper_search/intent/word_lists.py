@@ -25,7 +25,7 @@ JOINING = _split_words("""
     shapes determine determines predict predicts promote promotes mediate mediates modulate modulates alter alters
     accelerate accelerates suppress suppresses inhibit inhibits enhance enhances treat treats facilitate facilitates
     hinder hinders undermine undermines foster fosters strengthen strengthens weaken weakens worsen worsens differ
-    differs vary varies respond responds perceive perceives
+    differs vary varies respond responds perceive perceives i.e i.e. e.g e.g.
     用于 基于 关于 以及 应用于 对于
 """)
 """Words that stand between concepts as function words do."""
