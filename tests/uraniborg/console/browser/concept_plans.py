@@ -51,7 +51,12 @@ QUERIES: Final = (
         boolean_query='("shift work" OR "night work") AND ("breast cancer" OR "breast neoplasm") AND circadian',
         blocks=["shift work", "breast cancer", "circadian"],
     ),
-    SearchQuery(keywords=["shift work"], boolean_query="", words="shift work breast cancer circadian"),
+    SearchQuery(
+        keywords=["shift work"],
+        boolean_query="",
+        words="shift work breast cancer circadian",
+        blocks=["shift work", "breast cancer", "circadian"],
+    ),
     SearchQuery(
         keywords=["shift work", "breast cancer"],
         boolean_query='("shift work" OR "night work") AND ("breast cancer" OR "breast neoplasm")',
