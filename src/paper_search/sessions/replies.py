@@ -298,7 +298,7 @@ def _ask_about_payload(payload: StrategyPayload | ResultPayload) -> str:
         if len(asked) > _NAMED_QUERIES:
             queries += f" and {plural(len(asked) - _NAMED_QUERIES, 'more query', 'more queries')}"
         return (
-            f"Search for {queries} in {', '.join(strategy.sources[:20]) or 'all sources'}{_describe_limits(strategy)}?"
+            f"Search for {queries} in {', '.join(map(get_source_label, strategy.sources[:20])) or 'all sources'}{_describe_limits(strategy)}?"
         )
     collection = payload.collection
     count, problems = len(collection.papers), describe_source_problems(collection)

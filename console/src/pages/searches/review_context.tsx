@@ -47,7 +47,8 @@ export function ReviewContext(props: { store: ReviewStore; onOpen: (overlay: Ove
             <li>
               <button class="link-button" type="button" onClick={() => props.onOpen("sources")}>
                 {strings.sourceResults.title}
-              </button>
+              </button>{" "}
+              {value.partial && <Tag tone="maybe">{strings.sourceResults.partial}</Tag>}
             </li>
           </ul>
         </section>
