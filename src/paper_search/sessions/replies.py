@@ -297,9 +297,8 @@ def _ask_about_payload(payload: StrategyPayload | ResultPayload) -> str:
         queries = "; ".join(f"`{clip_text(text, 300)}`" for text in asked[:_NAMED_QUERIES])
         if len(asked) > _NAMED_QUERIES:
             queries += f" and {plural(len(asked) - _NAMED_QUERIES, 'more query', 'more queries')}"
-        return (
-            f"Search for {queries} in {', '.join(map(get_source_label, strategy.sources[:20])) or 'all sources'}{_describe_limits(strategy)}?"
-        )
+        sources = ", ".join(map(get_source_label, strategy.sources[:20])) or "all sources"
+        return f"Search for {queries} in {sources}{_describe_limits(strategy)}?"
     collection = payload.collection
     count, problems = len(collection.papers), describe_source_problems(collection)
     found = f"Keep these {plural(count, 'paper')}?" if count != 1 else "Keep this paper?"
