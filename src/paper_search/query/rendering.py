@@ -88,6 +88,12 @@ def list_wanted_words(node: Node) -> list[str]:
     return list(dict.fromkeys(word.rstrip("*") for term in iterate_wanted_terms(node) for word in term.words))
 
 
+def render_plain_words(query: SearchQuery) -> str:
+    """Return the wanted words of a query, without operators, fields and exclusions."""
+    node = parse_search_query(query)
+    return " ".join(list_wanted_words(node)) if node else ""
+
+
 def list_word_clauses(node: Node, limit: int = 16) -> list[tuple[str, ...]]:
     """Return tuples of words of which a paper must hold one each, for sources whose OR joins single words only.
 

@@ -6,9 +6,9 @@ from paper_search.models import SearchQuery, SourceKind
 
 
 def select_queries(kind: SourceKind | None, queries: Sequence[SearchQuery]) -> list[SearchQuery]:
-    """Return the queries that a source of this kind receives; the exact text is in `boolean_query`.
+    """Return the queries of which a source of this kind makes its text; `boolean_query` holds what it reads.
 
-    A ranking source receives the words. If no query has words, it receives the Boolean queries, as other sources do.
+    For a ranking source these are the words; if no query has words, the Boolean queries, whose words it takes.
     """
     selected = [query for query in queries if is_query_received(kind, query, queries)]
     if kind == "ranked":

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceKind
+from paper_search.query.rendering import render_plain_words
 from paper_search.sources.interfaces import Page, SearchSource, SourceResult
 from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery
 from paper_search.sources.run_report import RunCost, build_run_report
@@ -45,14 +46,15 @@ class _CalledSource:
         self.cost = RunCost()
 
     def prepare_query(self, query: SearchQuery) -> PreparedQuery:
-        """Return the query, whose text the source receives as it is."""
-        return PreparedQuery(query, query.boolean_query, query.boolean_query or tuple(query.keywords))
+        """Return the query with its text: words for a ranking source, Boolean text as it is for others."""
+        text = render_plain_words(query) if self.kind == "ranked" else query.boolean_query
+        return PreparedQuery(query, text, text or tuple(query.keywords))
 
     async def fetch_pages(self, prepared: PreparedQuery) -> AsyncGenerator[FetchedPage, None]:
         """Yield the replies of the source. Raise SearchSourceError if the source fails or its reply is invalid."""
         wanted, received = max(1, self._filters.max_results), 0
         for call in range(1, _MOST_CALLS_PER_QUERY + 1):
-            reply = await self._call_source(prepared.query, wanted)
+            reply = await self._call_source(prepared, wanted)
             has_next = reply.has_more(wanted) and call < _MOST_CALLS_PER_QUERY
             papers = _read_papers(self.name, reply.papers[received:])
             yield FetchedPage(Page(papers, found=reply.total, stopped=reply.stopped), has_next)
@@ -60,10 +62,11 @@ class _CalledSource:
                 return
             received, wanted = len(reply.papers), 2 * wanted
 
-    async def _call_source(self, query: SearchQuery, wanted: int) -> SourceReply:
+    async def _call_source(self, prepared: PreparedQuery, wanted: int) -> SourceReply:
         self.cost.add_request()
         filters = self._filters.model_copy(update={"max_results": wanted})
-        strategy = SearchStrategy(queries=[query.model_copy(deep=True)], sources=[self.name], filters=filters)
+        query = prepared.query.model_copy(update={"boolean_query": prepared.text}, deep=True)
+        strategy = SearchStrategy(queries=[query], sources=[self.name], filters=filters)
         try:
             return read_source_reply(self.name, await self._source.search_advanced(strategy))
         except SearchSourceError:

@@ -5,10 +5,10 @@ method `search_advanced(strategy)`. The method gets a strategy with one query as
 of plain dictionaries with the fields of a RawPaper, or `{"papers": [...], "total": 4312, "stopped": "source_limit"}`.
 It needs none of the classes of this package, and its errors do not end the search.
 
-The object may have an attribute `kind`: "boolean" sources receive Boolean queries, "ranked" ones plain words, each in
-the field `boolean_query`. It may have a method `is_ready()`: while that returns False, only searches that name the
-source use it. It may have `capabilities`, a set of the filters ("year", "language", "not") that it applies, which are
-then not checked afterwards, and a `remark`, a sentence for the plan.
+The object may have an attribute `kind`: "boolean" sources receive Boolean queries, "ranked" ones plain words without
+exclusions, each in the field `boolean_query`. It may have a method `is_ready()`: while that returns False, only
+searches that name the source use it. It may have `capabilities`, a set of the filters ("year", "language", "not") that
+it applies, which are then not checked afterwards, and a `remark`, a sentence for the plan.
 
 An installed source has a definition and a transport like other sources, so its answers are recorded and replayed too.
 """
@@ -25,6 +25,7 @@ from pydantic import ValidationError
 from paper_search.errors import NonRetryableError
 from paper_search.identifier_queries import Identifier, make_lookup_query
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceKind
+from paper_search.query.rendering import render_plain_words
 from paper_search.sources.interfaces import Page, Request, Response
 from paper_search.sources.response_bodies import replace_params
 from paper_search.sources.source_replies import read_source_reply
@@ -99,18 +100,24 @@ class InstalledDefinition:
     ) -> None:
         self.name = name
         self.kind: SourceKind | None = kind
-        self.capabilities = capabilities
+        # The words that a ranking source receives have no exclusions that it could apply.
+        self.capabilities = capabilities - {"not"} if kind == "ranked" else capabilities
         self.remark = remark
         """What readers of a plan should know about the source, such as the fields that it compares."""
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        if self.kind == "ranked":
+            query = query.model_copy(update={"boolean_query": render_plain_words(query)})
+        return self._build_call(query, filters, limit)
+
+    def _build_call(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         wanted = filters.model_copy(update={"max_results": limit})
         strategy = SearchStrategy(queries=[query], sources=[self.name], filters=wanted)
         return [Request(self.name, f"{SCHEME}{self.name}", (("strategy", strategy.model_dump_json()),))]
 
     def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:
         """Return a search for the identifiers as words; other works in the answer are dropped afterwards."""
-        return self.build_requests(make_lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
+        return self._build_call(make_lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
 
     def read_response(self, request: Request, response: Response) -> Page:
         reply = read_source_reply(self.name, json.loads(response.body))

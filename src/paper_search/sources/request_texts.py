@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from paper_search.identifier_queries import read_identifiers
-from paper_search.models import SearchConstraints, SearchQuery
+from paper_search.models import SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.sources.installed_sources import SCHEME
 from paper_search.sources.interfaces import LookupDefinition, Request, SourceDefinition
 
@@ -35,10 +35,11 @@ def explain_missing_requests(query: SearchQuery) -> str:
 
 def find_query_text(query: SearchQuery, requests: Sequence[Request]) -> str:
     """Return the exact text that the source receives in the requests of a query."""
-    texts = [_find_request_text(request) for request in requests if not request.url.startswith(SCHEME)]
-    return "\n".join(texts) or query.boolean_query
+    return "\n".join(map(_find_request_text, requests)) or query.boolean_query
 
 
 def _find_request_text(request: Request) -> str:
     fields = dict([*request.params, *request.form])
+    if request.url.startswith(SCHEME):
+        return SearchStrategy.model_validate_json(fields["strategy"]).queries[0].boolean_query
     return next((fields[name] for name in _QUERY_PARAMETERS if name in fields), request.address)

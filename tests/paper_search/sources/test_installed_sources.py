@@ -201,23 +201,41 @@ class PagedShelf(InstalledSource):
 
 
 async def search_paged_shelf(
-    shelf: PagedShelf, known: frozenset[str], **filters: Any
+    shelf: PagedShelf, known: frozenset[str], query: str = "graphene AND oxide", words: str = "", **filters: Any
 ) -> tuple[list[str], SourceReport]:
     entries: Any = {"shelf": Entry(lambda: shelf)}
     source = HttpSource(InstalledDefinition("shelf", "ranked"), InstalledTransport(entries))
-    strategy = make_strategy("graphene AND oxide", **filters)
-    strategy.queries[0].words = "graphene oxide"
+    strategy = make_strategy(query, **filters)
+    strategy.queries[0].words = words
     result = await source.search_with_report(strategy, known)
     return [paper.title for paper in result.papers], result.report
 
 
 async def test_an_installed_ranked_source_receives_words_and_states_its_total() -> None:
     shelf = PagedShelf([{"title": f"Paper {i}", "doi": f"10.1/{i}"} for i in range(20)])
-    titles, report = await search_paged_shelf(shelf, frozenset(), max_results=5)
+    titles, report = await search_paged_shelf(shelf, frozenset(), words="graphene oxide", max_results=5)
     assert [asked["queries"][0]["boolean_query"] for asked in shelf.asked] == ["graphene oxide"]
     (query,) = report.queries
     assert (len(titles), query.text, query.found, query.fetched) == (5, "graphene oxide", 20, 5)
     assert (query.stopped, report.found, report.partial) == (StopReason.ENOUGH, 20, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ('title:"graphene oxide" AND (film* OR sheet) NOT silicon', ""),
+        ("graphene", "graphene oxide film sheet -silicon"),
+    ],
+    ids=["typed", "words with an exclusion"],
+)
+async def test_an_installed_ranked_source_receives_no_operators_and_exclusions_are_checked_afterwards(
+    query: str, words: str
+) -> None:
+    shelf = PagedShelf([{"title": "Graphene oxide film"}, {"title": "Graphene oxide film on silicon"}])
+    titles, report = await search_paged_shelf(shelf, frozenset(), query, words)
+    assert {asked["queries"][0]["boolean_query"] for asked in shelf.asked} == {"graphene oxide film sheet"}
+    assert [asked.text for asked in report.queries] == ["graphene oxide film sheet"]
+    assert titles == ["Graphene oxide film"]
 
 
 async def test_an_installed_source_is_called_again_if_the_first_papers_are_known() -> None:
@@ -255,3 +273,4 @@ async def test_an_installed_source_declares_the_filters_that_it_applies_and_a_re
     monkeypatch.setattr("paper_search.sources.installed_sources.list_installed_entry_points", lambda: loaded)
     definition = load_installed_definition("exact")
     assert (definition.capabilities, definition.remark) == ({"year"}, "Compared with titles.")
+    assert InstalledDefinition("words", "ranked", capabilities=frozenset({"not", "year"})).capabilities == {"year"}

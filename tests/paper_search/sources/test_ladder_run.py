@@ -217,14 +217,15 @@ async def test_each_kind_of_source_receives_its_queries() -> None:
     assert asked == {"boolean": ["a AND b", "a OR b"], "ranked": ["a b c", "a b"]}
 
 
-async def test_a_ranking_source_receives_boolean_queries_if_no_query_has_words() -> None:
+async def test_a_ranking_source_receives_the_words_of_boolean_queries_if_no_query_has_words() -> None:
     catalogue = Catalogue({}, "ranked")
-    await search(catalogue, make_ladder("a AND b"))
-    assert catalogue.asked == [("a AND b", 100)]
+    _, report = await search(catalogue, make_ladder('"a b"[tiab] AND (c OR d*) NOT e'))
+    assert catalogue.asked == [("a b c d", 100)]
+    assert [query.text for query in report.queries] == ["a b c d"]
 
 
 async def test_words_with_a_minus_exclude_papers_of_a_source_that_ignores_it() -> None:
     strategy = make_ladder("x")
     strategy.queries[0].words = "paper -3"
-    titles, report = await search(Catalogue({"paper -3": make_papers(range(5))}, "ranked"), strategy)
+    titles, report = await search(Catalogue({"paper": make_papers(range(5))}, "ranked"), strategy)
     assert (len(titles), report.removed) == (4, {"excluded_words": 1})
