@@ -39,6 +39,7 @@ from paper_search.models import (
     TermSuggestion,
 )
 from paper_search.query.boolean_query import Node, iterate_wanted_terms, parse_query
+from paper_search.query.filters import is_text_excluded
 from paper_search.query.ladder import MOST_LEARNED, compose_ladder
 from paper_search.query.observed_shares import describe_new_order, observe_shares
 from paper_search.query.rendering import normalise_query, parse_phrase
@@ -101,6 +102,7 @@ def plan_strategy(
         _make_origin(f"queries[{index}]", query.boolean_query or query.words, draft.reason)
         for index, query in enumerate(draft.queries)
     ]
+    origins += [_make_origin("blocks", "", draft.reason)] if draft.blocks else []
     origins += [
         _make_origin(name, str(value), "the feedback asks for it", by_person=True)
         for name, value in filters
@@ -128,7 +130,8 @@ def _plan_ladder(
     intent = given.intent
     estimated = last.blocks if last and last.blocks else build_blocks(intent, vocabulary)
     before = observe_shares(estimated, given.searched) if given.searched else estimated
-    blocks, excluded, notes = resolve_contradictions(before, [*intent.excluded, *feedback.unwanted], feedback.wanted)
+    unwanted = [*_list_kept_exclusions(intent, last), *feedback.unwanted]
+    blocks, excluded, notes = resolve_contradictions(before, unwanted, feedback.wanted)
     notes += describe_new_order(estimated, before)
     blocks = add_blocks(
         blocks,
@@ -155,7 +158,8 @@ def _plan_ladder(
     elif given.taught or latest.wanted:
         draft.reason = "adds what the feedback and the papers ask for"
     titles = [] if directions & _NARROWER else _select_titles(given)
-    draft.queries = compose_ladder(draft.blocks, excluded, list_question_words(intent.topic), titles)
+    named = build_blocks(intent, vocabulary) if last else estimated
+    draft.queries = compose_ladder(draft.blocks, excluded, list_question_words(intent.topic), titles, named)
     if directions & _NARROWER:
         draft.queries, draft.reason = _keep_strict_queries(draft.queries, last), TIGHTENED
         draft.notes.append("Only the strict queries are searched.")
@@ -166,6 +170,14 @@ def _plan_ladder(
         if draft.queries == last.queries:
             draft.notes.append("The queries are those of the last round; sources continue with papers that are new.")
     return draft
+
+
+def _list_kept_exclusions(intent: ParsedIntent, last: SearchStrategy | None) -> list[str]:
+    """Return the terms that the question excludes, without those that a person took out of the last plan."""
+    if last is None:
+        return intent.excluded
+    nodes = [node for query in last.queries if (node := parse_query(query.boolean_query or query.words))]
+    return [term for term in intent.excluded if all(is_text_excluded(node, term) for node in nodes)]
 
 
 def _select_titles(given: QueryBuilderInput) -> list[str]:

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy, SynonymMap
+from paper_search.query.block_words import drop_unused_words, list_block_words, list_single_words, list_words
 from paper_search.query.boolean_query import AllOf, AnyOf, Node, Term, join_all, join_any, parse_query
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
 from paper_search.text import extract_terms, split_words
@@ -37,11 +38,13 @@ def compose_ladder(
     excluded: Sequence[Node] = (),
     question_words: str = "",
     titles: Iterable[str] = (),
+    blocks_before: Sequence[ConceptBlock] = (),
 ) -> list[SearchQuery]:
     """Return the queries for the active blocks, the strictest first; the same text never twice.
 
     Queries with learned blocks come first: they find what the words of the question miss. Every query excludes the
-    `excluded` nodes. `question_words` are all words of the question, for ranking sources that need more papers;
+    `excluded` nodes. `question_words` are all words of the question, for ranking sources that need more papers, without
+    those of concepts that are switched off or only in `blocks_before`; `keywords` of their query are all of them.
     `titles` are the words of papers' titles, for ranking sources that look for papers like these.
     """
     active = [block for block in blocks if block.active]
@@ -66,10 +69,10 @@ def compose_ladder(
         text = f"{title} {minus}".strip()
         like = SearchQuery(keywords=split_words(title), boolean_query="", words=text)
         queries.setdefault(("", " ".join(split_words(text))), like)
-    if parse_query(question_words):
+    if parse_query(kept := drop_unused_words(question_words, [*blocks_before, *blocks], blocks)):
         last = max((query.rung for query in queries.values() if query.words), default=-1) + 1
-        text = f"{question_words} {minus}".strip()
-        own = SearchQuery(keywords=split_words(question_words), boolean_query="", words=text, rung=last)
+        text = f"{kept} {minus}".strip()
+        own = SearchQuery(keywords=question_words.split(), boolean_query="", words=text, rung=last)
         queries.setdefault(("", " ".join(split_words(text))), own)
     return sorted(queries.values(), key=lambda query: query.rung)
 
@@ -84,21 +87,14 @@ def align_blocks_and_queries(proposed: SearchStrategy, edited: SearchStrategy) -
         if edited.blocks == proposed.blocks:
             return edited
         excluded = list_common_exclusions(proposed.queries)
-        # With learned blocks, the second words are theirs and not those of the whole question.
-        has_learned = any(block.learned and block.active for block in proposed.blocks)
-        texts = () if has_learned else (query.words for query in proposed.queries if query.words and query.rung > 0)
-        question = next(iter(texts), "")
+        own = (query.keywords for query in proposed.queries if query.words and query.rung and not query.blocks)
+        question = " ".join(next(own, []))
         titles = list_titles(proposed.queries)
-        queries = compose_ladder(edited.blocks, excluded, _drop_exclusions(question), titles)
+        queries = compose_ladder(edited.blocks, excluded, question, titles, proposed.blocks)
         return edited.model_copy(update={"queries": queries})
     if not (edited.blocks and edited.blocks == proposed.blocks):
         return edited
     return edited.model_copy(update={"blocks": _read_blocks(edited)})
-
-
-def list_block_words(block: ConceptBlock) -> list[str]:
-    """Return the words of a block's name, for ranking sources."""
-    return _list_words(block.name)
 
 
 def build_block_condition(block: ConceptBlock, *, is_loose: bool = False) -> Node | None:
@@ -107,7 +103,7 @@ def build_block_condition(block: ConceptBlock, *, is_loose: bool = False) -> Nod
     seen: set[tuple[str, ...]] = set()
     for variant in block.variants or [block.name]:
         phrase = parse_phrase(variant)
-        words = _list_words(variant)
+        words = list_words(variant)
         if is_loose and phrase and len(words) > 1 and not block.exact:
             key = tuple(sorted(extract_terms(variant)))
             if key in seen:  # variants in the plural or with a hyphen are the same words
@@ -139,7 +135,7 @@ def _compose_conditions(asked: Sequence[ConceptBlock]) -> Iterator[list[_Combina
             yield [(pair, True) for pair in combinations(words, 2) if pair[0].name != pair[1].name]
     if len(asked) == 1 or _get_share(asked[0]) <= _ALONE:
         yield [([asked[0]], False)]
-        if len(asked) == 1 and len(_list_words(asked[0].name)) > 1:
+        if len(asked) == 1 and len(list_block_words(asked[0])) > 1:
             yield [([asked[0]], True)]
 
 
@@ -160,9 +156,7 @@ def _compose_learned_conditions(
 
 def _split_into_words(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:
     """Return the blocks with only one of their rarest words each; [] if every block is one word already."""
-    parts = [
-        (block, [] if _is_one_word(block) else list(block.word_shares) or _list_words(block.name)) for block in blocks
-    ]
+    parts = [(block, [] if _is_one_word(block) else list_single_words(block)) for block in blocks]
     if not any(words for _, words in parts):
         return []
     found: dict[str, ConceptBlock] = {}
@@ -177,7 +171,7 @@ def _split_into_words(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:
 
 
 def _is_one_word(block: ConceptBlock) -> bool:
-    return block.exact or len(_list_words(block.name)) < 2
+    return block.exact or len(list_block_words(block)) < 2
 
 
 def _list_word_rungs(
@@ -190,12 +184,6 @@ def _list_word_rungs(
         yield [*([*asked, *part] for part in parts), learned[:_LEARNED_CROSSED]]
     if asked:
         yield [asked]
-
-
-def _list_words(text: str) -> list[str]:
-    """Return the words of a text that say anything. Chinese and Japanese text has no spaces and stays whole."""
-    words = split_words(text) if text.isascii() else text.casefold().split()
-    return [word for word in words if extract_terms(word)]
 
 
 def _join_words(blocks: Iterable[ConceptBlock]) -> str:

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from paper_search.errors import InvalidAction, InvalidDecision
 from paper_search.input_checks import check_decision_size
-from paper_search.models import SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.models import ConceptBlock, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.review_models import AGENT
 from paper_search.sessions.state import PendingCheckpoint
 from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
@@ -60,10 +60,10 @@ def check_inbox_decision(given: InboxDecision, pending: PendingCheckpoint, door:
 
 
 def complete_edit(data: Any, proposed: SearchStrategy) -> Any:
-    """Return the data of an edit with missing filters and keywords filled in; data that is not an object unchanged.
+    """Return the data of an edit with what it leaves out filled in; data that is not an object unchanged.
 
-    A filter that is not named stays as proposed. A query may be text, and need not name its keywords. Raise
-    InvalidDecision for unknown fields of filters and queries.
+    Filters and fields of blocks that are not named stay as proposed. Queries and blocks may be text, and a query need
+    not name its keywords. Raise InvalidDecision for unknown fields of filters, queries and blocks.
     """
     if not isinstance(data, dict):
         return data
@@ -78,7 +78,28 @@ def complete_edit(data: Any, proposed: SearchStrategy) -> Any:
         edit["filters"] = {**proposed.filters.model_dump(), **filters}
     if isinstance(edit.get("queries"), list):
         edit["queries"] = [_complete_query(query) for query in cast("list[Any]", edit["queries"])]
+    if isinstance(edit.get("blocks"), list):
+        edit["blocks"] = [_complete_block(block, proposed) for block in cast("list[Any]", edit["blocks"])]
     return edit
+
+
+def _complete_block(block: Any, proposed: SearchStrategy) -> Any:
+    """Return a block with the fields that it leaves out: those of the proposed block or suggestion of this name."""
+    if isinstance(block, str):
+        block = {"name": block}
+    if not isinstance(block, dict):
+        return block
+    fields = cast("dict[str, Any]", block)
+    _refuse_unknown_fields(fields, set(ConceptBlock.model_fields), "block")
+    name = fields.get("name")
+    if not isinstance(name, str):
+        return fields
+    known = next((one.model_dump() for one in proposed.blocks if one.name == name), None)
+    if known is None:
+        suggested = next((one for one in proposed.suggestions if one.term == name), None)
+        reason = suggested.reason if suggested else "added in an edit"
+        known = {"variants": [name], "learned": suggested is not None, "reason": reason}
+    return {**known, **fields}
 
 
 def _complete_query(query: Any) -> Any:

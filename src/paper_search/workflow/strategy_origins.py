@@ -49,6 +49,9 @@ def inherit_parts(last: SearchStrategy | None, proposed: SearchStrategy) -> Sear
     if filters.year_from and filters.year_to and filters.year_from > filters.year_to:
         filters = filters.model_copy(update=dict.fromkeys({"year_from", "year_to"} - fixed))
     claims = {key: origin for key, origin in _index_origins(proposed).items() if key not in fixed}
+    if "blocks" in fixed:  # the builder keeps a person's blocks, and adds those that feedback and papers ask for
+        reason = next((origin.reason for origin in proposed.origins if origin.part == "blocks"), _OTHER_REASON)
+        claims["blocks"] = PartOrigin(part="blocks", value="", inherited=False, reason=reason, by_person=True)
     claims |= {key: origin.model_copy(update={"by_person": True}) for key, origin in claims.items() if key in amended}
     sources = last.sources if "sources" in fixed else proposed.sources
     merged = proposed.model_copy(update={"queries": queries, "sources": sources, "filters": filters})

@@ -178,8 +178,10 @@ def test_a_strategy_that_was_not_edited_stays_the_same(blocks: list[ConceptBlock
 
 def test_a_block_that_is_switched_off_leaves_every_query_and_the_exclusions_stay() -> None:
     edited = edit_blocks([*BLOCKS[:2], BLOCKS[2].model_copy(update={"active": False})])
-    assert edited.queries == compose_ladder(BLOCKS[:2], EXCLUDED, "salt against black ice on roads")
-    assert all("salt" not in text for text in list_booleans(edited.queries))
+    searched = [(query.boolean_query, query.words) for query in edited.queries]
+    expected = compose_ladder(BLOCKS[:2], EXCLUDED, "against black ice on roads")
+    assert searched == [(query.boolean_query, query.words) for query in expected]
+    assert not any("salt" in text for texts in searched for text in texts)
     assert all(is_excluding(query.boolean_query or query.words, node) for query in edited.queries for node in EXCLUDED)
 
 
@@ -187,6 +189,30 @@ def test_a_block_that_is_switched_on_again_restores_the_queries() -> None:
     off = edit_blocks([*BLOCKS[:2], BLOCKS[2].model_copy(update={"active": False})])
     on = align_blocks_and_queries(off, off.model_copy(update={"blocks": BLOCKS}))
     assert on.queries == make_strategy().queries
+
+
+def test_a_block_that_is_removed_leaves_every_query_and_so_do_its_words_in_the_question() -> None:
+    edited = edit_blocks(BLOCKS[:2])
+    assert edited.queries
+    assert not any("salt" in (query.boolean_query + query.words) for query in edited.queries)
+    assert "against black ice on roads" in " ".join(list_words(edited.queries))
+
+
+@pytest.mark.parametrize("name", ["black ice", "glaze"], ids=["the name stays", "named by the next variant"])
+def test_the_name_of_a_block_leaves_every_query_with_the_variant_that_says_the_same(name: str) -> None:
+    first = BLOCKS[0].model_copy(
+        update={"name": name, "variants": ["glaze"], "word_shares": {"black": 0.001, "ice": 0.001}}
+    )
+    edited = edit_blocks([first, *BLOCKS[1:]])
+    texts = [query.boolean_query + query.words for query in edited.queries]
+    assert not any(word in text.split() for text in texts for word in ("black", "ice"))
+    assert any("glaze" in text for text in list_words(edited.queries))
+
+
+def test_a_name_of_several_variants_keeps_the_words_of_those_that_are_left() -> None:
+    whole = make_block("salt or brine or sand").model_copy(update={"variants": ["salt", "brine", "sand"]})
+    assert list_words(compose_ladder([whole]))[0] == "salt brine sand"
+    assert list_words(compose_ladder([whole.model_copy(update={"variants": ["salt", "sand"]})]))[0] == "salt sand"
 
 
 def test_a_removed_variant_leaves_every_query() -> None:

@@ -2,7 +2,7 @@
 
 from paper_search.models import PaperCollection, RawPaper
 from paper_search.testing import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource, ScriptedDecisions
-from tests.paper_search.workflow.runs import APPROVE, REJECT, get_strategy, make_workflow
+from tests.paper_search.workflow.runs import APPROVE, EDIT, REJECT, get_strategy, make_workflow
 
 QUESTION = "effectiveness of light therapy for jet lag"
 STRICT = [f"Light therapy for jet lag in crew {number}" for number in range(3)]
@@ -63,6 +63,33 @@ async def test_a_search_that_has_enough_papers_does_not_climb() -> None:
     result = await make_workflow(None, [source], max_iterations=1, max_results=3).run(QUESTION)
     assert list_titles(result) == set(STRICT)
     assert len(source.asked) == 1
+
+
+async def test_concepts_and_exclusions_that_a_person_took_out_of_a_plan_stay_out_of_later_ones() -> None:
+    source = EmulatedRankedSource(make_literature())
+    without_not = {"queries": [{"keywords": [], "boolean_query": "light AND lag"}]}
+    blocks = {"blocks": [{"name": "light", "variants": ["light"]}, {"name": "therapy", "variants": ["therapy"]}]}
+    edits = [EDIT.model_copy(update={"revised_data": data}) for data in (without_not, blocks)]
+    handler = ScriptedDecisions([edits[0], REJECT, edits[1], REJECT, APPROVE, APPROVE])
+    await make_workflow(handler, [source]).run("effectiveness of light therapy for jet lag without mice")
+    first, last = (get_strategy(handler, index) for index in (0, 4))
+    assert all("mice" in query.boolean_query + query.words for query in first.queries)
+    assert [block.name for block in last.blocks] == ["light", "therapy"]
+    texts = [query.boolean_query + query.words for query in last.queries]
+    assert texts
+    assert not any(word in text for text in texts for word in ("mice", "jet", "lag"))
+
+
+async def test_the_origin_of_blocks_that_papers_taught_says_so_and_that_a_person_set_the_others() -> None:
+    source = EmulatedRankedSource(make_literature())
+    data = {"blocks": [{"name": "light", "variants": ["light"]}]}
+    edit = EDIT.model_copy(update={"revised_data": data})
+    marks = REJECT.model_copy(update={"note": "more on aviation"})
+    handler = ScriptedDecisions([edit, marks, APPROVE, APPROVE])
+    await make_workflow(handler, [source]).run(QUESTION)
+    (origin,) = [origin for origin in get_strategy(handler, 2).origins if origin.part == "blocks"]
+    assert origin.value == "light, aviation"
+    assert (origin.reason, origin.by_person) == ("adds what the feedback and the papers ask for", True)
 
 
 async def test_the_next_plan_orders_its_concepts_by_the_counts_of_the_sources() -> None:
