@@ -1,5 +1,7 @@
 """A search climbs its ladder over an emulated literature and finds papers that the strict query misses."""
 
+from typing import Any
+
 from paper_search.models import PaperCollection, RawPaper
 from paper_search.testing import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource, ScriptedDecisions
 from tests.paper_search.workflow.runs import APPROVE, EDIT, REJECT, get_strategy, make_workflow
@@ -67,8 +69,10 @@ async def test_a_search_that_has_enough_papers_does_not_climb() -> None:
 
 async def test_concepts_and_exclusions_that_a_person_took_out_of_a_plan_stay_out_of_later_ones() -> None:
     source = EmulatedRankedSource(make_literature())
-    without_not = {"queries": [{"keywords": [], "boolean_query": "light AND lag"}]}
-    blocks = {"blocks": [{"name": "light", "variants": ["light"]}, {"name": "therapy", "variants": ["therapy"]}]}
+    without_not: dict[str, Any] = {"queries": [{"keywords": [], "boolean_query": "light AND lag"}]}
+    blocks: dict[str, Any] = {
+        "blocks": [{"name": "light", "variants": ["light"]}, {"name": "therapy", "variants": ["therapy"]}]
+    }
     edits = [EDIT.model_copy(update={"revised_data": data}) for data in (without_not, blocks)]
     handler = ScriptedDecisions([edits[0], REJECT, edits[1], REJECT, APPROVE, APPROVE])
     await make_workflow(handler, [source]).run("effectiveness of light therapy for jet lag without mice")
