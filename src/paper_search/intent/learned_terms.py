@@ -17,6 +17,9 @@ _MOST_SEPARATING: Final = 40
 """The planner uses the best of these terms, and then those that earlier rounds have not used."""
 _LEAST_PAPERS: Final = 3
 _LEAST_MARKED: Final = 2
+_MANY_MARKS: Final = 20
+"""With fewer marked papers, many words separate them by chance."""
+_LIKELY: Final = 0.2
 _SHORTEST: Final = 3
 
 
@@ -71,6 +74,7 @@ def separate_terms(included: Sequence[str], excluded: Sequence[str], known: Iter
         if weight > 0
         and held[stem] >= min(_LEAST_MARKED, len(included))
         and held[stem] / len(included) > refused[stem] / len(excluded)
+        and not (len(texts) < _MANY_MARKS and _is_likely_chance(held[stem], refused[stem], len(included), len(texts)))
         and stem not in taken
         and _is_informative(stem)
         and is_teachable(spelled[stem])
@@ -83,6 +87,13 @@ def separate_terms(included: Sequence[str], excluded: Sequence[str], known: Iter
         )
         for stem in terms[:_MOST_SEPARATING]
     ]
+
+
+def _is_likely_chance(held: int, refused: int, included: int, marked: int) -> bool:
+    """Return True if a word of as many papers would often be in as many included ones if marks said nothing."""
+    having = held + refused
+    ways = sum(math.comb(included, n) * math.comb(marked - included, having - n) for n in range(held, having + 1))
+    return ways > _LIKELY * math.comb(marked, having)
 
 
 def _is_informative(stem: str) -> bool:

@@ -29,6 +29,8 @@ _ALONE: Final = 0.0005
 _UNKNOWN_SHARE: Final = 0.01
 _FEW: Final = 3
 """Blocks with more variants than this have synonyms; the strictest query uses only the names."""
+_LEARNED_ALONE: Final = 3
+"""Fewer learned blocks say too little to be the words of a query without those of the question."""
 _LEARNED_WORDS: Final = 6
 """The number of learned blocks whose words join those of the question in one query."""
 
@@ -181,7 +183,8 @@ def _list_word_rungs(
     asked = [block for block in active if not block.learned]
     if learned:
         parts = [learned[start : start + _LEARNED_WORDS] for start in range(0, len(learned), _LEARNED_WORDS)]
-        yield [*([*asked, *part] for part in parts), learned[:_LEARNED_CROSSED]]
+        alone = [learned[:_LEARNED_CROSSED]] if len(learned) >= _LEARNED_ALONE else []
+        yield [*([*asked, *part] for part in parts), *alone]
     if asked:
         yield [asked]
 

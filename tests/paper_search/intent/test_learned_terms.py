@@ -76,6 +76,13 @@ def test_marks_teach_terms_that_included_papers_have_and_excluded_papers_lack() 
     assert "sourdough" not in list_terms(found)
 
 
+def test_few_marks_teach_no_word_that_separates_them_by_chance() -> None:
+    included = ["Cryovolcanism, consistent with models", "Consistent plumes and cryovolcanism"]
+    assert list_terms(separate_terms(included, ["Sourdough", "Consistent bread"], [])) == ["cryovolcanism"]
+    assert separate_terms(included[:1], ["Sourdough"], []) == []
+    assert "cryovolcanism" in list_terms(separate_terms(included[:1], ["Sourdough", "Rye", "Bread", "Yeast"], []))
+
+
 def test_without_papers_nothing_is_taught() -> None:
     assert suggest_terms([], OTHERS, []) == []
     assert separate_terms([], OTHERS, []) == []

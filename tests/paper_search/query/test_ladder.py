@@ -115,6 +115,15 @@ def test_learned_blocks_meet_the_question_and_one_another_in_pairs_only() -> Non
     }
 
 
+@pytest.mark.parametrize(("count", "alone"), [(2, False), (3, True)])
+def test_words_of_learned_blocks_alone_are_a_query_only_if_there_are_several(count: int, alone: bool) -> None:
+    learned = [make_block(f"term{number}", learned=True) for number in range(count)]
+    words = list_words(compose_ladder([make_block("moss"), *learned]))
+    names = " ".join(block.name for block in learned)
+    assert words[0] == f"moss {names}"
+    assert (names in words) == alone
+
+
 def test_a_common_block_never_stands_alone_beside_others_and_a_rare_one_does() -> None:
     common = compose_ladder([make_block("moss", share=0.01), make_block("copper", share=0.02)])
     assert not {"moss", "copper"} & set(list_booleans(common))

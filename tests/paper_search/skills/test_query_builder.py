@@ -684,7 +684,7 @@ async def test_a_model_does_not_change_blocks_that_a_person_set() -> None:
 
 
 async def test_sources_and_limits_of_a_model_are_restricted_to_valid_ones() -> None:
-    filters = {"year_from": 2023, "year_to": 2019, "language": "xx-unknown", "max_results": 10**9}
+    filters = {"year_from": 2023, "year_to": 2019, "language": "xx-unknown", "max_results": 10**9, "min_relevance": 0.9}
     model = Model(make_proposal("ice", sources=["scihub", "arxiv", "arxiv"], filters=filters))
     strategy = await make_builder(llm=model).build(
         QueryBuilderInput(intent=await read_intent("top 9 papers on ice in German"))
@@ -692,6 +692,7 @@ async def test_sources_and_limits_of_a_model_are_restricted_to_valid_ones() -> N
     assert strategy.sources == ["arxiv"]
     assert (strategy.filters.year_from, strategy.filters.year_to) == (2019, 2023)
     assert strategy.filters.max_results == 9
+    assert strategy.filters.min_relevance is None
 
 
 async def test_limits_omitted_by_the_model_stay_and_invented_sources_mean_all() -> None:
