@@ -90,7 +90,7 @@ def align_blocks_and_queries(proposed: SearchStrategy, edited: SearchStrategy) -
             return edited
         excluded = list_common_exclusions(proposed.queries)
         own = (query.keywords for query in proposed.queries if query.words and query.rung and not query.blocks)
-        question = " ".join(next(own, []))
+        question = " ".join(next(own, list[str]()))
         titles = list_titles(proposed.queries)
         queries = compose_ladder(edited.blocks, excluded, question, titles, proposed.blocks)
         return edited.model_copy(update={"queries": queries})
