@@ -585,7 +585,7 @@ export const strings = {
     replaced: "The concepts replaced queries that you had written.",
     restore: "Take your queries back",
     ran: (added: string) => `ran: ${added} new`,
-    notRun: "not run: there were enough papers",
+    notRun: (reasons: string) => (reasons ? `not run: ${reasons}` : "not run"),
   },
 
   sourceResults: {
@@ -597,7 +597,7 @@ export const strings = {
     notStated: "matches not stated",
     queryCount: (run: number, all: number) =>
       run === all ? plural(all, "query", "queries") : `${run} of ${plural(all, "query", "queries")} run`,
-    notRun: (count: number) => `${plural(count, "query", "queries")} not run: there were enough papers`,
+    notRun: (count: number) => `${plural(count, "query", "queries")} not run`,
     rung: (rung: number) => `Rung ${rung + 1}`,
     stopped: {
       complete: "all matches fetched",
@@ -606,7 +606,7 @@ export const strings = {
       too_broad: "refused: too many matches",
       deadline: "stopped: the time was up",
       failed: "failed",
-      not_run: "not run: there were enough papers",
+      not_run: "not run",
       unknown: "the source does not say if there are more",
     } as Record<string, string>,
   },

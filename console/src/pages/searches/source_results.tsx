@@ -4,6 +4,8 @@ import { strings } from "../../strings.ts";
 import { SourceAnswer } from "./search_tags.tsx";
 
 const texts = strings.sourceResults;
+/** Reasons to stop for which perhaps not all matches were fetched, if their number is unknown. */
+const LIMITS = new Set<string>(["enough", "source_limit", "too_broad"]);
 const count = (value: number) => value.toLocaleString("en-GB");
 
 /** What each source did: its answer in short, and one click away each query as it received it, with its counts. */
@@ -68,7 +70,7 @@ function QueryResults({ queries }: { queries: readonly QueryReportReply[] }) {
 /** Return the counts of a query and why it stopped, as the source states them. */
 export function describeQuery(query: QueryReportReply): string {
   const why = query.reason || texts.stopped[query.stopped] || query.stopped;
-  if (query.stopped === "not_run") return why;
+  if (query.stopped === "not_run") return strings.ladder.notRun(query.reason ?? "");
   const { fetched = 0, added = 0 } = query;
   const matches = isKnown(query.found) ? texts.matches(query.found) : texts.notStated;
   return `${matches}, ${count(fetched)} fetched, ${count(added)} new; ${why}`;
@@ -80,7 +82,8 @@ export function isPartial(report: SourceReportReply): boolean {
 }
 
 function isCut(query: QueryReportReply): boolean {
-  return query.stopped !== "not_run" && isKnown(query.found) && (query.fetched ?? 0) < query.found;
+  if (query.stopped === "not_run") return false;
+  return isKnown(query.found) ? (query.fetched ?? 0) < query.found : LIMITS.has(query.stopped);
 }
 
 function isKnown(found: number | null | undefined): found is number {
@@ -92,11 +95,11 @@ function countNew(report: SourceReportReply): number {
   return queries.length ? queries.reduce((sum, query) => sum + (query.added ?? 0), 0) : (report.returned ?? 0);
 }
 
-/** Return what the sources did with the queries of a rung; "" if no source reports queries. */
+/** Return what the sources did with the queries of a rung, or why they did not run it; "" if no source reports queries. */
 export function describeRung(reports: readonly SourceReportReply[], rung: number): string {
   const queries = reports.flatMap((report) => (report.queries ?? []).filter((query) => (query.rung ?? 0) === rung));
   if (!queries.length) return "";
   const run = queries.filter((query) => query.stopped !== "not_run");
-  if (!run.length) return strings.ladder.notRun;
+  if (!run.length) return strings.ladder.notRun([...new Set(queries.map((query) => query.reason))].join(" ").trim());
   return strings.ladder.ran(count(run.reduce((sum, query) => sum + (query.added ?? 0), 0)));
 }

@@ -45,6 +45,7 @@ SUGGESTIONS: Final = (
     TermSuggestion(term="light at night", reason="in 9 of the 20 best papers", block="shift work"),
     TermSuggestion(term="melatonin", reason="in 12 of the 20 best papers"),
 )
+DRY: Final = "2 rungs in a row added no paper."
 QUERIES: Final = (
     SearchQuery(
         keywords=["shift work", "breast cancer", "circadian"],
@@ -80,7 +81,15 @@ class CountingSource(FakeSource):
         counts = ((1, 1, StopReason.COMPLETE), (1204, rest, StopReason.ENOUGH), (None, 0, StopReason.NOT_RUN))
         asked = [query for query in strategy.queries if query.boolean_query]
         queries = [
-            QueryReport(text=query.boolean_query, rung=query.rung, found=found, fetched=sent, added=sent, stopped=why)
+            QueryReport(
+                text=query.boolean_query,
+                rung=query.rung,
+                found=found,
+                fetched=sent,
+                added=sent,
+                stopped=why,
+                reason=DRY if why is StopReason.NOT_RUN else None,
+            )
             for query, (found, sent, why) in zip(asked, chain(counts, repeat(counts[-1])), strict=False)
         ]
         report = SourceReport(
