@@ -122,7 +122,7 @@ def _describe_strategy(strategy: SearchStrategy) -> dict[str, str]:
     """Return the fields of the form as the strategy proposes them."""
     filters = strategy.filters
     return {
-        "queries": "; ".join(query.boolean_query for query in strategy.queries),
+        "queries": "; ".join(text for query in strategy.queries if (text := query.boolean_query.strip())),
         "year_from": str(filters.year_from or _NONE),
         "year_to": str(filters.year_to or _NONE),
         "sources": ", ".join(strategy.sources) or _ALL,

@@ -1,6 +1,6 @@
 """The names of sources that people know, for displays; values in JSON keep the names of the definitions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -17,6 +17,11 @@ SOURCE_LABELS: Final[Mapping[str, str]] = MappingProxyType(
         "library": "Your shelf",
     }
 )
+
+
+def format_source_labels(names: Sequence[str]) -> str:
+    """Return the labels of sources in one line; no names stand for all sources."""
+    return ", ".join(map(get_source_label, names)) or "all"
 
 
 def get_source_label(name: str) -> str:

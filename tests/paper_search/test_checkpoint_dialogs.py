@@ -318,6 +318,17 @@ def test_only_changed_fields_are_edited(fields: dict[str, str], data: dict[str, 
     assert decision.action is (DecisionAction.EDIT if data else DecisionAction.APPROVE)
 
 
+def test_a_form_with_its_proposed_values_approves_a_plan_that_ends_with_words_for_ranking_sources() -> None:
+    checkpoint = make_checkpoint()
+    assert isinstance(checkpoint.payload, StrategyPayload)
+    words = SearchQuery(keywords=["a"], boolean_query="", words="a b")
+    checkpoint.payload.strategy.queries += [words]
+    fields = build_form("a", checkpoint).build_params("2025-11-25")["requestedSchema"]["properties"]
+    answer = {name: field["default"] for name, field in fields.items() if "default" in field}
+    assert answer["queries"] == "a AND b"
+    assert read_answer({**answer, "decision": "approve"}, checkpoint).action is DecisionAction.APPROVE
+
+
 def test_an_edit_that_returns_to_all_sources_has_an_empty_list() -> None:
     decision = read_answer({"decision": "edit", "sources": "all"}, make_checkpoint(sources=["arxiv"]))
     assert decision.revised_data == {"sources": []}

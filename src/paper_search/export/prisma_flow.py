@@ -7,8 +7,9 @@ from typing import Final
 
 from pydantic import BaseModel, Field
 
-from paper_search.models import Paper, PaperCollection, RoundLog, SourceReport
+from paper_search.models import Paper, PaperCollection, PartOrigin, RoundLog, SourceReport
 from paper_search.review_models import BY_AUTOMATION, BY_REVIEWER, Exclusion, ExclusionReason, ReviewStatus
+from paper_search.source_labels import format_source_labels
 from paper_search.source_outcomes import describe_incomplete_search
 from paper_search.unknown_years import count_unknown_years_kept
 
@@ -187,6 +188,11 @@ def _describe_exclusion(exclusion: Exclusion) -> str:
     return label
 
 
+def _describe_origin(origin: PartOrigin) -> str:
+    value = format_source_labels(origin.value.split(", ")) if origin.part == "sources" else origin.value
+    return f"{_name_part(origin.part)}: {value} ({origin.reason})"
+
+
 def _build_round_flow(log: RoundLog, unknown_years_kept: int) -> RoundFlow:
     duplicates = {
         DUPLICATE_IN_ROUND: log.duplicates_within_round,
@@ -197,7 +203,7 @@ def _build_round_flow(log: RoundLog, unknown_years_kept: int) -> RoundFlow:
         round=log.round + 1,
         queries=[query.boolean_query or query.words for query in log.strategy.queries],
         limits=filters,
-        origins=[f"{_name_part(origin.part)}: {origin.value} ({origin.reason})" for origin in log.strategy.origins],
+        origins=[_describe_origin(origin) for origin in log.strategy.origins],
         sources=log.sources,
         identified=_count_by_source(log.sources),
         matches=_list_matches(log.sources),

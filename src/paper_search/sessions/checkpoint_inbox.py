@@ -3,6 +3,8 @@
 from typing import Any
 
 from paper_search.editorial_notices import mark_title
+from paper_search.models import SearchStrategy
+from paper_search.plan_text import describe_plan
 from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE, check_inbox_decision
 from paper_search.sessions.replies import build_checkpoint_payload, format_question
 from paper_search.sessions.saved_marks import MarkStore, add_marks
@@ -52,12 +54,9 @@ def format_payload(payload: dict[str, Any]) -> list[str]:
 
 
 def _format_strategy(strategy: dict[str, Any]) -> list[str]:
-    queries = [f"query    {query['boolean_query'] or query.get('words', '')}" for query in strategy["queries"]]
     filters = ", ".join(f"{name} {value}" for name, value in strategy["filters"].items())
-    sources = ", ".join(strategy["sources"]) or "all"
     return [
-        *queries,
-        f"sources  {sources}",
+        *(f"{name:<8} {text}" for name, text in describe_plan(SearchStrategy.model_validate(strategy))),
         f"filters  {filters}",
         *_format_inherited_parts(strategy),
         "",

@@ -15,7 +15,7 @@ from paper_search.sessions.search_options import describe_available_sources
 from paper_search.sessions.state import PendingCheckpoint, SessionState
 from paper_search.sessions.store import SessionStore
 from paper_search.sessions.strategy_problems import find_strategy_problems
-from paper_search.source_labels import get_source_label
+from paper_search.source_labels import format_source_labels
 from paper_search.sources.query_translation import translate_queries
 from paper_search.sources.registry import KNOWN, list_source_names
 from paper_search.workflow.checkpoints import StrategyPayload
@@ -260,7 +260,7 @@ def _list_text_changes(part: str, before: list[str], now: list[str]) -> list[dic
 
 
 def _join_sources(strategy: SearchStrategy) -> str:
-    return ", ".join(map(get_source_label, strategy.sources)) or "all"
+    return format_source_labels(strategy.sources)
 
 
 def _make_change(part: str, before: str | None, after: str | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from paper_search.editorial_notices import describe_notices, mark_title
 from paper_search.models import Paper, ParsedIntent, SearchStrategy
+from paper_search.plan_text import describe_plan
 from paper_search.review_models import Exclusion, PaperDecision, ReviewStatus
 from paper_search.sessions.replies import clip_text
 
@@ -38,19 +39,16 @@ _SIGNS: Mapping[ReviewStatus, str] = {
 
 
 def format_strategy(intent: ParsedIntent, strategy: SearchStrategy, width: int) -> str:
-    """Return the strategy: queries, sources, limits, and their origins."""
+    """Return the strategy: concepts, suggested terms, queries, sources, limits, and the origins of the other parts."""
     limits = strategy.filters.model_dump(mode="json", exclude_none=True)
     lines = [_format_field("question", intent.topic, width)]
-    lines += [
-        _format_field(f"query {number}", query.boolean_query, width) for number, query in enumerate(strategy.queries, 1)
-    ]
-    lines.append(_format_field("sources", ", ".join(strategy.sources) or "all", width))
+    lines += [_format_field(name, text, width) for name, text in describe_plan(strategy)]
     lines.append(_format_field("limits", ", ".join(f"{name} {value}" for name, value in limits.items()), width))
-    if strategy.origins:
-        lines.append(
-            _format_field("inherited", "; ".join(o.value for o in strategy.origins if o.inherited) or "nothing", width)
-        )
-        new = [f"{origin.value} ({origin.reason})" for origin in strategy.origins if not origin.inherited]
+    # The queries of a ladder follow from its concepts, which have their reasons.
+    origins = [one for one in strategy.origins if not strategy.blocks or not one.part.startswith(("queries", "blocks"))]
+    if origins:
+        lines.append(_format_field("inherited", "; ".join(o.value for o in origins if o.inherited) or "nothing", width))
+        new = [f"{origin.value} ({origin.reason})" for origin in origins if not origin.inherited]
         lines.append(_format_field("new", "; ".join(new) or "nothing", width))
     notes = dict.fromkeys([*intent.notes, *strategy.notes])
     lines += [_format_field("note", note, width) for note in notes]

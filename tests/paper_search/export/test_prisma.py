@@ -35,7 +35,10 @@ def make_strategy(query: str, origin: str) -> SearchStrategy:
         queries=[SearchQuery(keywords=["cells"], boolean_query=query)],
         sources=["arxiv", "crossref", "openalex"],
         filters=SearchConstraints(year_from=2019, year_to=2024, language="en", max_results=50),
-        origins=[PartOrigin(part="queries[0]", value=query, inherited=False, reason=origin)],
+        origins=[
+            PartOrigin(part="queries[0]", value=query, inherited=False, reason=origin),
+            PartOrigin(part="sources", value="arxiv, crossref, openalex", inherited=True, reason="set by a person"),
+        ],
     )
 
 
@@ -162,6 +165,7 @@ def test_every_round_has_its_queries_requests_counts_and_source_reports() -> Non
     assert "- Query 1: tandem AND cells (the reviewer asked for tandem cells)" in second
     assert "- arXiv: https://export.arxiv.org/api/query?search_query=cells" in first.replace("\\", "")
     assert "- arXiv: https://x.example/2" in second
+    assert "- Sources: arXiv, Crossref, OpenAlex (set by a person)" in second
     assert "year_from 2019, year_to 2024, language en, max_results 50" in first.replace("\\", "")
     table = read_rows(text)
     assert ["arXiv", "ok", "1200", "10", "2", "-"] in table
