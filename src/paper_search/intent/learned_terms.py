@@ -17,7 +17,7 @@ _MOST_SEPARATING: Final = 40
 """The planner uses the best of these terms, and then those that earlier rounds have not used."""
 _LEAST_PAPERS: Final = 3
 _LEAST_MARKED: Final = 2
-_MANY_MARKS: Final = 20
+_MANY_MARKS: Final = 50
 """With fewer marked papers, many words separate them by chance."""
 _LIKELY: Final = 0.2
 _SHORTEST: Final = 3
