@@ -1,9 +1,9 @@
 """Queries that a person typed as a query: how a text is recognised as one, and what plain words beside it mean.
 
 A text is a query if it has the tag of a known field, an operator in capitals, or quotation marks without a sentence
-around them. A question, a sentence or a headline in capitals stays plain words, unless an operator joins brackets or
-quotation marks. Beside the query only limits of years, requests ("find") and preferences are read; every other
-character stays as it was typed.
+around them, or if it is a row of groups in brackets. A question, a sentence or a headline in capitals stays plain
+words, unless an operator joins brackets or quotation marks. Beside the query only limits of years, requests ("find")
+and preferences are read; every other character stays as it was typed.
 """
 
 import re
@@ -66,6 +66,7 @@ _FOREIGN: Final = frozenset(word for words in FOREIGN_FUNCTION_WORDS for word in
 _ARTICLE: Final = re.compile(r"(?<!\S)an?\s+[a-z]")
 _HEADLINE_WORDS: Final = frozenset({"AT", "BE", "BY", "FOR", "FROM", "IN", "IS", "OF", "ON", "THE", "TO", "WITH"})
 _LONGEST_ACRONYM: Final = 5
+_GROUPS: Final = re.compile(r"\s*(?:\([^()]+\)\s*){2,}")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -108,7 +109,7 @@ def read_typed_query(text: str, today: date, vocabulary: Vocabulary | None = Non
 
 def _has_syntax(marked: str) -> bool:
     has_tag = any(tag.makes_a_query for tag in find_field_tags(marked))
-    return has_tag or '"' in marked or OPERATOR.search(marked) is not None
+    return has_tag or '"' in marked or OPERATOR.search(marked) is not None or _GROUPS.fullmatch(marked) is not None
 
 
 def _mask_phrases_and_tags(marked: str) -> str:
@@ -128,6 +129,8 @@ def _is_query(marked: str, kept: str, with_request: str) -> bool:
     if OPERATOR.search(kept):
         is_joined = _JOINED.search(kept) is not None
         return not _QUESTION.match(kept) and (is_joined or not (_is_sentence(kept) or _is_headline(visible)))
+    if _GROUPS.fullmatch(kept):
+        return True
     has_quotes = _QUOTED.search(visible) or _OPEN_QUOTE.search(visible)
     # Plain words have limits and hints, too: top 20 papers, author:Doe.
     is_plain = any(is_function_word(word) or word in _FOREIGN for word in _split_words(with_request))

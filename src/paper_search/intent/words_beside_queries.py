@@ -19,8 +19,9 @@ MASK: Final = "\ue000"
 """Stands for each character of a quoted phrase or a field tag, so that no rule reads inside it."""
 OPERATOR: Final = re.compile(
     r"(?<!\S)(?!(?<=,\s)OR\s*$)\(*(?:AND|OR|NOT)\b(?=[\s()\"\ue000]|$)|(?<=[)\"\ue000])(?:AND|OR|NOT)(?!\w)"
+    r"|(?<!\S)(?:NEAR|ADJ|WITHIN|PRE)/?\d+(?=[\s(\"\ue000]|$)"
 )
-"""An operator in capitals; OR after a comma at the end of a text is the state of Oregon."""
+"""An operator in capitals, also one of distance; OR after a comma at the end of a text is the state of Oregon."""
 _NEGATED_LIMIT: Final = re.compile(r"\bNOT(?=\s+(?:published|before|after|since|older|newer|earlier|later|in)\b)")
 _TAIL: Final = re.compile(r"[,;.]\s+(?P<tail>[^(),;]*)$")
 _DETERMINERS: Final = re.compile(r"(?:\b(?:all|an?|any|more|some|the)\s+)+$", re.IGNORECASE)

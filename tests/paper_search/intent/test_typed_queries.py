@@ -53,6 +53,9 @@ TYPED = [
     'Vaswani "attention is all you need"',
     'grit -"sand paper"',
     'risk NEAR/3 "bank failure"',
+    "stem NEAR/3 cell",
+    "stem ADJ3 cell*",
+    "(breast cancer) (shift work)",
     # field tags
     "ti:graphene",
     'title:"graphene oxide" membranes',
@@ -101,6 +104,9 @@ PLAIN = [
     'pipe flow in 5" pipes',
     # brackets in prose
     "graph neural networks (GNN) for molecules",
+    "(shift work)",
+    "(cells) in mice (2nd edition)",
+    "we study NEAR/3 in queries",
     "convolutional neural network (CNN)",
     "a) soil carbon b) tillage",
     "1) antibiotic resistance in wastewater 2) rivers",
