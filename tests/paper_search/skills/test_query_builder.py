@@ -177,6 +177,10 @@ async def test_with_three_concepts_the_broader_queries_drop_the_least_specific_f
         ("adolescent mental health", ["adolescent", "mental health"]),
         ("German Shepherd hip dysplasia", ["German Shepherd", "hip dysplasia"]),
         ("E. coli growth", ["E. coli", "growth"]),
+        (
+            "minimum wage and hiring of young workers in developing countries",
+            ["minimum wage", "hiring", "young workers", "developing countries"],
+        ),
         ("IL-6 and TNF-alpha in RA", ["IL-6", "TNF-alpha", "RA"]),
     ],
 )
