@@ -82,8 +82,8 @@ def compose_ladder(
 def align_blocks_and_queries(proposed: SearchStrategy, edited: SearchStrategy) -> SearchStrategy:
     """Return the edited strategy with its blocks and queries in step.
 
-    If only the blocks were edited, the queries are composed anew. If the queries were edited, they stay exactly as they
-    are, and the blocks are read from them.
+    If only the blocks were edited, the queries are composed anew, and terms that a block has are not suggested. If the
+    queries were edited, they stay exactly as they are, and the blocks are read from them.
     """
     if edited.queries == proposed.queries:
         if edited.blocks == proposed.blocks:
@@ -93,7 +93,9 @@ def align_blocks_and_queries(proposed: SearchStrategy, edited: SearchStrategy) -
         question = " ".join(next(own, list[str]()))
         titles = list_titles(proposed.queries)
         queries = compose_ladder(edited.blocks, excluded, question, titles, proposed.blocks)
-        return edited.model_copy(update={"queries": queries})
+        used = _collect_stems_of_terms(edited.blocks)
+        left = [one for one in edited.suggestions if tuple(extract_terms(one.term)) not in used]
+        return edited.model_copy(update={"queries": queries, "suggestions": left})
     if not (edited.blocks and edited.blocks == proposed.blocks):
         return edited
     return edited.model_copy(update={"blocks": _read_blocks(edited)})
@@ -292,6 +294,10 @@ class _Stems(NamedTuple):
 
 def _collect_stems(texts: Iterable[str]) -> set[str]:
     return {stem for text in texts for stem in extract_terms(text)}
+
+
+def _collect_stems_of_terms(blocks: Iterable[ConceptBlock]) -> set[tuple[str, ...]]:
+    return {tuple(extract_terms(text)) for block in blocks for text in (block.name, *block.variants)}
 
 
 def _extract_stems(block: ConceptBlock) -> _Stems:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy
+from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy, TermSuggestion
 from paper_search.query.boolean_query import AllOf, AnyOf, Node, Term, parse_query
 from paper_search.query.ladder import MOST_LEARNED, align_blocks_and_queries, build_block_condition, compose_ladder
 from paper_search.query.rendering import format_query, parse_phrase
@@ -237,6 +237,17 @@ def test_a_suggestion_is_accepted_as_a_variant_or_as_a_block() -> None:
     pairs = {frozenset(query.blocks) for query in as_block.queries if "verglas" in query.blocks and query.boolean_query}
     assert pairs == {frozenset({"verglas", block.name}) for block in BLOCKS}
     assert "verglas" in list_words(as_block.queries)[0]
+
+
+def test_a_suggestion_that_an_edit_uses_is_no_longer_one() -> None:
+    proposed = make_strategy().model_copy(
+        update={
+            "suggestions": [TermSuggestion(term=term, reason="in 9 of 20") for term in ("verglas", "brine", "grit")]
+        }
+    )
+    blocks = [BLOCKS[0].model_copy(update={"variants": ["black ice", "Brine"]}), *BLOCKS[1:], make_block("verglas")]
+    edited = align_blocks_and_queries(proposed, proposed.model_copy(update={"blocks": blocks}))
+    assert [one.term for one in edited.suggestions] == ["grit"]
 
 
 def test_edited_queries_stay_as_typed_and_give_the_blocks() -> None:
