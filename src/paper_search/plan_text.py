@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy
+from paper_search.models import ConceptBlock, PartOrigin, SearchQuery, SearchStrategy
 from paper_search.source_labels import format_source_labels
 
 
@@ -17,6 +17,11 @@ def describe_plan(strategy: SearchStrategy) -> Iterator[tuple[str, str]]:
     for query in strategy.queries:
         yield "query", _describe_query(query, has_rungs=has_rungs)
     yield "sources", format_source_labels(strategy.sources)
+
+
+def format_origin_value(origin: PartOrigin) -> str:
+    """Return the value of a part of a strategy, sources by the names that people know."""
+    return format_source_labels(origin.value.split(", ")) if origin.part == "sources" else origin.value
 
 
 def _describe_block(block: ConceptBlock) -> str:

@@ -27,6 +27,7 @@ PLAN = SearchStrategy(
     suggestions=[TermSuggestion(term="melatonin", reason="in 14 of the 20 best papers", block="sleep")],
     origins=[
         PartOrigin(part="queries[0]", value="of the ladder", inherited=False, reason="follows from the question"),
+        PartOrigin(part="sources", value="semantic_scholar, library", inherited=True, reason="chosen"),
         PartOrigin(part="year_from", value="2016", inherited=False, reason="set by a person in round 1"),
     ],
 )
@@ -57,4 +58,5 @@ def test_a_review_at_the_terminal_and_the_inbox_show_the_whole_plan() -> None:
         assert text in at_terminal
         assert text in in_inbox
     assert "2016 (set by a person in round 1)" in at_terminal
+    assert "inherited  Semantic Scholar, Your shelf" in at_terminal
     assert "of the ladder" not in at_terminal

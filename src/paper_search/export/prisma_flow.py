@@ -8,8 +8,8 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from paper_search.models import Paper, PaperCollection, PartOrigin, RoundLog, SourceReport
+from paper_search.plan_text import format_origin_value
 from paper_search.review_models import BY_AUTOMATION, BY_REVIEWER, Exclusion, ExclusionReason, ReviewStatus
-from paper_search.source_labels import format_source_labels
 from paper_search.source_outcomes import describe_incomplete_search
 from paper_search.unknown_years import count_unknown_years_kept
 
@@ -189,8 +189,7 @@ def _describe_exclusion(exclusion: Exclusion) -> str:
 
 
 def _describe_origin(origin: PartOrigin) -> str:
-    value = format_source_labels(origin.value.split(", ")) if origin.part == "sources" else origin.value
-    return f"{_name_part(origin.part)}: {value} ({origin.reason})"
+    return f"{_name_part(origin.part)}: {format_origin_value(origin)} ({origin.reason})"
 
 
 def _build_round_flow(log: RoundLog, unknown_years_kept: int) -> RoundFlow:

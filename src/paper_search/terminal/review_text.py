@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from paper_search.editorial_notices import describe_notices, mark_title
 from paper_search.models import Paper, ParsedIntent, SearchStrategy
-from paper_search.plan_text import describe_plan
+from paper_search.plan_text import describe_plan, format_origin_value
 from paper_search.review_models import Exclusion, PaperDecision, ReviewStatus
 from paper_search.sessions.replies import clip_text
+from paper_search.source_labels import format_source_labels
 
 STRATEGY_KEYS = "[a]pprove  [e]dit  [r]eject  [q]uit  [?] help"
 PAPER_KEYS = """\
@@ -47,8 +48,9 @@ def format_strategy(intent: ParsedIntent, strategy: SearchStrategy, width: int) 
     # The queries of a ladder follow from its concepts, which have their reasons.
     origins = [one for one in strategy.origins if not strategy.blocks or not one.part.startswith(("queries", "blocks"))]
     if origins:
-        lines.append(_format_field("inherited", "; ".join(o.value for o in origins if o.inherited) or "nothing", width))
-        new = [f"{origin.value} ({origin.reason})" for origin in origins if not origin.inherited]
+        inherited = [origin for origin in origins if origin.inherited]
+        lines.append(_format_field("inherited", "; ".join(map(format_origin_value, inherited)) or "nothing", width))
+        new = [f"{format_origin_value(origin)} ({origin.reason})" for origin in origins if not origin.inherited]
         lines.append(_format_field("new", "; ".join(new) or "nothing", width))
     notes = dict.fromkeys([*intent.notes, *strategy.notes])
     lines += [_format_field("note", note, width) for note in notes]
@@ -60,7 +62,7 @@ def format_paper(paper: Paper, decision: PaperDecision | None, position: str, wi
     names = [author.name for author in paper.authors]
     authors = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     about = ", ".join(filter(None, [authors, str(paper.year or ""), paper.venue]))
-    found = f"found in round {paper.found_in_round + 1} by {', '.join(paper.sources[:6]) or paper.source}"
+    found = f"found in round {paper.found_in_round + 1} by {format_source_labels(paper.sources[:6] or [paper.source])}"
     facts = ", ".join(filter(None, [f"relevance {paper.relevance_score:.2f}", found, paper.doi and f"doi {paper.doi}"]))
     abstract = clip_text(" ".join((paper.abstract or "No abstract.").split()), _ABSTRACT_CHARACTERS)
     blocks = [
