@@ -73,7 +73,7 @@ class Terminal:
 def test_a_person_reviews_at_the_terminal_quits_resumes_and_exports(tmp_path: Path, command: Command) -> None:
     first = Terminal(tmp_path, "run", "--review", "--reviewer", "Ada", "--replay", str(RECORDING), *QUERY.split())
     session_id = re.escape("Session ") + r"([0-9a-f]{8})"
-    first.expect(session_id).expect("query 1").expect(r"\[q\]uit").type("a")
+    first.expect(session_id).expect(r"concept +atmospheres").expect(r"query +rung 1: ").expect(r"\[q\]uit").type("a")
     first.expect(r"1/\d+  undecided").type("i").expect(r"2/\d+").type("e").expect("Why exclude").type("off topic\r")
     first.expect(r"3/\d+").type("q").expect("sessions resume ([0-9a-f]{8})")
     assert first.close() == 0
