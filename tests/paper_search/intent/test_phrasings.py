@@ -21,6 +21,12 @@ def test_nearly_all_phrasings_are_read_correctly(name: str) -> None:
     assert accuracy >= AT_LEAST
 
 
+def test_strangers_are_sixty_more_phrasings_that_no_other_table_has() -> None:
+    strangers = {row["q"] for half in ("tuning", "check") for row in load_slice(f"strangers-{half}")}
+    assert len(strangers) == 60
+    assert not strangers & {row["q"] for name in ("tuning", "check", "held-out") for row in load_slice(name)}
+
+
 def test_a_wrong_reading_is_found() -> None:
     row = {"q": "ice since 2020", "from": 2021, "terms": ["snow"], "not": ["ice"], "preferences": ["frost"]}
     assert [problem.partition(":")[0] for problem in find_problems(row)] == [
