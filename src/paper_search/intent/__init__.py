@@ -8,6 +8,6 @@ feedback with the same readers.
 `strategy_planner` turns an intent into a strategy. `query_composition` composes queries of concepts and synonyms;
 `written_queries` recognises and changes boolean queries that a person wrote.
 
-The phrases are data: `year_rules` (compiled by `year_phrases`), `courtesy_phrases`, `preferences`, `word_lists`.
+The phrases are data, in the folder `data`; those of years are in `uraniborg.kernel.years`.
 `vocabulary` looks up the terms of a domain.
 """

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from paper_search.intent.number_words import EXACT_NUMBER, parse_number
 from paper_search.intent.text_cleanup import cut_span
 from paper_search.intent.years import is_publication_year, sort_years
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
 from paper_search.query.languages import parse_language
 from uraniborg.kernel.text import plural
+from uraniborg.kernel.years.numbers import get_number_pattern, parse_number
 
+_NUMBER = get_number_pattern(exact=True)
 _PAPERS = (
     r"(?:papers?|articles?|publications?|results?|hits?|references|stud(?:y|ies)|works|preprints?|surveys?|reviews?"
     r"|datasets?|benchmarks?)"
@@ -19,12 +20,12 @@ _PAPERS = (
 _AHEAD = rf"(?=\s+(?:[\w-]+\s+){{0,4}}{_PAPERS}\b)"
 _ASKED = re.compile(
     rf"\b(?:(?:the\s+)?(?:top|best|first)|at\s+most|up\s+to(?!\s+(?:19|20)[0-9]{{2}}\b)|no\s+more\s+than|max(?:imum)?(?:\s+of)?|limit(?:ed)?\s+to)\s+"
-    rf"(?P<amount>{EXACT_NUMBER})\b{_AHEAD}",
+    rf"(?P<amount>{_NUMBER})\b{_AHEAD}",
     re.IGNORECASE,
 )
 _PLAIN = re.compile(
     rf"(?:^|\b(?:find|give|show|list|get|need|want|fetch|return|retrieve|recommend|suggest|me|us|about|around|please)\s+)"
-    rf"(?:me\s+|us\s+|the\s+|about\s+)?(?P<amount>(?!(?:1[6-9]|20)[0-9]{{2}}\b){EXACT_NUMBER})\b{_AHEAD}",
+    rf"(?:me\s+|us\s+|the\s+|about\s+)?(?P<amount>(?!(?:1[6-9]|20)[0-9]{{2}}\b){_NUMBER})\b{_AHEAD}",
     re.IGNORECASE,
 )
 

@@ -57,6 +57,13 @@ from paper_library.search.year_bounds import extract_year_bounds
         ("hasta 2015", "..2015"),
         ("a partir de 2015", "2015.."),
         ("até 2015", "..2015"),
+        ("forget about the ones before 2017", "2017.."),
+        ("but do not go back further than 2017", "2017.."),
+        ("skip 2017 and later", "..2016"),
+        ("after March 2015", "2015.."),
+        ("since the 1990s", "1990.."),
+        ("keine Veröffentlichungen von vor 2017", "2017.."),
+        ("exceto os anteriores a 2017", "2017.."),
     ],
 )
 def test_a_year_phrase_becomes_bounds_and_is_removed_from_the_text(text: str, years: str) -> None:
@@ -64,6 +71,14 @@ def test_a_year_phrase_becomes_bounds_and_is_removed_from_the_text(text: str, ye
     assert str(phrase) == years
     assert rest.replace(",", "").split() == ["fish", "birds"]
     assert phrase.typed == text.rstrip(",")
+
+
+@pytest.mark.parametrize(
+    "text", ["fish, papers before 2017 are not needed", "fish; anything before 2017 can be skipped"]
+)
+def test_a_refusal_behind_the_year_inverts_its_bounds(text: str) -> None:
+    rest, (phrase,) = extract_year_bounds(text)
+    assert (rest.strip(" ,;"), str(phrase)) == ("fish", "2017..")
 
 
 @pytest.mark.parametrize(

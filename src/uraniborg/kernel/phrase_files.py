@@ -1,0 +1,67 @@
+"""Phrase files: what people write, as plain text beside the code that reads it.
+
+A line that starts with `#` is a comment, `[name]` starts a list, every other line is an entry, and an indented line
+continues the entry before. Entries are words or patterns. In a pattern a space stands for any white space, `(` opens a
+group, `'` stands for both apostrophes and `{name}` for the pattern of this name; the rest is a regular expression.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+BREAK: Final = "\n"
+"""What a reader leaves in place of the words that it cuts out, so that the words on either side form no phrase."""
+PLACEHOLDER: Final = "[\ue000-\ue0ff]"
+"""The characters that stand for a quoted phrase, so that no pattern reads inside it."""
+
+_NAME: Final = re.compile(r"\{([a-z]\w*)\}")
+_GROUP: Final = re.compile(r"(?<!\\)\((?!\?)")
+
+
+@cache
+def read_phrase_file(package: str, name: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the entries of each list of the file `name` in a package."""
+    lists: dict[str, list[str]] = {}
+    entries: list[str] = []
+    for line in files(package).joinpath(name).read_text(encoding="utf-8").splitlines():
+        if line.startswith(" "):
+            entries[-1] += line.strip()
+        elif line.startswith("[") and line.endswith("]"):
+            entries = lists.setdefault(line[1:-1], [])
+        elif line and not line.startswith("#"):
+            entries.append(line)
+    return {title: tuple(found) for title, found in lists.items()}
+
+
+def split_entries(entries: Iterable[str], sign: str) -> list[tuple[str, str]]:
+    """Return the two sides of each entry, such as the name and the pattern of `year = …`."""
+    sides = (entry.partition(sign) for entry in entries)
+    return [(left.strip(), right.strip()) for left, _, right in sides]
+
+
+def translate_pattern(pattern: str, names: Mapping[str, str] | None = None) -> str:
+    """Return a pattern as a regular expression; `names` are patterns that are translated already."""
+    plain = _GROUP.sub("(?:", pattern.replace(" ", r"\s+").replace("'", "['’]"))
+    return _NAME.sub(lambda found: (names or {})[found[1]], plain)
+
+
+def translate_names(entries: Iterable[str], names: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return named patterns (`name = pattern`) as regular expressions; each may use those before it."""
+    known = dict(names or {})
+    for name, pattern in split_entries(entries, " = "):
+        known[name] = translate_pattern(pattern, known)
+    return known
+
+
+@cache
+def read_function_words() -> tuple[frozenset[str], ...]:
+    """Return the words that join concepts in each language but English."""
+    lists = read_phrase_file("uraniborg.kernel", "function_words.txt")
+    return tuple(frozenset(" ".join(entries).split()) for entries in lists.values())
+
+
+def cut_span(text: str, start: int, end: int) -> str:
+    """Return the text with a break in place of the span."""
+    return f"{text[:start]}{BREAK}{text[end:]}"
