@@ -7,7 +7,7 @@ group, `'` stands for both apostrophes and `{name}` for the pattern of this name
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final
 
@@ -17,7 +17,8 @@ PLACEHOLDER: Final = "[\ue000-\ue0ff]"
 """The characters that stand for a quoted phrase, so that no pattern reads inside it."""
 
 _NAME: Final = re.compile(r"\{([a-z]\w*)\}")
-_GROUP: Final = re.compile(r"(?<!\\)\((?!\?)")
+_SIGN: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?)| |'")
+_MEANING: Final = {" ": r"\s+", "'": "['’]", "(": "(?:"}
 
 
 @cache
@@ -43,7 +44,7 @@ def split_entries(entries: Iterable[str], sign: str) -> list[tuple[str, str]]:
 
 def translate_pattern(pattern: str, names: Mapping[str, str] | None = None) -> str:
     """Return a pattern as a regular expression; `names` are patterns that are translated already."""
-    plain = _GROUP.sub("(?:", pattern.replace(" ", r"\s+").replace("'", "['’]"))
+    plain = _SIGN.sub(lambda sign: _MEANING.get(sign[0], sign[0]), pattern)
     return _NAME.sub(lambda found: (names or {})[found[1]], plain)
 
 
@@ -53,6 +54,45 @@ def translate_names(entries: Iterable[str], names: Mapping[str, str] | None = No
     for name, pattern in split_entries(entries, " = "):
         known[name] = translate_pattern(pattern, known)
     return known
+
+
+class PhraseFile:
+    """The lists of a phrase file, compiled when they are first used; `[names]` names patterns for all lists."""
+
+    def __init__(self, package: str, name: str) -> None:
+        self._package, self._name = package, name
+
+    @property
+    def lists(self) -> Mapping[str, tuple[str, ...]]:
+        return read_phrase_file(self._package, self._name)
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        return translate_names(self.lists.get("names", ()))
+
+    def read_words(self, title: str) -> frozenset[str]:
+        """Return the words of a list."""
+        return frozenset(" ".join(self.lists[title]).split())
+
+    def join(self, title: str) -> str:
+        """Return a regular expression that matches any entry of a list."""
+        return "|".join(translate_pattern(entry, self.names) for entry in self.lists[title])
+
+    @cache  # noqa: B019 - the few phrase files live as long as the program
+    def compile(self, title: str, frame: str = "{}") -> re.Pattern[str]:
+        """Return the pattern that matches any entry of a list, with `frame` around it."""
+        return re.compile(frame.format(f"(?:{self.join(title)})"), re.IGNORECASE)
+
+    @cache  # noqa: B019
+    def compile_each(self, title: str) -> tuple[re.Pattern[str], ...]:
+        """Return a pattern for each entry of a list."""
+        return tuple(re.compile(translate_pattern(entry, self.names), re.IGNORECASE) for entry in self.lists[title])
+
+    @cached_property
+    def patterns(self) -> Mapping[str, re.Pattern[str]]:
+        """The patterns of the list `patterns` by their names."""
+        named = translate_names(self.lists["patterns"], self.names)
+        return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in named.items()}
 
 
 @cache
