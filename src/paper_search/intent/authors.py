@@ -8,25 +8,13 @@ import re
 from dataclasses import dataclass, field
 
 from paper_search.intent.text_cleanup import BREAK, PLACEHOLDER, cut_span
+from paper_search.intent.wishes import WISHES
 from paper_search.intent.word_lists import NAME_PARTICLES, NOT_NAMES
 from paper_search.text import STOP_WORDS
 
-PAPER_NOUN = r"(?:papers?|articles?|publications?|works?|research|stud(?:y|ies)|preprints?|talks?|books?)"
 _TOKEN = re.compile(rf"{PLACEHOLDER}|[^\W\d_][\w.'’\-]*|\S")
 # LeCun and McKay are people, DeepMind and LaserTagger are not.
 _CAMEL = re.compile(r"(?:(?:Mc|Mac|De|Le|La|Di|Du|Van|Von|Fitz|St|O['’])?[^\W\d_](?:(?![A-Z])[\w.'’])*(?:-|$))+")
-_FIELD = re.compile(r"\bauthors?:\s*", re.IGNORECASE)
-_PLAIN_BY = re.compile(rf"\b(?:{PAPER_NOUN}|(?:co-?)?authored|written|published)\s+(?:by|of|from)\s+", re.IGNORECASE)
-_BY = re.compile(rf"(?:^|(?P<before>(?<![\w-])[\w-]{{1,40}}|{PLACEHOLDER})\s+|[,;)\n]\s*)by\s+", re.IGNORECASE)
-_ET_AL = re.compile(r"\s*,?\s*(?:et\s+al\b\.?|and\s+(?:colleagues|co-?workers|collaborators|others))", re.IGNORECASE)
-# Words have a start and a length, or a long one would be tried from each of its letters.
-_NAME_ET_AL = re.compile(r"(?<![\w-])(?P<name>(?:[^\W\d_][\w'’\-]{0,40}\s+){1,2}?)(?=et\s+al\b)", re.IGNORECASE)
-_POSSESSIVE = re.compile(
-    rf"(?<![\w-])(?P<name>[^\W\d_][\w\-]{{0,40}}(?:\s+[^\W\d_][\w\-]{{0,40}})?)['’]s\s+(?={PAPER_NOUN}\b)"
-)
-_INVERTED = re.compile(
-    r"(?<![\w-])(?P<name>[^\W\d_][\w'’\-]{0,40}),\s+(?P<initials>(?:(?-i:[A-Z])\.[\s-]?){1,4})(?=[\s,;&(]|$)"
-)
 
 
 @dataclass(slots=True)
@@ -44,27 +32,29 @@ class AuthorReading:
 def read_authors(text: str) -> AuthorReading:
     """Read the authors a text names. Quoted names stay placeholders."""
     reading = AuthorReading(rest=text)
-    for pattern, plain in ((_FIELD, True), (_PLAIN_BY, True), (_BY, False)):
+    patterns = WISHES.patterns
+    for cue in ("author_field", "works_by", "by"):
+        pattern, is_field, is_plain = patterns[cue], cue == "author_field", cue != "by"
         position = 0
         while match := pattern.search(reading.rest, position):
             position = match.end()
-            names, end = _read_names(reading.rest, match.end(), allow_lower_case=pattern is _FIELD)
-            if not names or not (plain or _can_introduce_author(match, reading.rest)):
+            names, end = _read_names(reading.rest, match.end(), allow_lower_case=is_field)
+            if not names or not (is_plain or _can_introduce_author(match, reading.rest)):
                 continue
-            if pattern is not _FIELD and not _is_phrase_end(reading.rest, end):
+            if not is_field and not _is_phrase_end(reading.rest, end):
                 continue
-            start = match.start() if plain else match.start() + len(match["before"] or "")
+            start = match.start() if is_plain else match.start() + len(match["before"] or "")
             reading.add_authors(names, start, end)
             position = start + 1
-    while (match := _INVERTED.search(reading.rest)) and _is_name(match["name"]):
+    while (match := patterns["inverted"].search(reading.rest)) and _is_name(match["name"]):
         reading.add_authors([f"{match['name']} {match['initials'].strip()}"], match.start(), match.end())
-    for pattern in (_NAME_ET_AL, _POSSESSIVE):
+    for pattern in (patterns["name_et_al"], patterns["possessive"]):
         position = 0
         while match := pattern.search(reading.rest, position):
             position = match.end()
             if name := [word for word in match["name"].split() if _is_name(word)]:
                 start = reading.rest.index(name[0], match.start())
-                after = _ET_AL.match(reading.rest, match.end())
+                after = patterns["et_al"].match(reading.rest, match.end())
                 reading.add_authors([" ".join(name)], start, after.end() if after else match.end())
                 position = start + 1
     return reading
@@ -107,7 +97,7 @@ def _read_names(text: str, start: int, *, allow_lower_case: bool) -> tuple[list[
             names[-1].append(word)
         else:
             break
-    if after := _ET_AL.match(text, end):
+    if after := WISHES.patterns["et_al"].match(text, end):
         end = after.end()
     found = [" ".join(words) if _is_initials(words[-1]) else " ".join(words).rstrip(".") for words in names if words]
     return [name for name in found if not name.islower() or allow_lower_case], end
@@ -129,4 +119,6 @@ def _is_name(word: str) -> bool:
 def _is_phrase_end(text: str, end: int) -> bool:
     after = text[end:].lstrip(" ")
     word = re.match(r"[\w-]+", after)
-    return word is None or word[0].casefold() in STOP_WORDS or re.match(rf"{PAPER_NOUN}\b", after) is not None
+    return (
+        word is None or word[0].casefold() in STOP_WORDS or re.match(rf"{WISHES.names['works']}\b", after) is not None
+    )

@@ -6,7 +6,7 @@ from typing import Final
 from paper_search.intent.text_cleanup import BREAK
 from uraniborg.kernel.phrase_files import PhraseFile
 
-_COURTESIES: Final = PhraseFile(__package__, "data/courtesies.txt")
+_COURTESIES: Final = PhraseFile("paper_search.intent", "data/courtesies.txt")
 _SENTENCE_END = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)\s)")
 
 

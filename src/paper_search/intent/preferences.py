@@ -19,7 +19,7 @@ from paper_search.query.languages import to_english_name
 from uraniborg.kernel.phrase_files import PhraseFile, read_function_words
 
 MAX_PREFERENCES = 10
-_PREFERENCES: Final = PhraseFile(__package__, "data/preferences.txt")
+_PREFERENCES: Final = PhraseFile("paper_search.intent", "data/preferences.txt")
 
 
 @dataclass(slots=True)

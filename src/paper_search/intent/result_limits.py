@@ -1,33 +1,16 @@
 """Limits of a search: how many papers a text asks for, and limits that a search can work with."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
 from paper_search.intent.text_cleanup import cut_span
+from paper_search.intent.wishes import WISHES
 from paper_search.intent.years import is_publication_year, sort_years
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
 from paper_search.query.languages import parse_language
 from uraniborg.kernel.text import plural
-from uraniborg.kernel.years.numbers import get_number_pattern, parse_number
-
-_NUMBER = get_number_pattern(exact=True)
-_PAPERS = (
-    r"(?:papers?|articles?|publications?|results?|hits?|references|stud(?:y|ies)|works|preprints?|surveys?|reviews?"
-    r"|datasets?|benchmarks?)"
-)
-_AHEAD = rf"(?=\s+(?:[\w-]+\s+){{0,4}}{_PAPERS}\b)"
-_ASKED = re.compile(
-    rf"\b(?:(?:the\s+)?(?:top|best|first)|at\s+most|up\s+to(?!\s+(?:19|20)[0-9]{{2}}\b)|no\s+more\s+than|max(?:imum)?(?:\s+of)?|limit(?:ed)?\s+to)\s+"
-    rf"(?P<amount>{_NUMBER})\b{_AHEAD}",
-    re.IGNORECASE,
-)
-_PLAIN = re.compile(
-    rf"(?:^|\b(?:find|give|show|list|get|need|want|fetch|return|retrieve|recommend|suggest|me|us|about|around|please)\s+)"
-    rf"(?:me\s+|us\s+|the\s+|about\s+)?(?P<amount>(?!(?:1[6-9]|20)[0-9]{{2}}\b){_NUMBER})\b{_AHEAD}",
-    re.IGNORECASE,
-)
+from uraniborg.kernel.years.numbers import parse_number
 
 
 @dataclass(slots=True)
@@ -42,12 +25,14 @@ class AmountReading:
 def read_amount(text: str) -> AmountReading:
     """Read the number of papers a text asks for; "top 5 error" and "a meta-analysis of 40 studies" ask for none."""
     reading = AmountReading(rest=text)
-    if (match := _ASKED.search(text) or _PLAIN.search(text)) and (wanted := parse_number(match["amount"])) > 0:
+    asked = WISHES.compile("amount asked").search(text)
+    match = asked or WISHES.compile("amount plain").search(text)
+    if match and (wanted := parse_number(match["amount"])) > 0:
         reading.max_results, reading.notes = _clamp_amount(wanted)
         if not reading.notes:
             reading.notes = [f"At most {plural(wanted, 'paper')}, as the query asks."]
         # The verb before a plain number is a courtesy that is removed later.
-        reading.rest = cut_span(text, match.start() if match.re is _ASKED else match.start("amount"), match.end())
+        reading.rest = cut_span(text, match.start() if asked else match.start("amount"), match.end())
     return reading
 
 

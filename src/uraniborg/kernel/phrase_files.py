@@ -6,10 +6,12 @@ group, `'` stands for both apostrophes and `{name}` for the pattern of this name
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final
+
+from uraniborg.kernel.words import STOP_WORDS
 
 BREAK: Final = "\n"
 """What a reader leaves in place of the words that it cuts out, so that the words on either side form no phrase."""
@@ -57,10 +59,14 @@ def translate_names(entries: Iterable[str], names: Mapping[str, str] | None = No
 
 
 class PhraseFile:
-    """The lists of a phrase file, compiled when they are first used; `[names]` names patterns for all lists."""
+    """The lists of a phrase file, compiled when they are first used.
 
-    def __init__(self, package: str, name: str) -> None:
-        self._package, self._name = package, name
+    The list `names` names patterns for all lists. It may use {placeholder} for a quoted phrase, {function_words} for
+    English words that carry no topic, and the names that `get_names` returns.
+    """
+
+    def __init__(self, package: str, name: str, get_names: Callable[[], Mapping[str, str]] = dict[str, str]) -> None:
+        self._package, self._name, self._get_names = package, name, get_names
 
     @property
     def lists(self) -> Mapping[str, tuple[str, ...]]:
@@ -68,7 +74,8 @@ class PhraseFile:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        return translate_names(self.lists.get("names", ()))
+        known = {"placeholder": PLACEHOLDER, "function_words": "|".join(sorted(STOP_WORDS))}
+        return translate_names(self.lists.get("names", ()), known | dict(self._get_names()))
 
     def read_words(self, title: str) -> frozenset[str]:
         """Return the words of a list."""

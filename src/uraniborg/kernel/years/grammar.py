@@ -102,14 +102,14 @@ class Language:
 def find_languages(text: str) -> Iterator[Language]:
     """Yield the languages whose words of time the text contains, those with the loosest rules last."""
     if _load_context()["time"].search(text):
-        for name in read_phrase_file(__package__, "phrases.txt"):
+        for name in read_phrase_file("uraniborg.kernel.years", "phrases.txt"):
             if (cues := _compile_cues(name)) and cues.search(text):
                 yield _compile_language(name)
 
 
 def find_unit(word: str) -> tuple[str, bool]:
     """Return the unit of time that a word names, and True if the word means a single one."""
-    units = dict(split_entries(read_phrase_file(__package__, "phrases.txt")["units"], " = "))
+    units = dict(split_entries(read_phrase_file("uraniborg.kernel.years", "phrases.txt")["units"], " = "))
     single = word in units.pop("single").split()
     return next(unit for unit, words in units.items() if re.fullmatch(translate_pattern(words), word)), single
 
@@ -117,12 +117,12 @@ def find_unit(word: str) -> tuple[str, bool]:
 @cache
 def get_decades() -> dict[str, int]:
     """Return the first year of each decade that has a name, such as "nineties"."""
-    return read_values(read_phrase_file(__package__, "phrases.txt")["decades"])
+    return read_values(read_phrase_file("uraniborg.kernel.years", "phrases.txt")["decades"])
 
 
 @cache
 def _translate_places(kind: str) -> dict[str, str]:
-    lists = read_phrase_file(__package__, "phrases.txt")
+    lists = read_phrase_file("uraniborg.kernel.years", "phrases.txt")
     units = (words for name, words in split_entries(lists["units"], " = ") if name != "single")
     numbers = {"amount": get_number_pattern(), "units": "|".join(map(translate_pattern, units))}
     return translate_names(lists[kind], numbers)
@@ -131,7 +131,7 @@ def _translate_places(kind: str) -> dict[str, str]:
 @cache
 def _load_context() -> dict[str, re.Pattern[str]]:
     """Return the patterns that look around a limit."""
-    lists = read_phrase_file(__package__, "phrases.txt")
+    lists = read_phrase_file("uraniborg.kernel.years", "phrases.txt")
     places = _translate_places("places")
     stops, populations = (" ".join(lists[name]).split() for name in ("stop words", "populations"))
     stops += [word for words in read_function_words() for word in words if len(word) > 1]
@@ -144,13 +144,13 @@ def _load_context() -> dict[str, re.Pattern[str]]:
 
 @cache
 def _compile_cues(name: str) -> re.Pattern[str] | None:
-    heads = dict(split_entries(read_phrase_file(__package__, "phrases.txt")[name], ": "))
+    heads = dict(split_entries(read_phrase_file("uraniborg.kernel.years", "phrases.txt")[name], ": "))
     return re.compile(translate_pattern(heads["cues"]), re.IGNORECASE) if "cues" in heads else None
 
 
 @cache
 def _compile_language(name: str) -> Language:
-    lists = read_phrase_file(__package__, "phrases.txt")
+    lists = read_phrase_file("uraniborg.kernel.years", "phrases.txt")
     entries = split_entries(lists[name], ": ")
     heads = dict(entries)
     places = _translate_places(heads.get("places", "places"))

@@ -17,7 +17,9 @@ def read_values(entries: Iterable[str]) -> dict[str, int]:
 @cache
 def get_number_pattern(*, exact: bool = False) -> str:
     """Return a pattern for the numbers of all languages, or for English numbers without "a few" and the like."""
-    values = read_values(read_phrase_file(__package__, "numbers.txt")["exact"]) if exact else _read_all_values()
+    values = (
+        read_values(read_phrase_file("uraniborg.kernel.years", "numbers.txt")["exact"]) if exact else _read_all_values()
+    )
     words = sorted(values, key=len, reverse=True)
     return rf"(?:{_FIGURE}|{'|'.join(words)})".replace(" ", r"\s+")
 
@@ -31,5 +33,5 @@ def parse_number(text: str) -> int:
 
 @cache
 def _read_all_values() -> dict[str, int]:
-    lists = read_phrase_file(__package__, "numbers.txt")
+    lists = read_phrase_file("uraniborg.kernel.years", "numbers.txt")
     return read_values(entry for entries in lists.values() for entry in entries)
