@@ -90,6 +90,6 @@ def _parse_wish(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:
     rest = remove_courtesies(language.rest)
     if not found and not rest.strip(f"{BREAK} "):
         rest = language.rest  # "preferably review articles": here the noun for papers is the wish
-    prepositions = re.compile(rf"^(?:(?:{'|'.join(sorted(set().union(*read_function_words())))})\s+)+")
+    prepositions = re.compile(rf"^(?:(?:{'|'.join(sorted(frozenset[str]().union(*read_function_words())))})\s+)+")
     bare = (patterns["behind"].sub("", prepositions.sub("", raw)) for raw in find_concepts(rest, vocabulary))
     return found + [concept for concept in bare if concept]
