@@ -12,7 +12,7 @@ from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.languages import read_language
 from paper_search.intent.preferences import PreferenceReading, read_preferences
 from paper_search.intent.purpose import read_intent_type
-from paper_search.intent.reading_notes import describe_author, describe_exclusion, describe_preferences, describe_venue
+from paper_search.intent.reading_notes import describe_author, describe_exclusion, describe_preference, describe_venue
 from paper_search.intent.result_limits import read_amount
 from paper_search.intent.text_cleanup import (
     BREAK,
@@ -59,7 +59,9 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
     intent = _read_sentence(wishes.rest, phrases, vocabulary, today)
     preferences = [restore_phrases(wish, phrases) for wish in wishes.preferences]
     intent = intent.model_copy(update={"preferences": preferences})
-    return intent.model_copy(update={"notes": [*identifier_notes, *intent.notes, *describe_preferences(intent)]})
+    return intent.model_copy(
+        update={"notes": [*identifier_notes, *intent.notes, *map(describe_preference, intent.preferences)]}
+    )
 
 
 def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
@@ -149,7 +151,7 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     limits = SearchConstraints(year_from=typed.years.year_from, year_to=typed.years.year_to)
     if typed.amount.max_results is not None:
         limits.max_results = typed.amount.max_results
-    intent = ParsedIntent(
+    return ParsedIntent(
         topic=topic,
         concepts=concepts,
         intent_type=IntentType.METHOD,
@@ -165,9 +167,9 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
             *(f"“{request}” was read as a request." for request in typed.requests),
             *typed.amount.notes,
             *typed.years.notes,
+            *map(describe_preference, typed.preferences),
         ],
     )
-    return intent.model_copy(update={"notes": [*intent.notes, *describe_preferences(intent)]})
 
 
 def _list_warnings(query: str) -> list[str]:

@@ -1,26 +1,8 @@
-"""Notes on the names, exclusions and preferences of a question, in sentences."""
+"""The notes on how a question was read, in sentences."""
 
-from paper_search.models import ParsedIntent
-
-
-def describe_author(name: str) -> str:
-    """Return the note on an author."""
-    return f"“{name}” was read as an author."
-
-
-def describe_venue(name: str) -> str:
-    """Return the note on a journal or conference."""
-    return f"“{name}” was read as a journal or conference."
-
-
-def describe_exclusion(term: str) -> str:
-    """Return the note on a term that papers must not contain."""
-    return f"Papers about “{term}” are excluded."
-
-
-def describe_preferences(intent: ParsedIntent) -> list[str]:
-    """Return a note for each preference."""
-    return [
-        f"“{wish}” was read as a preference: papers that meet it rank higher; the others stay in the result."
-        for wish in intent.preferences
-    ]
+describe_author = "“{}” was read as an author.".format
+describe_venue = "“{}” was read as a journal or conference.".format
+describe_exclusion = "Papers about “{}” are excluded.".format
+describe_preference = (
+    "“{}” was read as a preference: papers that meet it rank higher; the others stay in the result.".format
+)

@@ -1,14 +1,9 @@
 """The skill that selects the relevant papers of a round and sorts them."""
 
-import asyncio
-from typing import Final
-
 from paper_search.facets import count_facets
+from paper_search.large_work import call_in_thread_if_large
 from paper_search.models import Paper, PaperCollection, ScoredPaper, SearchMetadata, SearchStrategy
 from uraniborg.kernel.clock import Clock, SystemClock
-
-_INLINE_PAPERS: Final = 50
-"""Up to this many papers are organised in the event loop; more go to a thread."""
 
 
 class ResultOrganizer:
@@ -25,9 +20,7 @@ class ResultOrganizer:
         self, papers: list[ScoredPaper], strategy: SearchStrategy, original_query: str
     ) -> PaperCollection:
         """Return at most `strategy.filters.max_results` papers with facets. `total_found` counts all papers given."""
-        if len(papers) <= _INLINE_PAPERS:
-            return self._build_collection(papers, strategy, original_query)
-        return await asyncio.to_thread(self._build_collection, papers, strategy, original_query)
+        return await call_in_thread_if_large(len(papers), self._build_collection, papers, strategy, original_query)
 
     def _build_collection(
         self, papers: list[ScoredPaper], strategy: SearchStrategy, original_query: str

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from paper_search.intent.reading_notes import (
     describe_author,
     describe_exclusion,
-    describe_preferences,
+    describe_preference,
     describe_venue,
 )
 from paper_search.intent.written_queries import split_exclusions
@@ -46,7 +46,7 @@ def _iterate_derived_notes(
     yield from (describe_author(name) for name in intent.authors if _is_asked_for(nodes, name))
     yield from (describe_venue(name) for name in intent.venues if _is_asked_for(nodes, name))
     yield from map(describe_exclusion, _list_exclusions(intent, nodes))
-    yield from describe_preferences(intent)
+    yield from map(describe_preference, intent.preferences)
 
 
 def _describe_unseen_limits(filters: SearchConstraints) -> Iterator[str]:
