@@ -8,13 +8,25 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-BREAK = "\n"
+from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, cut_span
+
+__all__ = [
+    "BREAK",
+    "PLACEHOLDER",
+    "cut_span",
+    "make_placeholder",
+    "normalise_text",
+    "remove_markdown",
+    "repair_brackets",
+    "replace_quoted_phrases",
+    "restore_phrases",
+    "tidy_punctuation",
+]
+
 _FIRST_PLACEHOLDER = 0xE000
 MAX_PHRASES = 20
 MAX_CHARACTERS = 4_000
 """Longer texts are cut here, so that reading takes bounded time."""
-PLACEHOLDER = "[\ue000-\ue0ff]"
-
 _QUOTED = re.compile(
     r'"([^"\n]*)"|“([^“”\n]*)”|„([^„“”\n]*)[“”]|«([^«»\n]*)»|「([^「」\n]*)」|『([^『』\n]*)』|《([^《》\n]*)》'
     r"|(?<![\w'’])['‘]([^\W_][^'‘’\n]*[^\W_])['’](?![\w'’])"
@@ -44,9 +56,6 @@ _LABEL = re.compile(
 _BULLET_INSIDE = re.compile(r"\s*[•‣◦▪]\s*")
 _COMMAS = re.compile(r"(?:,\s*){2,}")
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
-_OPEN_YEAR = re.compile(
-    r"\(\s*(?P<years>(?:1[6-9]|2[01])[0-9]{2}(?:\s*-\s*(?:1[6-9]|2[01])[0-9]{2})?)(?=\s*(?:$|[,;.!?](?:\s|$)))"
-)
 _BRACKETS = {")": "(", "]": "["}
 
 
@@ -89,11 +98,6 @@ def restore_phrases(text: str, phrases: Sequence[str]) -> str:
     return re.sub(PLACEHOLDER, lambda match: phrases[ord(match[0]) - _FIRST_PLACEHOLDER], text)
 
 
-def cut_span(text: str, start: int, end: int) -> str:
-    """Return the text with a break in place of the span."""
-    return f"{text[:start]}{BREAK}{text[end:]}"
-
-
 def tidy_punctuation(text: str) -> str:
     """Return the text on one line, without breaks and the punctuation that cuts left behind."""
     line = re.sub(r"\s+([,;:.!?)\]])", r"\1", " ".join(text.split()))
@@ -113,30 +117,20 @@ def remove_markdown(text: str) -> str:
 
 
 def repair_brackets(text: str) -> str:
-    """Return the text without unpaired brackets; outside boolean queries a comma replaces them.
-
-    A year after an opening bracket at the end of a clause gets a closing bracket: "exoplanets (2015".
-    """
+    """Return the text without unpaired brackets; outside boolean queries a comma replaces them."""
     waiting: dict[str, list[int]] = {opening: [] for opening in _BRACKETS.values()}
     lonely: set[int] = set()
     for position, sign in enumerate(text):
         if sign in waiting:
             waiting[sign].append(position)
+        elif sign in _BRACKETS and waiting[_BRACKETS[sign]]:
+            waiting[_BRACKETS[sign]].pop()
         elif sign in _BRACKETS:
-            if partners := waiting[_BRACKETS[sign]]:
-                partners.pop()
-            else:
-                lonely.add(position)
-    years = {year.start(): year.end() for year in _OPEN_YEAR.finditer(text)}
-    closings = {years[position] - 1 for position in waiting["("] if position in years}
-    lonely.update(position for positions in waiting.values() for position in positions if position not in years)
-    if not lonely and not closings:
-        return text
+            lonely.add(position)
+    lonely.update(*waiting.values())
     instead = " " if _OPERATOR.search(text) else ", "
-    closed = "".join(
-        (instead if position in lonely else sign) + ")" * (position in closings) for position, sign in enumerate(text)
-    )
-    return _COMMAS.sub(", ", closed)
+    closed = "".join(instead if position in lonely else sign for position, sign in enumerate(text))
+    return _COMMAS.sub(", ", closed) if lonely else text
 
 
 def _fold_dash(found: re.Match[str]) -> str:

@@ -53,8 +53,8 @@ def test_markup_is_folded(text: str, expected: str) -> None:
         ("((ice) snow", ", (ice) snow"),
         ("[ice (snow]", "[ice , snow]"),
         ("(ice AND snow", " ice AND snow"),
-        ("exoplanets (2015", "exoplanets (2015)"),
-        ("exoplanets (2015-2018; transits", "exoplanets (2015-2018); transits"),
+        ("exoplanets (2015", "exoplanets , 2015"),
+        ("exoplanets (2015-2018; transits", "exoplanets , 2015-2018; transits"),
         ("exoplanets (2015, transits (hot))", "exoplanets (2015, transits (hot))"),
     ],
 )

@@ -81,6 +81,7 @@ def read_bounds(query: str) -> tuple[int | None, int | None]:
         ("ice since ２０２０", 2020, None),
         ("ice detection 2024", 2024, 2024),
         ("ice detection, 2019", 2019, 2019),
+        ("ice detection , 2019", 2019, 2019),
         ("ice after March 2020", 2020, None),
         ("ice before March 2020", None, 2020),
         ("papers from 2019 by Doe", 2019, 2019),
