@@ -10,8 +10,9 @@ The held-out slice is three batches of sixty phrasings, each written after the r
 first run 43 of 60 were read without any problem in every batch, and the years of 58, 56 and 55. The rules were then
 fixed for what each batch showed, so the present figures do not predict the accuracy for unseen phrasings.
 
-The strangers are sixty more in 15 languages, written without looking at the rules. They are split by hash as well; no
-rule was changed for their check half, so its figure predicts best what a stranger gets.
+The strangers are sixty more in 15 languages, written without looking at the rules, and split by hash as well. At the
+first run 13 of 29 and 16 of 31 were read without any problem, and the years of 22 and 24. The eight languages that no
+rule knew were added then; apart from that no rule was changed for the check half.
 """
 
 import hashlib

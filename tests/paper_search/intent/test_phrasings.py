@@ -27,6 +27,11 @@ def test_strangers_are_sixty_more_phrasings_that_no_other_table_has() -> None:
     assert not strangers & {row["q"] for name in ("tuning", "check", "held-out") for row in load_slice(name)}
 
 
+@pytest.mark.parametrize(("half", "at_least"), [("tuning", 0.85), ("check", 0.65)])
+def test_most_requests_of_strangers_are_read_correctly(half: str, at_least: float) -> None:
+    assert measure_accuracy(f"strangers-{half}") >= at_least
+
+
 def test_a_wrong_reading_is_found() -> None:
     row = {"q": "ice since 2020", "from": 2021, "terms": ["snow"], "not": ["ice"], "preferences": ["frost"]}
     assert [problem.partition(":")[0] for problem in find_problems(row)] == [

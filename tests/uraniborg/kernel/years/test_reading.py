@@ -188,6 +188,36 @@ def test_a_negated_limit_is_inverted(query: str, year_from: int | None, year_to:
 
 
 @pytest.mark.parametrize(
+    ("query", "year_from", "year_to"),
+    [
+        ("ghiaccio negli ultimi 5 anni", 2019, None),
+        ("ghiaccio dal 2015", 2015, None),
+        ("ghiaccio, nessun articolo pubblicato prima del 2015", 2015, None),
+        ("ijs sinds 2015", 2015, None),
+        ("ijs na 2015", 2016, None),
+        ("ijs, niets van voor 2015", 2015, None),
+        ("is efter 2015", 2016, None),
+        ("is de senaste 5 åren", 2019, None),
+        ("lód od 2015 roku", 2015, None),
+        ("lód z ostatnich pięciu lat", 2019, None),
+        ("лёд после 2015 года", 2016, None),
+        ("лёд с 2010 по 2015 год", 2010, 2015),
+        ("лёд за последние пять лет", 2019, None),
+        ("son beş yılda buz", 2019, None),
+        ("2015'ten sonra buz", 2016, None),
+        ("최근 5년간 얼음", 2019, None),
+        ("2015년 이후 얼음", 2015, None),
+        ("الجليد منذ 2015", 2015, None),
+        ("Eis, letzte 10 Jahre", 2014, None),
+        ("études récentes sur la glace", 2019, None),
+        ("ice 2010..2015", 2010, 2015),
+    ],
+)
+def test_years_are_read_in_many_languages(query: str, year_from: int | None, year_to: int | None) -> None:
+    assert read_bounds(query) == (year_from, year_to)
+
+
+@pytest.mark.parametrize(
     "query", ["the 1918 influenza", "influenza in 1918", "adults older than 65 years", "children under five years old"]
 )
 def test_years_and_ages_of_the_subject_are_not_limits(query: str) -> None:
