@@ -2,9 +2,11 @@
 
 import asyncio
 import json
-import math
 from collections.abc import Sequence, Set
-from typing import Any, cast
+from contextlib import suppress
+from typing import cast
+
+from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from paper_search.errors import LLMError
 from paper_search.identifier_queries import describe_missing_works, read_identifiers
@@ -83,10 +85,8 @@ class RelevanceScorer:
         except LLMError as error:
             return list(batch), f"the model failed ({error.code})"
         verdicts = _read_verdicts(answer)
-        scored = [
-            paper if paper.paper.id in pinned else _apply_verdict(paper, verdicts.get(paper.paper.id))
-            for paper in batch
-        ]
+        judged = {paper_id: verdict for paper_id, verdict in verdicts.items() if paper_id not in pinned}
+        scored = [judged[one.paper.id].apply(one) if one.paper.id in judged else one for one in batch]
         missing = any(paper.paper.id not in verdicts for paper in batch)
         return scored, "the model left papers out" if missing else None
 
@@ -112,43 +112,36 @@ def _build_prompt(batch: Sequence[ScoredPaper], intent: ParsedIntent, hints: Rel
     )
 
 
-def _read_verdicts(answer: object) -> dict[str, dict[str, Any]]:
+class _Verdict(BaseModel, strict=True):
+    """What a model says about one paper."""
+
+    paper_id: str
+    relevance_score: FiniteFloat
+    relevance_reason: object = None
+    tags: object = None
+
+    def apply(self, scored: ScoredPaper) -> ScoredPaper:
+        """Return the paper with the model's score, and with its reason and tags where they are usable."""
+        reason = " ".join(self.relevance_reason.split()) if isinstance(self.relevance_reason, str) else ""
+        given = cast("list[object]", self.tags) if isinstance(self.tags, list) else []
+        tags = [tag for tag in PaperTag if tag.value in given]
+        update = {
+            "relevance_score": min(1.0, max(0.0, self.relevance_score)),
+            "relevance_reason": reason[:_REASON_CHARACTERS] or scored.relevance_reason,
+            "tags": sorted(tags, key=given.index) or scored.tags,
+        }
+        return scored.model_copy(update=update)
+
+
+def _read_verdicts(answer: object) -> dict[str, _Verdict]:
     """Return the valid entries of an answer by paper id; the first entry of a paper counts."""
     results = cast("dict[str, object]", answer).get("results") if isinstance(answer, dict) else None
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, _Verdict] = {}
     for entry in cast("list[object]", results) if isinstance(results, list) else []:
-        verdict = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
-        has_score = _clamp_score_or_none(verdict.get("relevance_score")) is not None
-        if isinstance(paper_id := verdict.get("paper_id"), str) and has_score:
-            found.setdefault(paper_id.strip(), verdict)
+        with suppress(ValidationError):
+            verdict = _Verdict.model_validate(entry)
+            found.setdefault(verdict.paper_id.strip(), verdict)
     return found
-
-
-def _clamp_score_or_none(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return min(1.0, max(0.0, float(value)))
-
-
-def _apply_verdict(scored: ScoredPaper, verdict: dict[str, Any] | None) -> ScoredPaper:
-    score = _clamp_score_or_none(verdict.get("relevance_score")) if verdict else None
-    if verdict is None or score is None:
-        return scored
-    reason = verdict.get("relevance_reason")
-    text = " ".join(reason.split())[:_REASON_CHARACTERS] if isinstance(reason, str) else ""
-    return scored.model_copy(
-        update={
-            "relevance_score": score,
-            "relevance_reason": text or scored.relevance_reason,
-            "tags": _select_known_tags(verdict.get("tags")) or scored.tags,
-        }
-    )
-
-
-def _select_known_tags(value: object) -> list[PaperTag]:
-    known = {tag.value: tag for tag in PaperTag}
-    given = cast("list[object]", value) if isinstance(value, list) else []
-    return list(dict.fromkeys(known[tag] for tag in given if isinstance(tag, str) and tag in known))
 
 
 def _summarize_problems(problems: list[str], batches: int) -> list[str]:
