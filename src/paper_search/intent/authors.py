@@ -6,13 +6,10 @@ Names are recognised by their capitals. In a query written In Title Case only pl
 
 import re
 from dataclasses import dataclass, field
-from typing import Final
 
 from paper_search.intent.text_cleanup import cut_span
 from paper_search.intent.wishes import WISHES
 from paper_search.text import STOP_WORDS
-
-_CUES: Final = ("author_field", "works_by", "by", "inverted", "name_et_al", "possessive")
 
 
 @dataclass(slots=True)
@@ -22,19 +19,25 @@ class AuthorReading:
     rest: str
     authors: list[str] = field(default_factory=list)
 
+    def add_authors(self, names: list[str], start: int, end: int) -> None:
+        self.authors += [name for name in names if name not in self.authors]
+        self.rest = cut_span(self.rest, start, end)
+
 
 def read_authors(text: str) -> AuthorReading:
     """Read the authors a text names. Quoted names stay placeholders."""
     reading = AuthorReading(rest=text)
-    for cue in _CUES:
+    for cue in ("author_cue", "works_by", "by"):
         position = 0
         while match := WISHES.patterns[cue].search(reading.rest, position):
             position = match.end()
-            if cue != "by" or _can_introduce_author(match, reading.rest):
-                names = _split_names(match["names"])
-                reading.authors += [name for name in names if name not in reading.authors]
+            names, end = _read_names(reading.rest, match.end(), is_field=cue == "author_cue")
+            if names and (cue != "by" or _can_introduce_author(match, reading.rest)):
                 position = match.start() + len(match.groupdict().get("before") or "")
-                reading.rest = cut_span(reading.rest, position, match.end())
+                reading.add_authors(names, position, end)
+    for cue in ("inverted", "name_et_al", "possessive"):
+        while match := WISHES.patterns[cue].search(reading.rest):
+            reading.add_authors([_tidy_name(match["name"])], match.start(), match.end())
     return reading
 
 
@@ -50,7 +53,26 @@ def _can_introduce_author(match: re.Match[str], text: str) -> bool:
     return not passive and not before.endswith("ly") and not is_title_case(text)
 
 
-def _split_names(text: str) -> list[str]:
-    """Return the names of a list, "Doe, J." as "Doe J.", without the full stop of a sentence behind them."""
-    names = [found[0].replace(",", "") for found in WISHES.patterns["author"].finditer(text)] or [text]
-    return [name if re.search(r"(?:^|[\s.-])\w\.$", name) else name.rstrip(".") for name in names]
+def _read_names(text: str, start: int, *, is_field: bool) -> tuple[list[str], int]:
+    """Return the names that begin at `start`, and their end; [] if no field names them and their phrase goes on."""
+    patterns = WISHES.patterns
+    names: list[str] = []
+    end, position = start, start
+    while name := patterns["author"].match(text, position) or (
+        patterns["single_author"].match(text, position) if is_field and not names else None
+    ):
+        names.append(_tidy_name(name[0]))
+        end = name.end()
+        separator = patterns["and"].match(text, end)
+        if not separator:
+            break
+        position = separator.end()
+    if after := patterns["et_al"].match(text, end):
+        end = after.end()
+    return (names, end) if is_field or patterns["name_end"].match(text, end) else ([], end)
+
+
+def _tidy_name(name: str) -> str:
+    """Return "Doe, J." as "Doe J.", and a name without the full stop of its sentence."""
+    plain = name.replace(",", "").strip()
+    return plain if re.search(r"(?:^|[\s.-])\w\.$", plain) else plain.rstrip(".")

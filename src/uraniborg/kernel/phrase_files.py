@@ -51,11 +51,12 @@ def translate_pattern(pattern: str, names: Mapping[str, str] | None = None) -> s
 
 
 def translate_names(entries: Iterable[str], names: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return named patterns (`name = pattern`) as regular expressions; each may use those before it."""
+    """Return named patterns (`name = pattern`) as regular expressions; each may use `names` and those before it."""
     known = dict(names or {})
+    found: dict[str, str] = {}
     for name, pattern in split_entries(entries, " = "):
-        known[name] = translate_pattern(pattern, known)
-    return known
+        known[name] = found[name] = translate_pattern(pattern, known)
+    return found
 
 
 class PhraseFile:
@@ -74,8 +75,8 @@ class PhraseFile:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        known = {"placeholder": PLACEHOLDER, "function_words": "|".join(sorted(STOP_WORDS))}
-        return translate_names(self.lists.get("names", ()), known | dict(self._get_names()))
+        known = {"placeholder": PLACEHOLDER, "function_words": "|".join(sorted(STOP_WORDS)), **self._get_names()}
+        return known | translate_names(self.lists.get("names", ()), known)
 
     def read_words(self, title: str) -> frozenset[str]:
         """Return the words of a list."""

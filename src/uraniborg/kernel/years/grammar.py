@@ -125,7 +125,7 @@ def _translate_places(kind: str) -> dict[str, str]:
     lists = read_phrase_file("uraniborg.kernel.years", "phrases.txt")
     units = (words for name, words in split_entries(lists["units"], " = ") if name != "single")
     numbers = {"amount": get_number_pattern(), "units": "|".join(map(translate_pattern, units))}
-    return translate_names(lists[kind], numbers)
+    return numbers | translate_names(lists[kind], numbers)
 
 
 @cache
