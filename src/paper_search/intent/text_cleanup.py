@@ -36,7 +36,8 @@ _JOINERS = "\u200c\u200d"
 _LONGEST = 10_000
 _HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212"), "-")
 _QUOTES = str.maketrans("“”„‟″＂‹›‘’‚‛", '""""""«»' + "'" * 4)
-_DASH = re.compile(r"(?<=[0-9])[ \t]*[–—―]+[ \t]*(?=[0-9])|(?<=\w)–(?=\w)|[–—―]+")
+_JOINING_DASH = re.compile(r"(?<=[0-9])[ \t]*[–—―]+[ \t]*(?=[0-9])|(?<=[^\W_])–(?=[^\W_])")
+_DASH = re.compile(r"[–—―]+")
 _APOSTROPHE = re.compile(r"(?<=\w)ʼ(?=\w)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _LINK = re.compile(r"!?\[(?P<text>[^\[\]\n]{1,300})\]\([^()\s]{1,500}\)")
@@ -109,7 +110,8 @@ def tidy_punctuation(text: str) -> str:
 
 def remove_markdown(text: str) -> str:
     """Return the text without Markdown, dashes and quotes in one spelling, list items separated by semicolons."""
-    plain = _DASH.sub(_fold_dash, _FENCE.sub("", text[:_LONGEST]).translate(_HYPHENS).translate(_QUOTES))
+    plain = _FENCE.sub("", text[:_LONGEST]).translate(_HYPHENS).translate(_QUOTES)
+    plain = _DASH.sub(" - ", _JOINING_DASH.sub("-", plain))
     plain = _LINK.sub(r"\g<text>", _APOSTROPHE.sub("'", plain))
     for _ in range(2):  # ***bold italics*** and _**both**_ are nested
         plain = _EMPHASIS.sub(lambda found: next(inner for inner in found.groups() if inner is not None), plain)
@@ -131,13 +133,6 @@ def repair_brackets(text: str) -> str:
     instead = " " if _OPERATOR.search(text) else ", "
     closed = "".join(instead if position in lonely else sign for position, sign in enumerate(text))
     return _COMMAS.sub(", ", closed) if lonely else text
-
-
-def _fold_dash(found: re.Match[str]) -> str:
-    """Return a hyphen inside a range or a compound, else a dash that stands alone."""
-    before, after = found.string[found.start() - 1 : found.start()], found.string[found.end() : found.end() + 1]
-    joins = (before.isdigit() and after.isdigit()) or (found[0] == "–" and before.isalnum() and after.isalnum())
-    return "-" if joins else " - "
 
 
 def _join_lines(lines: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
@@ -28,7 +28,7 @@ def filter_papers(
     lookups = [read_identifiers(query) for query in boolean_queries]
     wanted = [identifier for found in lookups for identifier in found] if all(lookups) else []
     queries = [] if "not" in filters_applied_by_source else [parse_query(query) for query in boolean_queries]
-    if not all(query is not None and _can_exclude(query) for query in queries):
+    if not all(query is not None and not _is_met(query, _always, _always) for query in queries):
         queries = []
     accepted: list[RawPaper] = []
     removed: Counter[str] = Counter()
@@ -63,15 +63,6 @@ def _find_exclusion_reason(
     return None
 
 
-def _can_exclude(node: Node) -> bool:
-    """Return True if there is a text that the exclusions of the query do not allow."""
-    if isinstance(node, Term):
-        return False
-    if isinstance(node, AnyOf):
-        return all(map(_can_exclude, node.parts))
-    return bool(node.excluded) or any(map(_can_exclude, node.parts))
-
-
 def has_year_limit(filters: SearchConstraints) -> bool:
     """Return True if the filters set a first or a last year."""
     return filters.year_from is not None or filters.year_to is not None
@@ -89,45 +80,43 @@ def can_be_same_language(found: str | None, wanted: str | None) -> bool:
 
 
 def is_text_excluded(query: Node, text: str) -> bool:
-    """Return True if the text holds an exclusion of every alternative of the query."""
-    return not _allows_words(query, _fold_to_padded_words(text))
+    """Return True if the text holds an exclusion of every alternative of the query.
+
+    The wanted part was matched by the source, which stems.
+    """
+    words = _fold_to_padded_words(text)
+
+    def is_term_in_words(term: Term) -> bool:
+        return _fold_to_padded_words(term.text)[: -1 if term.text.endswith("*") else None] in words
+
+    def is_in_words(node: Node) -> bool:
+        return _is_met(node, is_term_in_words, is_in_words)
+
+    return not _is_met(query, _always, is_in_words)
 
 
 def has_wanted_words(query: Node, text: str) -> bool:
     """Return True if the text holds the wanted words of the query in any inflection; exclusions are not checked."""
-    return _holds_wanted_stems(query, f" {' '.join(extract_terms(text))} ")
+    stems = f" {' '.join(extract_terms(text))} "
 
-
-def _holds_wanted_stems(node: Node, stems: str) -> bool:
-    if isinstance(node, Term):
-        wanted = extract_terms(node.text)
+    def is_term_in_stems(term: Term) -> bool:
+        wanted = extract_terms(term.text)
         # A term of stop words only asks for nothing.
-        return not wanted or f" {' '.join(wanted)}{'' if node.text.endswith('*') else ' '}" in stems
-    combine = any if isinstance(node, AnyOf) else all
-    return combine(_holds_wanted_stems(part, stems) for part in node.parts)
+        return not wanted or f" {' '.join(wanted)}{'' if term.text.endswith('*') else ' '}" in stems
+
+    return _is_met(query, is_term_in_stems, lambda _: False)
+
+
+def _is_met(node: Node, is_term_met: Callable[[Term], bool], is_refused: Callable[[Node], bool]) -> bool:
+    if isinstance(node, Term):
+        return is_term_met(node)
+    parts = (_is_met(part, is_term_met, is_refused) for part in node.parts)
+    return any(parts) if isinstance(node, AnyOf) else all(parts) and not any(map(is_refused, node.excluded))
+
+
+def _always(_: Node) -> bool:
+    return True
 
 
 def _fold_to_padded_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
-
-
-def _allows_words(node: Node, words: str) -> bool:
-    """Return True if no exclusion matches the words; the wanted part was matched by the source, which stems."""
-    if isinstance(node, Term):
-        return True
-    if isinstance(node, AnyOf):
-        return any(_allows_words(part, words) for part in node.parts)
-    return all(_allows_words(part, words) for part in node.parts) and not any(
-        _is_node_in_words(out, words) for out in node.excluded
-    )
-
-
-def _is_node_in_words(node: Node, words: str) -> bool:
-    if isinstance(node, Term):
-        open_ended = node.text.endswith("*")
-        return _fold_to_padded_words(node.text)[: -1 if open_ended else None] in words
-    if isinstance(node, AnyOf):
-        return any(_is_node_in_words(part, words) for part in node.parts)
-    return all(_is_node_in_words(part, words) for part in node.parts) and not any(
-        _is_node_in_words(out, words) for out in node.excluded
-    )
