@@ -13,7 +13,7 @@ from paper_search.intent.languages import read_language
 from paper_search.intent.preferences import PreferenceReading, read_preferences
 from paper_search.intent.purpose import read_intent_type
 from paper_search.intent.reading_notes import describe_author, describe_exclusion, describe_preference, describe_venue
-from paper_search.intent.result_limits import read_amount
+from paper_search.intent.result_limits import AmountReading, read_amount
 from paper_search.intent.text_cleanup import (
     BREAK,
     PLACEHOLDER,
@@ -30,7 +30,7 @@ from paper_search.intent.venues import read_venues
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import split_exclusions
-from paper_search.intent.years import describe_years, is_publication_year, read_years
+from paper_search.intent.years import YearReading, describe_years, is_publication_year, read_years
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
 from paper_search.query.boolean_query import QUERY_SIGNS, iterate_wanted_terms, parse_query
 from paper_search.query.query_check import check_boolean_query
@@ -54,7 +54,8 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
         return _make_lookup_intent(identifiers)
     if typed := read_typed_query(query, today, vocabulary):
         return _read_typed_query(typed, vocabulary)
-    text, phrases, identifier_notes = _prepare_text(query)
+    plain, identifier_notes = _quote_identifiers(repair_brackets(normalise_text(remove_markdown(query))))
+    text, phrases = replace_quoted_phrases(plain)
     wishes = _read_wishes(text, vocabulary, today)
     intent = _read_sentence(wishes.rest, phrases, vocabulary, today)
     preferences = [restore_phrases(wish, phrases) for wish in wishes.preferences]
@@ -67,20 +68,12 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
 def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
     """Return the intent to fetch exactly these works."""
     names = [str(identifier) for identifier in identifiers]
+    note = f"The query is a list of {len(names)} identifiers. Only these papers are fetched."
     if len(names) == 1:
         note = f"“{names[0]}” identifies one paper, which is fetched by this identifier."
-    else:
-        note = f"The query is a list of {len(names)} identifiers. Only these papers are fetched."
     return ParsedIntent(
         topic=", ".join(names), concepts=names, intent_type=IntentType.METHOD, phrases=names, notes=[note]
     )
-
-
-def _prepare_text(query: str) -> tuple[str, list[str], list[str]]:
-    """Return the normalised text with placeholders for its phrases, the phrases, and notes on identifiers."""
-    quoted, notes = _quote_identifiers_and_list_notes(repair_brackets(normalise_text(remove_markdown(query))))
-    text, phrases = replace_quoted_phrases(quoted)
-    return text, phrases, notes
 
 
 def _read_wishes(text: str, vocabulary: Vocabulary, today: date) -> PreferenceReading:
@@ -108,10 +101,6 @@ def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today:
     if venues.year and is_publication_year(venues.year, today) and years.year_from is years.year_to is None:
         years.year_from = years.year_to = venues.year
         years.notes.append(f"“{venues.year}” was read as {describe_years(venues.year, venues.year)}.")
-    limits = SearchConstraints(year_from=years.year_from, year_to=years.year_to, language=language.language)
-    if amount.max_results is not None:
-        limits.max_results = amount.max_results
-
     by, at, without = (
         [restore_phrases(name, phrases) for name in names]
         for names in (authors.authors, venues.venues, negatives.excluded)
@@ -121,7 +110,7 @@ def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today:
         topic=topic,
         concepts=concepts,
         intent_type=intent_type,
-        constraints=limits,
+        constraints=_make_limits(years, amount, language.language),
         phrases=[phrase for index, phrase in enumerate(phrases) if make_placeholder(index) in subject],
         authors=by,
         venues=at,
@@ -148,14 +137,11 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     topic = format_query(asked) if asked and (refused or tags) else normalise_text(typed.text)
     text, quoted = replace_quoted_phrases(topic)
     _, concepts, _ = _read_subject(text, quoted, vocabulary, fallback_texts=[topic])
-    limits = SearchConstraints(year_from=typed.years.year_from, year_to=typed.years.year_to)
-    if typed.amount.max_results is not None:
-        limits.max_results = typed.amount.max_results
     return ParsedIntent(
         topic=topic,
         concepts=concepts,
         intent_type=IntentType.METHOD,
-        constraints=limits,
+        constraints=_make_limits(typed.years, typed.amount),
         phrases=list(dict.fromkeys(term.text for term in wanted if len(term.words) > 1)),
         excluded=[term.text for part in refused for term in iterate_wanted_terms(part)],
         preferences=typed.preferences,
@@ -172,13 +158,19 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     )
 
 
+def _make_limits(years: YearReading, amount: AmountReading, language: str | None = None) -> SearchConstraints:
+    limits = SearchConstraints(year_from=years.year_from, year_to=years.year_to, language=language)
+    # A number that was not asked for stays unset: the limit of a model may replace it.
+    return limits if amount.max_results is None else limits.model_copy(update={"max_results": amount.max_results})
+
+
 def _list_warnings(query: str) -> list[str]:
     """Return how parts of a typed query are read otherwise than written, without the fields."""
     warnings = [one.message for one in check_boolean_query(query)[1] if one.severity == "warning" and not one.is_field]
     return list(dict.fromkeys(warnings))[:_MAX_WARNINGS]
 
 
-def _quote_identifiers_and_list_notes(text: str) -> tuple[str, list[str]]:
+def _quote_identifiers(text: str) -> tuple[str, list[str]]:
     """Return the text with each DOI and arXiv id as a quoted phrase, and a note on each."""
     notes: list[str] = []
 
