@@ -108,10 +108,20 @@ def read_error(text: str) -> tuple[str, str]:
 
 
 def make_protocol_error(error: UraniborgError) -> McpError:
-    """Return `error` as the JSON-RPC error of a request that is not a call of a tool."""
+    """Return `error` as the JSON-RPC error of a request that is not a call of a tool.
+
+    Its message ends with the hint, because clients show the message and not the data.
+    """
+    failure = make_error_data(error, choose_error_code(error))
+    hint = failure.data["error"]["hint"]
+    return McpError(failure.model_copy(update={"message": f"{failure.message}\n{hint}"}) if hint else failure)
+
+
+def choose_error_code(error: UraniborgError) -> int:
+    """Return the JSON-RPC code of a request that failed with `error`."""
     if isinstance(error, NotFound):
-        return McpError(make_error_data(error, RESOURCE_NOT_FOUND))
-    return McpError(make_error_data(error, INVALID_PARAMS if isinstance(error, InvalidInput) else INTERNAL_ERROR))
+        return RESOURCE_NOT_FOUND
+    return INVALID_PARAMS if isinstance(error, InvalidInput) else INTERNAL_ERROR
 
 
 def make_error_data(error: UraniborgError, code: int) -> ErrorData:

@@ -32,6 +32,7 @@ from uraniborg.kernel.mcp.replies import (
     read_error,
 )
 from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, add_listed, list_page
+from uraniborg.kernel.mcp.sibling_servers import find_address_owner_hint, find_tool_owner_hint
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
 from uraniborg.kernel.request_ids import identify_error
 
@@ -322,7 +323,8 @@ class Server(FastMCP[Any]):
         offered = list(self._known_tools)
         return UnknownTool(
             f"There is no tool '{make_printable(name[:80])}'.",
-            hint=f"{find_hint(name, self._hints)}Use one of: {', '.join(offered)}.",
+            hint=f"{find_tool_owner_hint(self.name, name) or find_hint(name, self._hints)}"
+            f"Use one of: {', '.join(offered)}.",
             allowed=offered,
         )
 
@@ -354,7 +356,8 @@ class Server(FastMCP[Any]):
         offered = [known.template.text for known in self._known_resources]
         raise UnknownResource(
             f"There is no resource '{make_printable(uri[:200])}'.",
-            hint=f"{find_hint(uri, self._hints)}Use one of: {', '.join(offered)}.",
+            hint=f"{find_address_owner_hint(self.name, uri) or find_hint(uri, self._hints)}"
+            f"Use one of: {', '.join(offered)}.",
             uri=make_printable(uri[:200]),
             allowed=offered,
         )

@@ -38,11 +38,11 @@ from uraniborg.kernel.mcp.jsonrpc import (
 )
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, validate_message
 from uraniborg.kernel.mcp.replies import (
+    choose_error_code,
     encode_json,
     log_unexpected,
     make_error_body,
     make_error_data,
-    make_protocol_error,
 )
 from uraniborg.kernel.mcp.request_checks import Headers, Rules, check_content, read_headers
 from uraniborg.kernel.mcp.server import Server
@@ -174,7 +174,8 @@ def _describe_failure(exc: BaseException, request: Request) -> ErrorData:
         return make_error_data(exc, METHOD_NOT_FOUND)
     if isinstance(exc, McpError):
         return exc.error
-    return make_protocol_error(log_unexpected(exc, during=f"{request.method[:80]} over HTTP")).error
+    error = log_unexpected(exc, during=f"{request.method[:80]} over HTTP")
+    return make_error_data(error, choose_error_code(error))
 
 
 def _encode_result(result: BaseModel) -> bytes:

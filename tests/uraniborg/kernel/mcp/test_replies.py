@@ -198,6 +198,13 @@ def test_protocol_errors_have_the_right_code_and_carry_the_body(error: Uraniborg
     assert (data.code, data.message, data.data) == (code, error.message, error.body())
 
 
+def test_the_message_of_a_protocol_error_ends_with_the_hint_and_its_data_keeps_them_apart() -> None:
+    failure = make_protocol_error(NotFound("There is no paper 'a1'.", hint="Did you mean 'a2'?")).error
+    assert failure.message == "There is no paper 'a1'.\nDid you mean 'a2'?"
+    assert failure.data["error"]["message"] == "There is no paper 'a1'."
+    assert failure.data["error"]["hint"] == "Did you mean 'a2'?"
+
+
 def test_our_own_faults_are_logged_and_hidden(caplog: pytest.LogCaptureFixture) -> None:
     error = log_unexpected(RuntimeError("the inside"), during="a test")
     assert "the inside" not in str(error.body())

@@ -38,7 +38,7 @@ async def read_error(uri: str) -> Any:
             await client.read_resource(AnyUrl(uri))
     error: Any = caught.value.error
     assert error.data.keys() == {"error"}
-    assert error.data["error"]["message"] == error.message
+    assert error.message == f"{error.data['error']['message']}\n{error.data['error']['hint']}".rstrip("\n")
     return error
 
 
