@@ -9,12 +9,14 @@ A case is one JSON object of `agent_mistakes/SERVER.json`:
     in           the part of the reply to look at, such as checkpoint.payload
     names        texts of the fix that the reply has otherwise; then `fix` must succeed
     fix          the corrected call; the same call if only the draft is corrected
-    at           the situation: a checkpoint of a search, or the system of a universe
+    at           the situation: a checkpoint of a search, the system of a universe, or a universe with a job
     draft        the file of a workflow, an object or its text; `fixed_draft` is the corrected one
     held_out     true if the case was written before anyone saw the reply
 
 All texts must be there; `a|b` means one of them. Quotes and backslashes are ignored. `{session}`, `{checkpoint}`,
-`{earlier}`, `{paper}`, `{draft}`, `{folder}` and `{universe}` are replaced by the values of the situation.
+`{earlier}`, `{paper}`, `{draft}`, `{folder}`, `{universe}` and `{job}` are replaced by the values of the situation;
+`{session_typo}`, `{session_cut}`, `{session_upper}` and `{session8}` by broken forms of an id, `{paper_title}` and
+`{paper_doi}` by what names a paper.
 """
 
 import json
@@ -131,7 +133,7 @@ async def _call(client: ClientSession, tool: str, arguments: dict[str, Any]) -> 
         if tool == "resources/read":
             return Reply((await client.read_resource(arguments["uri"])).model_dump_json(), is_error=False)
     except McpError as exc:
-        return Reply(exc.error.model_dump_json(), is_error=True)
+        return Reply(exc.error.message, is_error=True)  # clients show the message and not the data
     result = await client.call_tool(tool, arguments)
     return Reply("".join(getattr(block, "text", "") for block in result.content), is_error=bool(result.isError))
 

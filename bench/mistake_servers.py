@@ -80,14 +80,27 @@ async def _prepare_session(client: ClientSession, approvals: int) -> Situation:
     """Open a session and approve that many checkpoints."""
     state = get_json(await client.call_tool("search_papers", {"query": QUERY}))
     session_id: str = state["session_id"]
-    values = {"session": session_id, "session8": session_id[:8], "checkpoint": state["checkpoint_id"]}
+    values = {**_misspell("session", session_id), "checkpoint": state["checkpoint_id"]}
     for _ in range(approvals):
         state = get_json(await client.call_tool("decide", {"session_id": session_id, "action": "approve"}))
         values["earlier"] = values["checkpoint"]
         values["checkpoint"] = state.get("checkpoint_id", "")
         if papers := state.get("checkpoint", {}).get("payload", {}).get("papers"):
-            values["paper"] = papers[0]["id"]
+            first = papers[0]
+            values |= {**_misspell("paper", first["id"]), "paper_doi": first["doi"], "paper_title": first["title"]}
     return Situation(values)
+
+
+def _misspell(name: str, value: str) -> dict[str, str]:
+    """Return an id and its broken forms under names that begin with `name`."""
+    wrong = "0" if value[-3] != "0" else "1"
+    return {
+        name: value,
+        f"{name}8": value[:8],
+        f"{name}_cut": value[:-3],
+        f"{name}_upper": value.upper(),
+        f"{name}_typo": value[:-3] + wrong + value[-2:],
+    }
 
 
 @asynccontextmanager
@@ -146,8 +159,12 @@ async def open_universe() -> AsyncGenerator[tuple[ClientSession, Prepare]]:
 
         async def prepare(at: str, number: int) -> Situation:
             name = f"case-{number}"
-            await create(name, name, at or "solar-system")
-            return Situation({"universe": name})
+            await create(name, name, "solar-system" if at == "job" else at or "solar-system")
+            if at != "job":
+                return Situation({"universe": name})
+            started = await rest.post(f"/universes/{name}/jobs", json={"kind": "nbody", "days": 1})
+            started.raise_for_status()
+            return Situation({"universe": name, **_misspell("job", started.json()["id"])})
 
         await create("solar-system", "Solar System", "solar-system")
         yield mcp, prepare

@@ -36,10 +36,13 @@ UraniborgError
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from uraniborg.kernel.bibliography.record_ids import is_record_id
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from uraniborg.kernel.ids import format_nearest
 from uraniborg.kernel.logging import make_printable
 
 _PAPER_ID_OF_SHELF: Final = re.compile(r"[0-9a-f]{32}")
@@ -90,13 +93,15 @@ def make_paper_id_hint(paper_id: str, otherwise: str) -> str:
 class SessionNotFound(NotFound):
     code = "session_not_found"
 
-    def __init__(self, session_id: str) -> None:
+    def __init__(self, session_id: str, nearest: Sequence[str] = ()) -> None:
         printable_id = make_printable(session_id[:80])
+        paper = "This is the id of a paper, not of a session. " if is_record_id(session_id.strip()) else ""
         super().__init__(
             f"Session not found: {printable_id}",
-            hint="Use the session_id that search_papers returned; the resource paper-search://sessions lists all. "
-            "Sessions that are not used for long are deleted.",
+            hint=f"{paper}{format_nearest(nearest)}Use the session_id that search_papers returned; the resource "
+            "paper-search://sessions lists all. Sessions that are not used for long are deleted.",
             session_id=printable_id,
+            **({"nearest": list(nearest)} if nearest else {}),
         )
 
 

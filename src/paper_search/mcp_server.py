@@ -99,7 +99,12 @@ _HINTS: Final = {
     '"icy moons by Nimmo, no reviews".',
     "source|database|filter": "Sources and filters are part of the strategy: call decide at the first checkpoint with "
     'the action edit and data such as {"sources": ["arxiv"]}.',
-    "^data$": 'data is an object, such as {"sources": ["arxiv"]}; words of the person belong in note.',
+    "^data$": 'data is an object, such as {"sources": ["arxiv"]} for the strategy, or {"decisions": {"p_...": '
+    '{"status": "exclude"}}} for the papers; words of the person belong in note.',
+    "^checkpoint_id$": "checkpoint_id is the text that the latest reply gives; omit it to decide the pending "
+    "checkpoint.",
+    "^(offset|page|cursor|start)$": "The resource paper-search://sessions/SESSION_ID/papers/OFFSET pages through "
+    "papers.",
 }
 """Hints for names that agents try but the server does not have, by patterns."""
 
@@ -202,13 +207,16 @@ async def export_results(
 ) -> str:
     """Return all papers of a complete paper search session as text that can be saved to a file.
 
-    markdown is a table, json has everything with its provenance; bibtex, ris and csl-json are for reference managers.
+    markdown is a table, json has everything with its provenance, or for over 50 papers a summary and the resource to
+    page through; bibtex, ris and csl-json are for reference managers.
     prisma is the search log (PRISMA 2020) as Markdown, prisma-json the same as JSON, prisma-svg its flow diagram.
     """
     manager = await _get_or_create_manager()
     from paper_search.export import check_format, export
 
     check_format(format)  # before the session is looked up
+    if format == "json" and (summary := await manager.get_export_summary(session_id)):
+        return _format_json(summary)
     return await asyncio.to_thread(export, await manager.get_result(session_id), format)
 
 
@@ -239,6 +247,16 @@ async def list_papers(session_id: str) -> dict[str, Any]:
 async def list_papers_from(session_id: str, offset: int) -> dict[str, Any]:
     """List the papers of a session from the one at `offset` on."""
     return await (await _get_or_create_manager()).get_papers(session_id, max(0, offset))
+
+
+async def read_export(session_id: str) -> dict[str, Any]:
+    """Read the JSON export of a complete session in pages; `next` is the address of the next page."""
+    return await read_export_from(session_id, 0)
+
+
+async def read_export_from(session_id: str, offset: int) -> dict[str, Any]:
+    """Read the JSON export of a session from the part at `offset` on."""
+    return await (await _get_or_create_manager()).get_export_page(session_id, max(0, offset))
 
 
 async def list_removed_papers(session_id: str) -> dict[str, Any]:
@@ -317,6 +335,8 @@ def _create_server() -> "Server":
     offer(address, "sessions", "All sessions", list_sessions)
     offer(f"{address}/{{session_id}}/papers", "session_papers", papers, list_papers)
     offer(f"{address}/{{session_id}}/papers/{{offset}}", "more_session_papers", papers, list_papers_from)
+    offer(f"{address}/{{session_id}}/export", "session_export", "JSON export of a session", read_export)
+    offer(f"{address}/{{session_id}}/export/{{offset}}", "more_session_export", "JSON export", read_export_from)
     removed = "Papers that are not in the result"
     offer(f"{address}/{{session_id}}/removed", "removed_papers", removed, list_removed_papers)
     offer(f"{address}/{{session_id}}/removed/{{offset}}", "more_removed_papers", removed, list_removed_papers_from)

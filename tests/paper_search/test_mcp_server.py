@@ -42,7 +42,7 @@ from tests.paper_search.sessions.helpers import (
     make_paper,
     wait_until,
 )
-from tests.paper_search.tool_client import MAX_BYTES, call_tool, open_client, open_manager
+from tests.paper_search.tool_client import MAX_BYTES, call_tool, export_papers, open_client, open_manager
 from tests.requirements import requirement
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, wire_to
 from uraniborg import recordings
@@ -563,6 +563,14 @@ async def read_page(client: ClientSession, address: str) -> dict[str, Any]:
     return json.loads(text)
 
 
+async def read_pages(client: ClientSession, address: str | None) -> list[dict[str, Any]]:
+    pages: list[dict[str, Any]] = []
+    while address is not None:
+        pages.append(await read_page(client, address))
+        address = pages[-1]["next"]
+    return pages
+
+
 async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> None:
     papers = [found.model_copy(update={"abstract": CJK * 60}) for found in make_moon_papers(90)]
     data_folder = DataFolder(tmp_path / "data", FakeSource("alpha", papers))
@@ -590,8 +598,45 @@ async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> Non
             assert rest["papers"][0]["id"] == seen[len(shown)]
             if not (await call_tool(client, "get_session", session_id=session_id))["is_complete"]:
                 await call_tool(client, "decide", session_id=session_id, action="approve")
-        exported = await client.call_tool("export_results", {"session_id": session_id, "format": "json"})
-        assert [found["id"] for found in get_json(exported)["papers"]] == seen
+        summary = await call_tool(client, "export_results", session_id=session_id, format="json")
+        exported = [paper for page in await read_pages(client, summary["resource"]) for paper in page.get("papers", [])]
+        assert [found["id"] for found in exported] == seen
+
+
+async def test_json_of_at_most_fifty_papers_is_the_export_itself_and_of_more_a_summary(tmp_path: Path) -> None:
+    for count in (50, 51):
+        data_folder = DataFolder(tmp_path / f"data-{count}", FakeSource("alpha", make_moon_papers(count)))
+        async with open_client(data_folder) as client:
+            session_id = (await complete_session(client))["session_id"]
+            exported = json.loads(await export_papers(client, session_id, "json"))
+            assert exported.get("is_summary", False) is (count > 50)
+            assert len(exported["best_papers" if count > 50 else "papers"]) == (20 if count > 50 else 50)
+            for name in ("markdown", "bibtex", "ris"):
+                assert (await export_papers(client, session_id, name)).count("icy moons") >= count
+
+
+async def test_the_summary_of_a_large_json_export_leads_to_all_of_it_in_pages(tmp_path: Path) -> None:
+    papers = [found.model_copy(update={"abstract": CJK * 20}) for found in make_moon_papers(60)]
+    data_folder = DataFolder(tmp_path / "data", FakeSource("alpha", papers))
+    async with open_client(data_folder) as client:
+        session_id = (await complete_session(client))["session_id"]
+        summary = await call_tool(client, "export_results", session_id=session_id, format="json")
+        assert (summary["session_id"], summary["total_papers"], summary["query"]) == (session_id, 60, QUERY)
+        pages = await read_pages(client, summary["resource"])
+        manager = mcp_server._session_manager  # pyright: ignore[reportPrivateUsage]
+        assert manager is not None
+        whole = json.loads(export_json(await manager.get_result(session_id)))
+    assert len(pages) > 3
+    assert [paper for page in pages for paper in page.get("papers", [])] == whole["papers"]
+    assert [page["offset"] for page in pages] == sorted(page["offset"] for page in pages)
+    assert pages[-1]["total_parts"] == pages[0]["total_parts"] > 60
+
+
+async def test_an_unfinished_session_has_no_export_to_page_through(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        session_id = (await open_review(client))["session_id"]
+        with pytest.raises(McpError, match="not complete yet"):
+            await client.read_resource(AnyUrl(f"paper-search://sessions/{session_id}/export"))
 
 
 @requirement("PS-X6")

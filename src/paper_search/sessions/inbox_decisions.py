@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from paper_search.errors import InvalidAction, InvalidDecision
 from paper_search.input_checks import check_decision_size
 from paper_search.models import ConceptBlock, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.review_models import AGENT
+from paper_search.review_models import AGENT, ReviewStatus
 from paper_search.sessions.state import PendingCheckpoint
 from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
 from paper_search.workflow.decisions import CheckedDecision, add_missing_reviewer, check_decision
@@ -17,6 +17,10 @@ from uraniborg.kernel.inbox import Decision as InboxDecision
 EDIT_EXAMPLE: Final = (
     '{"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], "filters": {"year_from": 2018}}'
 )
+FEEDBACK_EXAMPLE: Final = (
+    '{"decisions": {"p_...": {"status": "exclude", "reason": "no data"}}, "marked_relevant": ["p_..."]}'
+)
+_STATUSES: Final = ", ".join(ReviewStatus)
 _TERM: Final = re.compile(r'"([^"]+)"|([^\s()"]+)')
 _OPERATORS: Final = {"AND", "OR", "NOT"}
 
@@ -54,9 +58,17 @@ def check_inbox_decision(given: InboxDecision, pending: PendingCheckpoint, door:
         checked = check_decision(pending.checkpoint, decision, pending.sources)
     except InvalidDecision as refusal:
         if is_edit:
-            refusal.hint = f"{refusal.hint} For example: {EDIT_EXAMPLE}"
+            refusal.hint = f"{refusal.hint}{_list_sources(refusal, pending)} For example: {EDIT_EXAMPLE}"
+        elif {"problems", "unknown"} & refusal.ids.keys():
+            refusal.hint = f"{refusal.hint} For example: {FEEDBACK_EXAMPLE}; statuses: {_STATUSES}."
         raise
     return checked.model_copy(update={"by_agent": door == AGENT})
+
+
+def _list_sources(refusal: InvalidDecision, pending: PendingCheckpoint) -> str:
+    """Return the sentence that lists the sources to choose from, if an unknown field is about sources."""
+    is_about_sources = any("source" in name for name in refusal.ids.get("unknown", ()) if isinstance(name, str))
+    return f" sources has those to search, of: {', '.join(pending.sources)}." if is_about_sources else ""
 
 
 def complete_edit(data: Any, proposed: SearchStrategy) -> Any:

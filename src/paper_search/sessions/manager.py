@@ -9,6 +9,7 @@ from paper_search.config import AppConfig, SessionsConfig, load_config
 from paper_search.errors import (
     CheckpointBusy,
     CheckpointNotFound,
+    InvalidQuery,
     NoPapersYet,
     NoPendingCheckpoint,
     SessionFailed,
@@ -23,6 +24,7 @@ from paper_search.review_models import AGENT
 from paper_search.sessions.background_tasks import POLL_S, BackgroundTasks
 from paper_search.sessions.checkpoint_inbox import add_to_inbox
 from paper_search.sessions.event_loops import LoopRunner
+from paper_search.sessions.export_pages import MOST_PAPERS, build_export_page, build_export_summary
 from paper_search.sessions.inbox_decisions import check_inbox_decision, to_inbox_decision
 from paper_search.sessions.query_pages import QueryPage, build_query_page
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
@@ -35,7 +37,7 @@ from paper_search.sessions.session import (
     WorkflowSession,
     get_pending_or_raise,
 )
-from paper_search.sessions.session_ids import choose_session_id, find_id_prefix, find_session_id
+from paper_search.sessions.session_ids import choose_session_id, find_id_prefix, find_session_id, match_only_id
 from paper_search.sessions.state import PART, PendingCheckpoint, SessionRequest, SessionState, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflow_factory import WorkflowFactory
@@ -198,6 +200,17 @@ class SessionManager:
         await self._loop.run(self._find_or_restore_session(session_id))
         return build_removed_page(session_id, await self.get_collection(session_id), offset)
 
+    async def get_export_page(self, session_id: str, offset: int = 0) -> dict[str, Any]:
+        """Return a page of the JSON export of a complete session. Raise as `get_result`."""
+        session_id = await self._read_session_id(session_id)
+        return await asyncio.to_thread(build_export_page, session_id, await self.get_result(session_id), offset)
+
+    async def get_export_summary(self, session_id: str) -> dict[str, Any] | None:
+        """Return the summary of a JSON export that is too long for one reply; otherwise None. Raise as `get_result`."""
+        session_id = await self._read_session_id(session_id)
+        collection = await self.get_result(session_id)
+        return build_export_summary(session_id, collection) if len(collection.papers) > MOST_PAPERS else None
+
     async def get_queries(self, session_id: str, offset: int = 0) -> QueryPage:
         """Return a page of the queries of the pending strategy, or of the last one searched. Raise as `get_papers`."""
         session_id = await self._read_session_id(session_id)
@@ -228,11 +241,18 @@ class SessionManager:
         return choose_session_id(prefix, names)
 
     async def _read_session_id(self, text: str) -> str:
-        """Return the session id in `text`, also in an address or a checkpoint id, or the one id that starts with it."""
-        if found := find_session_id(text):
-            return found
-        prefix = find_id_prefix(text)
-        return text if prefix is None else await self.resolve_id_prefix(prefix)
+        """Return the session id in `text`, also in an address or a checkpoint id, or the one id that starts with it.
+
+        Raise SessionNotFound with the nearest ids, or InvalidInput.
+        """
+        found = find_session_id(text)
+        given = found or find_id_prefix(text) or text
+        try:
+            if found and (self.get(found) or await asyncio.to_thread(self._services.store.has_session, found)):
+                return found
+            return await self.resolve_id_prefix(given)
+        except OSError:
+            return given  # the session is read next, which describes the problem of the disk
 
     async def take_over(self, session_id: str) -> None:
         """Run the stored session here if no process runs it. Raise SessionNotFound or SessionInterrupted."""
@@ -312,6 +332,12 @@ class SessionManager:
     async def _open_session_and_wait(self, query: str, config: AppConfig, on_progress: Listener) -> dict[str, Any]:
         # A search that cannot run is refused before there is a session.
         check_query(query)
+        if (named := match_only_id(query)) and await asyncio.to_thread(self._services.store.has_session, named):
+            raise InvalidQuery(
+                "The query is the id of a session, not words to search for.",
+                hint=f"Call get_session with the session_id {named}.",
+                session_id=named,
+            )
         await asyncio.to_thread(self._sessions.check_config, config)
         session = self.get(self.create(query, config))
         assert session is not None

@@ -172,6 +172,11 @@ def build_queries_uri(session_id: str, offset: int = 0) -> str:
     return f"paper-search://sessions/{session_id}/queries" + (f"/{offset}" if offset else "")
 
 
+def build_export_uri(session_id: str, offset: int = 0) -> str:
+    """Return the address of the resource with the parts of a session's JSON export from `offset` on."""
+    return f"paper-search://sessions/{session_id}/export" + (f"/{offset}" if offset else "")
+
+
 def build_papers_page(session_id: str, collection: PaperCollection, offset: int) -> dict[str, Any]:
     """Return as many papers as fit into one reply, with their abstracts, and the address of the next page.
 

@@ -19,6 +19,7 @@ from paper_search.sessions.saved_marks import MarkStore, add_marks
 from paper_search.sessions.session import Listener
 from paper_search.workflow.checkpoints import Decision, ResultPayload
 from uraniborg.kernel.errors import InvalidInput, NotFound
+from uraniborg.kernel.ids import find_nearest_ids, format_nearest
 from uraniborg.kernel.logging import make_printable
 
 
@@ -63,9 +64,11 @@ class SessionReview:
                 if paper_id == paper.id or paper_id in paper.other_ids:
                     provenance = self._records.build_provenance(session_id, paper)
                     return {**build_paper_details(rank, paper, collection, view), "provenance": provenance}
+            near = find_nearest_ids(paper_id, [paper.id for paper in list_reviewed_papers(collection)])
             raise PaperNotFound(
                 f"'{make_printable(paper_id[:80])}' is not a paper of this session.",
-                hint=make_paper_id_hint(paper_id, "Use the ids of the papers that the session lists."),
+                hint=format_nearest(near)
+                + make_paper_id_hint(paper_id, "Use the ids of the papers that the session lists."),
                 session_id=session_id,
             )
 
@@ -128,7 +131,8 @@ class SessionReview:
         if unknown := sorted(set(decisions) - known):
             raise InvalidInput(
                 f"'{make_printable(unknown[0][:80])}' is not a paper of this session.",
-                hint=make_paper_id_hint(unknown[0], "Use the ids of the papers that the session lists."),
+                hint=format_nearest(find_nearest_ids(unknown[0], sorted(known)))
+                + make_paper_id_hint(unknown[0], "Use the ids of the papers that the session lists."),
                 argument="decisions",
                 session_id=session_id,
             )

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from pydantic import BaseModel, Field, ValidationError
 
 from paper_search.errors import InvalidDecision, make_paper_id_hint
 from paper_search.identifier_queries import read_identifiers
-from paper_search.models import MAX_RESULTS_CAP, SearchStrategy, UserFeedback
+from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchStrategy, UserFeedback
 from paper_search.query.ladder import align_blocks_and_queries
 from paper_search.query.query_check import describe_query_errors, list_query_errors
 from paper_search.workflow.checkpoints import (
@@ -29,10 +29,14 @@ from paper_search.workflow.checkpoints import (
     StrategyPayload,
 )
 from paper_search.workflow.step_journal import StepJournal
+from uraniborg.kernel.bibliography.identifiers import normalise_doi
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import make_invalid_input
+from uraniborg.kernel.ids import find_nearest_ids, format_nearest
+from uraniborg.kernel.words import fold_text
 
 M = TypeVar("M", bound=BaseModel)
+_MOST_MEANT: Final = 3
 
 
 class CheckedDecision(Decision):
@@ -257,11 +261,19 @@ def _read_fields(data: Any, model: type[BaseModel], object_name: str) -> dict[st
     if unknown := sorted(set(map(str, fields)) - set(model.model_fields)):
         raise InvalidDecision(
             f"Unknown {object_name} fields: {', '.join(unknown)}.",
-            hint=f"Allowed: {_join_field_names(model)}.",
+            hint=f"{_hint_at_filters(unknown, model)}Allowed: {_join_field_names(model)}.",
             unknown=unknown,
             allowed=sorted(model.model_fields),
         )
     return dict(fields)
+
+
+def _hint_at_filters(unknown: list[str], model: type[BaseModel]) -> str:
+    """Return the hint for fields that belong to the filters of a strategy, and a space; otherwise an empty text."""
+    misplaced = [name for name in unknown if name in SearchConstraints.model_fields]
+    if model is not SearchStrategy or not misplaced:
+        return ""
+    return f'{misplaced[0]} belongs to filters: {{"filters": {{"{misplaced[0]}": …}}}}. '
 
 
 def _parse_json(text: str, object_name: str) -> Any:
@@ -349,11 +361,26 @@ def _refuse_unknown_or_contradictory_marks(checkpoint: Checkpoint, feedback: Use
     ):
         raise InvalidDecision(
             f"No such papers in this review: {', '.join(unknown[:5])}.",
-            hint=make_paper_id_hint(
+            hint=format_nearest(_find_meant_papers(checkpoint, unknown[0], known))
+            + make_paper_id_hint(
                 unknown[0], f"Use the ids of the papers the checkpoint lists, such as {min(known, default='p_…')}."
             ),
             papers=unknown[:20],
         )
+
+
+def _find_meant_papers(checkpoint: Checkpoint, given: str, known: set[str]) -> list[str]:
+    """Return the ids of the papers with this DOI or title, or else the ids like the given one."""
+    if not isinstance(checkpoint.payload, ResultPayload):
+        return []
+    listed = [*checkpoint.payload.collection.papers, *checkpoint.payload.accumulated_papers]
+    doi, title = normalise_doi(given), fold_text(given).strip()
+    named = [
+        paper.id
+        for paper in listed
+        if (doi and doi == normalise_doi(paper.doi)) or (title and fold_text(paper.title).startswith(title))
+    ]
+    return list(dict.fromkeys(named))[:_MOST_MEANT] or find_nearest_ids(given, sorted(known))
 
 
 def _collect_paper_ids(checkpoint: Checkpoint) -> set[str]:

@@ -2,10 +2,11 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.kernel.ids import content_id, match_id_prefix, new_id
+from uraniborg.kernel.ids import content_id, find_nearest_ids, format_nearest, match_id_prefix, new_id
 
 PARTS = st.lists(st.text() | st.binary(), max_size=5)
 
@@ -47,3 +48,27 @@ def test_an_exact_id_wins_over_ids_that_begin_with_it() -> None:
     assert match_id_prefix("t1", ["t10", "t1", "t11"]) == ["t1"]
     assert match_id_prefix("t", ["u", "t2", "t1"]) == ["t1", "t2"]
     assert match_id_prefix("", ["t1"]) == []
+
+
+ID = "3e34dd86e5e681766d1050ee82d6c075"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [ID.upper(), ID[:8], f" '{ID}' ", ID[:-3], ID.replace("6", "7", 1), ID[1:], f"{ID[:10]}…", ID + "0"],
+)
+def test_a_broken_id_finds_the_id_that_was_meant(broken: str) -> None:
+    others = [new_id() for _ in range(2_000)]
+    assert find_nearest_ids(broken, [*others, ID])[0] == ID
+
+
+def test_an_id_like_no_other_finds_none_and_at_most_three_are_found() -> None:
+    assert find_nearest_ids(new_id(), [new_id() for _ in range(5_000)]) == []
+    assert find_nearest_ids(" ", [ID]) == []
+    assert find_nearest_ids("", []) == []
+    assert len(find_nearest_ids("abc", [f"abc{number}" for number in range(9)])) == 3
+
+
+def test_nearest_ids_are_a_question_that_can_be_copied() -> None:
+    assert format_nearest(["a1", "a2"]) == "Did you mean 'a1' or 'a2'? "
+    assert format_nearest([]) == ""

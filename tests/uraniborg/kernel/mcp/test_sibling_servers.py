@@ -48,7 +48,9 @@ async def test_an_address_of_another_server_is_answered_with_the_name_of_that_se
 
 
 def test_own_names_unknown_names_and_foreign_servers_get_no_such_hint() -> None:
-    assert not find_tool_owner_hint("paper-search", "search_papers").startswith("search_papers is a tool of the paper-s")
+    assert not find_tool_owner_hint("paper-search", "search_papers").startswith(
+        "search_papers is a tool of the paper-s"
+    )
     assert find_tool_owner_hint("paper-search", "brew_coffee") == ""
     assert find_tool_owner_hint("somebody's", "decide") == ""
     assert find_address_owner_hint("universe", "universe://universes/x/y") == ""
