@@ -105,7 +105,7 @@ class SourceNotAvailable(NotFound):
     def __init__(self, paper_id: str) -> None:
         super().__init__(
             "The source text of this paper is not available on this shelf.",
-            hint="Read the abstract in the metadata, or the summary.",
+            hint="Read the abstract in the metadata, or the summary: get_paper_metadata and get_paper_summary.",
             paper_id=paper_id,
         )
 

@@ -80,6 +80,11 @@ class Library:
         self.live.get_current().close()
 
     @property
+    def name(self) -> str:
+        """The name of the shelf, which is that of its folder."""
+        return self.live.get_current().folder.name
+
+    @property
     def build_id(self) -> str:
         """The id of the build, which changes when the shelf is replaced."""
         return self.live.get_current().build_id
@@ -155,7 +160,8 @@ class Library:
             interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
             page = Page(hits, total, limit, offset, interpreted)
             if not total:
-                page.add_suggestions(keyword, suggest_keywords(shelf, value))
+                kinds = (kind for kind in FACET_KINDS if shelf.find_facet_id(kind, value) is not None)
+                page.add_suggestions(keyword, suggest_keywords(shelf, value), next(kinds, None))
             return page.as_dict()
 
         return self._query_shelf(find_papers)

@@ -23,6 +23,7 @@ from paper_library.search import engine
 from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.worker_threads import WorkerThreads
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp import Listed, Server, make_server, resource, tool
 from uraniborg.kernel.version import version
 
@@ -44,14 +45,20 @@ _HINTS: Final = {
     "^(sort|order)": "Orders are values of sort: relevance, year_desc, year_asc, title_asc or title_desc.",
     "year|(^|_)date|since": "search_papers reads years from query, such as year:2019..2023 or since 2015.",
     "author|venue|journal|^title$|^tags?$|institution|filter": "search_papers reads filters from query, such as "
-    "author:Mayor venue:Nature.",
+    "author:Mayor venue:Nature year:2019..2023.",
+    r"^paper://10\.\d+/": "Write the slash of a DOI as %2F, such as paper://10.1038%2F378355a0/source.",
+    "^lang": "get_paper_source reads a translation, with lang.",
     "^(add|upload|import|delete|remove|update|edit|save|tag)_": "This shelf is read-only: its owner changes the files "
     "and runs `paper-library build`.",
 }
 """Hints for names that agents try but the server does not have, by patterns."""
-_CITATION_HINTS: Final = {
-    "bibtex|citation|cite|reference|^format$": "export_citations takes paper_ids and writes BibTeX, RIS or CSL-JSON."
+_EXTRA_HINTS: Final = {
+    "bibtex|citation|cite|reference|^format$": "export_citations takes paper_ids and writes BibTeX, RIS or CSL-JSON.",
+    "^(section|heading|chapter)s?$": "read_paper_section reads one section by its heading.",
+    "^offset$": "offset is a number; read_paper_section reads one section by its heading.",
 }
+
+_NAME_CHARS: Final = 100
 
 Limit = Annotated[
     int | None, Field(ge=1, le=PAGE_SIZE, description=f"The most results to return; {DEFAULT_PAGE_SIZE} if left out.")
@@ -70,8 +77,9 @@ Offset = Annotated[
 
 def make_mcp_server(library: Library, threads: WorkerThreads, *, extra_tools: bool = True) -> Server:
     """Return the MCP server of a shelf; without `extra_tools` it has only the six tools of the specification."""
-    instructions = INSTRUCTIONS + EXTRA_INSTRUCTIONS if extra_tools else INSTRUCTIONS
-    hints = _CITATION_HINTS | _HINTS if extra_tools else _HINTS
+    named = f" The shelf is named '{make_printable(library.name[:_NAME_CHARS])}'."
+    instructions = INSTRUCTIONS + (EXTRA_INSTRUCTIONS if extra_tools else "") + named
+    hints = _EXTRA_HINTS | _HINTS if extra_tools else _HINTS
     server = make_server("paper-library", version=version(), instructions=instructions, hints=hints)
     _add_search_tools(server, library, threads)
     add_reading_tools(server, library, threads)

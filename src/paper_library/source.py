@@ -13,6 +13,7 @@ from paper_library.config import find_stated_address, load_config
 from paper_library.editorial_notices import STATUSES
 from paper_library.limits import PAGE_SIZE, SOURCE_PAPERS
 from paper_library.text.bibtex_edits import get_or_make_citation_key
+from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import split_words
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class ShelfSource:
         address = find_stated_address()
         is_limited = wanted > SOURCE_PAPERS and not is_complete
         return {
-            "papers": [_make_search_record(paper, address) for paper in papers[:wanted]],
+            "papers": [_make_search_record(paper, library.name, address) for paper in papers[:wanted]],
             "total": found[0].total if len(found) == 1 else len(papers) if is_complete else None,
             "stopped": "source_limit" if is_limited else None,
         }
@@ -89,8 +90,8 @@ def _join_keywords(query: dict[str, Any]) -> str:
     return " OR ".join(f'"{word}"' for word in dict.fromkeys(one for text in given for one in split_words(text)))
 
 
-def _make_search_record(metadata: dict[str, Any], address: str | None) -> dict[str, Any]:
-    """Return the metadata of a paper in the fields of a search, with its id, key and page on the shelf."""
+def _make_search_record(metadata: dict[str, Any], shelf_name: str, address: str | None) -> dict[str, Any]:
+    """Return the metadata of a paper in the fields of a search, with its shelf, and its id, key and page there."""
     known: dict[str, str] = metadata["identifiers"]
     paper_id = metadata["paper_id"]
     return {
@@ -104,6 +105,7 @@ def _make_search_record(metadata: dict[str, Any], address: str | None) -> dict[s
         "identifiers": {
             **{scheme: value for scheme, value in known.items() if scheme in _SHARED},
             "shelf": paper_id,
+            "shelf_paper": f"{replace_surrogates(shelf_name)}/{paper_id}",
             "bibkey": get_or_make_citation_key(metadata),
             **({"shelf_url": f"{address}/papers/{paper_id}"} if address else {}),
         },

@@ -54,7 +54,7 @@ A reply with neither a checkpoint nor is_complete means that the search still ru
 survive restarts; a decide that got no answer can be sent again with the same checkpoint_id. The resource \
 paper-search://sessions lists all sessions, to find a lost session_id again.
 
-A paper with a shelf_id is on the person's shelf: the paper-library server can read it.\
+A paper with a shelf_id is on the person's shelf named in `shelf`: the paper-library server of that shelf can read it.\
 """
 
 USAGE: Final = """\

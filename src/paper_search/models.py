@@ -216,7 +216,8 @@ class Work(BaseModel):
     identifiers: dict[str, str] = Field(default_factory=dict)
     """Normalised identifiers by scheme: doi, arxiv, pmid, pmcid, openalex, s2, dblp, scholar, preprint_doi.
 
-    Records of a shelf also have `shelf`, the id of the paper on the library server, `bibkey` and `shelf_url`."""
+    Records of a shelf also have `shelf`, the id of the paper on the library server, `shelf_paper`, the name of the
+    shelf, a slash and this id, `bibkey` and `shelf_url`."""
     work_type: WorkType | None = None
     language: str | None = None
     volume: str | None = None

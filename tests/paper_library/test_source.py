@@ -145,7 +145,12 @@ async def test_a_record_has_the_id_the_key_and_the_stated_address_of_the_paper_o
     (record,) = (await ask("lattice"))["papers"]
     known = served.metadata(record["identifiers"]["shelf"])
     assert known["title"] == record["title"]
-    assert record["identifiers"] == {"shelf": known["paper_id"], "bibkey": known["citation_key"]}
+    assert record["identifiers"] == {
+        "shelf": known["paper_id"],
+        "shelf_paper": f"shelf/{known['paper_id']}",
+        "bibkey": known["citation_key"],
+    }
+    assert served.name == "shelf"
     monkeypatch.setenv("URANIBORG_LIBRARY__PORT", "9000")
     (record,) = (await ask("lattice"))["papers"]
     assert record["identifiers"]["shelf_url"] == f"http://127.0.0.1:9000/papers/{known['paper_id']}"
@@ -167,13 +172,19 @@ def test_a_shelf_built_from_a_search_has_the_ids_of_the_search_and_of_the_earlie
         other_ids=["p_00000000000000fe"],
         title="On kilns",
         source="library",
-        identifiers={"doi": "10.1000/kiln", "shelf": shelf_id, "shelf_url": url, "bibkey": "kiln90"},
+        identifiers={
+            "doi": "10.1000/kiln",
+            "shelf": shelf_id,
+            "shelf_paper": f"old/{shelf_id}",
+            "shelf_url": url,
+            "bibkey": "kiln90",
+        },
     )
     library = make_library(tmp_path, paper.model_dump(mode="json"))
     known = library.metadata("p_00000000000000ff")
     assert (known["title"], known["citation_key"]) == ("On kilns", "kiln90")
     assert library.find_paper_id("p_00000000000000fe") == known["paper_id"]
-    assert not {"shelf", "shelf_url"} & known["identifiers"].keys()
+    assert not {"shelf", "shelf_paper", "shelf_url"} & known["identifiers"].keys()
 
 
 def test_an_id_of_a_search_that_is_not_on_the_shelf_is_explained_with_the_server_it_belongs_to(

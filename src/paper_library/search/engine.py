@@ -17,6 +17,7 @@ from paper_library.search.index_terms import IndexTerms, count_results
 from paper_library.search.parser import parse_query
 from paper_library.search.query import Query, Sort
 from paper_library.search.ranking import FoundPage, find_page
+from paper_library.search.similar_values import suggest_filter_values, use_other_forms_of_names
 from paper_library.search.suggestions import suggest_correction
 from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
@@ -46,10 +47,12 @@ class Page:
     facets: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     years: list[dict[str, int]] | None = None
 
-    def add_suggestions(self, keyword: str, others: list[str]) -> None:
-        """Suggest `others` instead of a keyword that no paper has."""
+    def add_suggestions(self, keyword: str, others: list[str], kind: str | None = None) -> None:
+        """Suggest `others` instead of a keyword that no paper has; `kind` is the filter that has it as a value."""
         self.suggestions, self.did_you_mean = others, others[0] if others else None
         note = f'No paper has the keyword "{keyword}". search_papers looks for its words in all fields.'
+        if kind is not None:
+            note = f'"{keyword}" is not a keyword but a value of {kind}: call search_papers with {kind}:"{keyword}".'
         self.interpreted["ignored"] = [*self.interpreted["ignored"], note]
 
     def as_dict(self) -> dict[str, Any]:
@@ -135,6 +138,9 @@ def search_shelf(
     compiled = compiler.compile_query(parsed, restrictions)
     order = _choose_order(sort, parsed)
     found = find_page(shelf, compiled, _list_filtered_fields(parsed), limit, offset, order)
+    if not found.total and (renamed := use_other_forms_of_names(shelf, parsed)):
+        parsed, compiled = renamed, compiler.compile_query(renamed, restrictions)
+        found = find_page(shelf, compiled, _list_filtered_fields(parsed), limit, offset, order)
     if not found.total and (relaxed := parsed.make_relaxed_query()):
         parsed, compiled = relaxed, compiler.compile_query(relaxed, restrictions)
         found = find_page(shelf, compiled, _list_filtered_fields(parsed), limit, offset, order)
@@ -144,6 +150,8 @@ def search_shelf(
     page = Page(found.hits, found.total, limit, offset, interpreted)
     if compiled.missing:
         page.did_you_mean = suggest_correction(shelf.searcher, query, compiled.missing)
+    if not found.total:
+        page.did_you_mean = page.did_you_mean or suggest_filter_values(shelf, parsed, query)
     if facets:
         check_facet_limit(facet_limit)
         page.facets = count_facets(shelf, compiled.query, facets, facet_limit)

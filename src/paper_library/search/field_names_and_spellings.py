@@ -51,6 +51,22 @@ _NAMED: Final = re.compile(
     r"(?P<sign>\s?:(?![:/])\s*|\s*(?:[<>]=?|==?)\s*)(?=(?P<value>\"|[^\s\"]+))"
 )
 _SIGN: Final = re.compile("[:<>=]")
+_TAGS: Final = {
+    tag: field
+    for field, tags in {
+        "author": "au auth author 1au fau lastau",
+        "title": "ti title",
+        "venue": "ta jour journal so",
+        "keyword": "kw mh mesh ot majr",
+        "year": "dp pdat year",
+    }.items()
+    for tag in tags.split()
+}
+_TAGGED: Final = re.compile(
+    r'(?P<value>"[^"]*"|(?:[^\W\d_][\w\'’-]*\s+(?=[A-Z]{1,3}\[))?[^\s"\[\]()]+)\s?\[(?P<tag>[a-z]\w{1,9})\]',
+    re.IGNORECASE,
+)
+"""A word, a quoted text, or a surname with initials, and the tag of a field as PubMed has it: `Mayor M[au]`."""
 _YEARS: Final = re.compile(r"[<>]?=?(?=\S*\d{4})(?:\d{4})?(?:\.\.|[-–])?(?:\d{4})?[,;.)]?")
 _UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe"}
 _RING: Final = {"å": "aa"}
@@ -64,6 +80,7 @@ _FIRST: Final = re.compile(rf"^(?:ae|oe|ue)(?=[{_CONSONANT}])")
 _DOUBLE_A: Final = re.compile(r"(?<=g)aa(?=rd)|^aa(?=rhus|lborg|ngstr|ge$|se$)|(?<=h)aa(?=k[ao]n)")
 _MAYBE: Final = re.compile("[aou]e|aa")
 _SHORTEST_SPELLING: Final = 5
+_MOST_INITIALS: Final = 3
 _NOT_UMLAUTS: Final = frozenset(
     ["michael", "michaels", "rafael", "raphael", "israel", "samuel", "manuel", "emanuel", "miguel", "roeland"]
 ) | {"guest", "guests", "poems", "poets"}
@@ -87,6 +104,21 @@ def rewrite_sort_phrases(text: str) -> str:
         return f" {SORT_FIELD}:{order}" if order else found[0]
 
     return _SORT_PHRASE.sub(rewrite_phrase, text)
+
+
+def rewrite_tagged_words(text: str) -> str:
+    """Return `text` with `Mayor M[au]` as `author:"Mayor, M"` and `planet[ti]` as `title:planet`."""
+
+    def rewrite_tag(found: re.Match[str]) -> str:
+        field, value = _TAGS.get(found["tag"].lower()), found["value"]
+        if field is None:
+            return found[0]
+        surname, _, initials = value.strip('"').rpartition(" ")
+        if field == "author" and surname and initials.isupper() and len(initials) <= _MOST_INITIALS:
+            value = f'"{surname}, {" ".join(initials)}"'
+        return f"{field}:{value}"
+
+    return _TAGGED.sub(rewrite_tag, text) if "[" in text else text
 
 
 def normalise_field_names(text: str, add_note: Callable[[str], None]) -> str:

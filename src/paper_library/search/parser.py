@@ -9,6 +9,7 @@ from paper_library.search.field_names_and_spellings import (
     find_sort,
     normalise_field_names,
     rewrite_sort_phrases,
+    rewrite_tagged_words,
     split_words_with_spellings,
 )
 from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, find_distinctive_parts
@@ -82,7 +83,7 @@ class _QueryParser:
             plain = ""
         self.query.is_blank = not plain.strip()
         self._can_have_operators = _can_have_operators(plain)
-        plain, phrases = extract_year_bounds(normalise_field_names(plain, note))
+        plain, phrases = extract_year_bounds(normalise_field_names(rewrite_tagged_words(plain), note))
         for found in _VAGUE_YEARS.finditer(plain):
             decade = found["decade"]
             years = f"year:{decade}..{int(decade) + 9}" if decade else "the first year, such as year:2015.."

@@ -1,6 +1,7 @@
 """An open shelf: immutable and read-only. Nothing is ever written into its folder."""
 
 import itertools
+import re
 import shutil
 import sqlite3
 import string
@@ -13,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 from urllib.parse import quote, unquote
 
 import orjson
@@ -23,7 +24,7 @@ from paper_library.errors import PaperAmbiguous, PaperNotFound, QueryTooSlow
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.paper_ids import RECORD_SCHEME, is_paper_id, list_lookup_keys
 from paper_library.regular_files import open_regular_file
-from paper_library.store.index import open_index
+from paper_library.store.index import AUTHOR, NUMBER, open_index
 from paper_library.store.layout import (
     DATABASE,
     INDEX,
@@ -38,14 +39,22 @@ from paper_library.store.layout import (
 from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_manifest
 from paper_library.text.default_summary import is_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text
+from uraniborg.kernel.ids import find_nearest_ids
 from uraniborg.kernel.text import plural, replace_surrogates
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.words import fold_text, split_words
 
 _BLANKS: Final = f"{string.whitespace}\u00a0\u2009\u202f\u3000\u200b\ufeff"
 _STEPS_BETWEEN_CHECKS: Final = 10_000
 _LISTED: Final = 5
 """The number of papers that the error for an ambiguous prefix lists."""
 _SHORTEST_PREFIX: Final = 6
+_MOST_COMPARED: Final = 10_000
+"""The most keys that are compared with an unknown one; of a larger shelf, those that begin like it."""
+_LEAST_SIMILARITY: Final = 92
+"""Of 100: a key of ten characters with one wrong character has 93."""
+_MOST_READ: Final = 50
+_YEAR: Final = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_BETWEEN_AUTHORS: Final = frozenset(["and", "et", "al", "und", "y"])
 _ADDRESS: Final = "paper://"
 _CONNECTIONS: Final = 16
 """The first is for the main thread, where an event loop may run; other threads share the rest."""
@@ -215,12 +224,50 @@ class Shelf:
         return self.get_connection().execute(query, (f"{scheme}:", f"{scheme};")).fetchone() is not None
 
     def _list_nearest(self, identifier: str) -> list[str]:
-        """Return the ids and titles of the papers with this title, or whose id or key starts with it."""
+        """Return the ids and titles of the papers that may be meant.
+
+        They have this title, an id or key that starts with it or is like it, or these authors and this year.
+        """
+        identifier = replace_surrogates(identifier).strip()
         numbers = self.find_numbers_by_title(identifier)
         if not numbers and len(identifier) >= _SHORTEST_PREFIX:
-            numbers = list(self._find_papers_by_prefix(identifier))
+            numbers = list(self._find_papers_by_prefix(identifier)) or self._find_papers_with_similar_key(identifier)
+        numbers = numbers or self._find_papers_by_authors_and_year(identifier)
         papers = map(self.read_metadata, numbers[:_LISTED])
         return [f"{paper['paper_id']} ({paper['title']})" for paper in papers]
+
+    def _find_papers_with_similar_key(self, identifier: str) -> list[int]:
+        """Return the papers that have a key, of the same kind, with hardly another spelling, the most similar first."""
+        if len(identifier) > VALUE_CHARS or "\0" in identifier:
+            return []
+        is_small = self.manifest.papers <= _MOST_COMPARED
+        last = "\U0010ffff"
+        near: dict[int, None] = {}
+        for key in [identifier.lower(), *list_lookup_keys(identifier)]:
+            scheme, colon, value = key.rpartition(":")
+            table, names = ("alias", "key") if colon else ("paper", "paper_id")
+            start = f"{scheme}{colon}{'' if is_small else value[: len(value) // 2]}"
+            query = f"SELECT {names}, no FROM {table} WHERE {names} >= ? AND {names} < ? LIMIT ?"  # noqa: S608 - constants
+            rows = self.get_connection().execute(query, (start, start + last, _MOST_COMPARED)).fetchall()
+            known: dict[str, int] = dict(rows)
+            near |= dict.fromkeys(known[name] for name in find_nearest_ids(key, known, least=_LEAST_SIMILARITY))
+        return list(near)
+
+    def _find_papers_by_authors_and_year(self, text: str) -> list[int]:
+        """Return the papers of a text such as `Mayor & Queloz 1995`."""
+        names = [
+            word
+            for word in split_words(_YEAR.sub(" ", text))
+            if word.isalpha() and len(word) > 1 and word not in _BETWEEN_AUTHORS
+        ]
+        year = _YEAR.search(text)
+        if year is None or not names:
+            return []
+        terms = [tantivy.Query.term_query(self.schema, AUTHOR, name) for name in names]
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Must, term) for term in terms])
+        addresses = [address for _, address in self.searcher.search(query, _MOST_READ).hits]
+        numbers = cast("list[int]", self.searcher.fast_field_values(NUMBER, addresses)) if addresses else []
+        return [row.no for row in self.read_rows(numbers) if row.year == int(year[0])]
 
     def find_paper_number_by_prefix(self, identifier: str) -> int:
         """Return the number of the paper that `identifier` names, or of the only one whose id or key starts with it.

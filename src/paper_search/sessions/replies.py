@@ -495,7 +495,7 @@ def _build_paper_fields(paper: Paper, collection: PaperCollection) -> dict[str, 
         "year": paper.year,
         "venue": clip_text(paper.venue, 60),
         "doi": clip_text(paper.doi, 100),
-        **({"shelf_id": clip_text(shelf_id, 100)} if (shelf_id := paper.identifiers.get("shelf")) else {}),
+        **_build_shelf_fields(paper.identifiers),
         "relevance_score": round(paper.relevance_score, 2),
         "relevance_reason": clip_text(paper.relevance_reason, 120),
         "sources": paper.sources[:8],
@@ -504,6 +504,13 @@ def _build_paper_fields(paper: Paper, collection: PaperCollection) -> dict[str, 
         "found_in_round": paper.found_in_round,
         **({"year_unknown_kept": True} if is_year_unknown_kept(paper, collection.metadata) else {}),
     }
+
+
+def _build_shelf_fields(identifiers: Mapping[str, str]) -> dict[str, str]:
+    """Return the id of the paper on the shelf that it comes from, and the name of the shelf."""
+    name, _, _ = identifiers.get("shelf_paper", "").rpartition("/")
+    known = {"shelf_id": identifiers.get("shelf"), "shelf": name}
+    return {field: clip_text(value, 100) for field, value in known.items() if value}
 
 
 def _count_statuses(collection: PaperCollection) -> dict[str, int]:

@@ -22,7 +22,7 @@ def match_id_prefix(given: str, ids: Iterable[str]) -> list[str]:
     return [given] if given in found else found
 
 
-def find_nearest_ids(given: str, ids: Iterable[str]) -> list[str]:
+def find_nearest_ids(given: str, ids: Iterable[str], *, least: float = _LEAST_SIMILARITY) -> list[str]:
     """Return up to three of the ids, the nearest first: those that begin with `given`, or else similar ones.
 
     Case, and spaces, quotes and dots around `given`, do not count.
@@ -37,7 +37,7 @@ def find_nearest_ids(given: str, ids: Iterable[str]) -> list[str]:
         one for one, folded in known.items() if folded.startswith(wanted)
     ]:
         return begun[:_MOST_NEAREST]
-    found = process.extract(wanted, known, scorer=fuzz.ratio, score_cutoff=_LEAST_SIMILARITY, limit=_MOST_NEAREST)
+    found = process.extract(wanted, known, scorer=fuzz.ratio, score_cutoff=least, limit=_MOST_NEAREST)
     return [one for _, _, one in found]
 
 

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.search.field_names_and_spellings import find_sort, normalise_field_names, split_words_with_spellings
+from paper_library.search.field_names_and_spellings import (
+    find_sort,
+    normalise_field_names,
+    rewrite_tagged_words,
+    split_words_with_spellings,
+)
 from uraniborg.kernel.words import split_words
 
 
@@ -147,3 +152,20 @@ def test_any_text_has_its_words_and_spellings_that_differ(text: str) -> None:
     spelled = split_words_with_spellings(text)
     assert [word for word, _ in spelled] == split_words(text)
     assert all(other and other != word for word, others in spelled for other in others)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Mayor[au]", "author:Mayor"),
+        ("Mayor M[au] planets", 'author:"Mayor, M" planets'),
+        ("Knuth DE[Author]", 'author:"Knuth, D E"'),
+        ('"Michel Mayor"[au]', 'author:"Michel Mayor"'),
+        ("planet[ti] AND 1995[dp]", "title:planet AND year:1995"),
+        ('"Nature"[ta]', 'venue:"Nature"'),
+        ("planets[tiab]", "planets[tiab]"),
+        ("x[0] and [1]", "x[0] and [1]"),
+    ],
+)
+def test_a_word_with_the_tag_of_a_field_is_a_filter(text: str, written: str) -> None:
+    assert rewrite_tagged_words(text) == written

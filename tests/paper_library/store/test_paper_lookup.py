@@ -149,3 +149,54 @@ def test_show_lists_the_candidates_of_a_prefix(shelf: Path, capsys: pytest.Captu
     refused = call_command(capsys, "show", shelf, "knots", "--json")
     assert (refused.code, refused.error["code"]) == (3, "paper_ambiguous")
     assert "knots2004 (Braids of the South)" in refused.error["message"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "title"),
+    [
+        ("knots203", "Knots of the North"),
+        ("Knots2003x", "Knots of the North"),
+        ("10.1000/knots.2003(2)", "Knots of the North"),
+        ("doi:10.1000/knots.2008(1)", "Knots of the North"),
+        ("2301.00002", "Braids of the South"),
+        ("Lovelace 2003", "Knots of the North"),
+        ("Noether, E. (2004)", "Braids of the South"),
+        ("Brahe et al. 2005", "Links in between"),
+    ],
+)
+def test_the_error_for_a_broken_id_names_the_paper_that_was_probably_meant(
+    library: Library, broken: str, title: str
+) -> None:
+    with pytest.raises(PaperNotFound) as caught:
+        library.metadata(broken)
+    (meant,) = caught.value.nearest
+    assert meant.endswith(f"({title})")
+    assert caught.value.hint.startswith(f"Did you mean {meant}? ")
+    assert library.metadata(meant.partition(" ")[0])["title"] == title
+
+
+def test_a_wrong_digit_in_a_paper_id_names_the_paper(library: Library) -> None:
+    paper_id = library.metadata("knots2003")["paper_id"]
+    for at in (0, 15, 31):
+        wrong = paper_id[:at] + ("0" if paper_id[at] != "0" else "1") + paper_id[at + 1 :]
+        with pytest.raises(PaperNotFound, match=wrong) as caught:
+            library.metadata(wrong)
+        assert caught.value.nearest == [f"{paper_id} (Knots of the North)"]
+
+
+@pytest.mark.parametrize(
+    "unknown", ["10.1126/science.1243982", "0" * 32, "Lovelace 1843", "2005", "Nobody 2003", "\0", "x"]
+)
+def test_the_error_for_an_id_like_no_other_names_no_paper(library: Library, unknown: str) -> None:
+    with pytest.raises(PaperNotFound) as caught:
+        library.metadata(unknown)
+    assert not caught.value.nearest
+
+
+def test_of_a_large_shelf_the_keys_that_begin_like_the_broken_one_are_compared(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paper_library.store.shelf._MOST_COMPARED", 1)
+    with pytest.raises(PaperNotFound) as caught:
+        library.metadata("knots2103")
+    assert [meant.partition("(")[2] for meant in caught.value.nearest] == ["Knots of the North)"]

@@ -436,10 +436,16 @@ def test_a_page_includes_abstracts_and_links() -> None:
     assert (entry["abstract"], entry["url"]) == ("Tides heat moons.", "https://example.org/1")
 
 
-def test_a_paper_of_a_shelf_has_the_id_that_the_library_server_reads() -> None:
-    made = make_paper(1, identifiers={"shelf": "0" * 32, "bibkey": "brahe1573"})
+def test_a_paper_of_a_shelf_has_the_id_that_the_library_server_reads_and_the_name_of_the_shelf() -> None:
+    made = make_paper(1, identifiers={"shelf": "0" * 32, "shelf_paper": f"nightly/{'0' * 32}", "bibkey": "brahe1573"})
     (entry,) = replies.build_papers_page(ID, make_collection([made]), 0)["papers"]
     assert entry["shelf_id"] == "0" * 32
+    assert entry["shelf"] == "nightly"
+
+
+def test_a_paper_that_is_on_no_shelf_names_none() -> None:
+    (entry,) = replies.build_papers_page(ID, make_collection([make_paper(1)]), 0)["papers"]
+    assert not {"shelf", "shelf_id"} & entry.keys()
 
 
 @pytest.mark.parametrize("offset", [3, 4, 10**18])

@@ -279,7 +279,7 @@ def _set_preferred_summary(entry: Entry, value: Any) -> None:
 def _add_identifiers(entry: Entry, value: Any) -> None:
     if isinstance(value, dict):
         for scheme, identifier in cast("dict[str, Any]", value).items():
-            if not (text := clean_scalar(identifier)) or scheme == "shelf_url":
+            if not (text := clean_scalar(identifier)) or scheme in ("shelf_url", "shelf_paper"):
                 continue
             # A search names a paper of a shelf by the id that the shelf gave to it.
             name = "paper_id" if scheme == "shelf" and is_paper_id(text) else clean_line(scheme).lower()
