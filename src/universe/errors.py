@@ -50,6 +50,10 @@ _PATH_HINTS = {
     "units. ",
 }
 """Hints for fields, by a part of the path."""
+_COMMAND_HINTS: dict[tuple[Any, str], str] = {
+    ("attachStar", "parentId"): "To make a body a root, send detachStar with its childId. ",
+}
+"""Hints for fields that mean something else in one command, by the command and the path."""
 
 Malformed = TypeVar("Malformed", bound=InvalidInput)
 
@@ -66,6 +70,14 @@ def format_did_you_mean(names: Iterable[str]) -> str:
     return f"Did you mean {listed}? " if listed else ""
 
 
+def _find_field_hint(path: str, command: Any) -> str:
+    """Return the hint for a field of a command, or for a command whose fields are often mistaken; with a space."""
+    if hint := _COMMAND_HINTS.get((command, path)):
+        return hint
+    names = [*path.split("."), *(["dt"] if command == "tick" else [])]
+    return next((hint for name, hint in _PATH_HINTS.items() if name in names), "")
+
+
 class MalformedCommand(InvalidInput):
     code = "malformed_command"
     status = 400
@@ -73,7 +85,7 @@ class MalformedCommand(InvalidInput):
     def __init__(self, path: str, problem: str, *, allowed: Any = None, **ids: Any) -> None:
         super().__init__(
             f"{path[:200] or 'the command'} {problem}.",
-            hint=next((hint for name, hint in _PATH_HINTS.items() if name in path.split(".")), "") + _REFERENCE,
+            hint=_find_field_hint(path, ids.get("command")) + _REFERENCE,
             path=path[:200],
             **({} if allowed is None else {"allowed": allowed}),
             **ids,

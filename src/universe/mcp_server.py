@@ -37,11 +37,15 @@ _MAX_LISTED: Final = 1_000
 """The most universes in the list of resources; all can be read."""
 _LEAST_BYTES: Final = 1_000
 _CLIENT_CHARS: Final = 150
+_SHOWN: Final = 80
 
 UniverseId = Annotated[str, Field(max_length=1_000, description="The id of a universe; the resources list them.")]
 
 _HINTS: Final = {
-    "universes|(list|find|search)_universe$": "The resources list the universes, such as universe://universes/{id}.",
+    "^universe://.*/(state|stars?|bod(y|ies)|entities)(/|$)": "get_universe_state reads the state and its bodies.",
+    "^universe://.*/(history|positions|log|events)(/|$)": ELSEWHERE.rstrip(),
+    "universes|(list|find|search)_universe$": "resources/list lists the universes, such as universe://universes/{id}.",
+    "^(time|date|at)$": "Time passes with the command tick; GET /universes/{id}/positions gives positions at a time.",
     "undo|redo|revert|restore|branch|fork|histor|position|n_?body|(create|new|delete|rename|import)_universe": (
         ELSEWHERE.rstrip()
     ),
@@ -250,9 +254,16 @@ def _decode_command(command: Any) -> Any:
             raise MalformedCommand("", problem, allowed="an object with a type", example=EXAMPLES["tick"]) from None
     if isinstance(command, dict) and list(fields := cast("dict[str, Any]", command)) == ["command"]:
         return fields["command"]
+    if isinstance(command, dict) and "type" not in command and any(map(_is_list_of_commands, command.values())):
+        problem = f"holds several commands in {next(iter(cast('dict[str, Any]', command)))[:_SHOWN]}"
+        raise MalformedCommand("", problem, allowed="one command, an object with a type", example=EXAMPLES["tick"])
     if isinstance(command, list):
         raise MalformedCommand("", "is a list", allowed="one command, an object with a type", example=EXAMPLES["tick"])
     return cast("Any", command)
+
+
+def _is_list_of_commands(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(one, dict) and "type" in one for one in cast("list[Any]", value))
 
 
 def _make_summary_reply(view: UniverseView, max_bytes: int, full_size: int) -> bytes:

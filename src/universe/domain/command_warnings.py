@@ -12,7 +12,7 @@ from universe.domain.state import EntityKind, State, get_derived_element_name
 from universe.domain.suggestions import find_nearest_entity_ids, find_nearest_names
 from universe.domain.units import has_astronomical_body
 from universe.errors import format_did_you_mean
-from universe.orbits.units import SOLAR_MASS_IN_KG
+from universe.orbits.units import AU_IN_METRES, SOLAR_MASS_IN_KG
 
 _REFERENCES: Final[dict[str, tuple[tuple[str, str, EntityKind], ...]]] = {
     "addStar": (("payload", "parentId", "stars"),),
@@ -34,9 +34,12 @@ _SIMPLE_ORBIT: Final = {
     *("orbitalDistance", "orbitalSpeed", "orbitalPhase", "semiMajorAxis", "eccentricity"),
     *("orbitOffsetX", "orbitOffsetY", "orbitOffsetZ", "orbitRotX", "orbitRotY", "orbitRotZ"),
 }
+_NOTHING: Final = ("null", "none", "nil", "undefined")
 _SECONDS_OF_A_DAY: Final = 86_400
 _KILOGRAMS: Final = 1e13
 """Masses from here on are probably not in solar masses: no known body has so many."""
+_LARGE_RADIUS: Final = 100
+"""Radii from here on are probably not in AU: the largest known stars have less than ten."""
 _LONG: Final = 1e15
 """Numbers from here on are written with an exponent."""
 _MAX_CHARS: Final = 100
@@ -63,7 +66,8 @@ def _describe_missing_ids(before: State, command: Command) -> Iterator[str]:
             yield f"{path} is empty, so the entity is neither a root nor a child. Use null for a root."
         elif named is not None and named not in entities and (kind, named) != ("addStar", command.get("id")):
             question = format_did_you_mean(find_nearest_entity_ids(named, entities))
-            yield f"{path} names '{named[:_MAX_CHARS]}', which is not in {kinds}. {question}".rstrip()
+            root = "For a root send null, without quotes." if named.casefold() in _NOTHING else ""
+            yield f"{path} names '{named[:_MAX_CHARS]}', which is not in {kinds}. {question}{root}".rstrip()
 
 
 def _list_member_references(command: Command) -> tuple[tuple[str, str, EntityKind], ...]:
@@ -159,6 +163,9 @@ def _describe_unit_mistakes(command: Command) -> Iterator[str]:
     mass = command.get("payload", {}).get("mass") or 0
     if mass >= _KILOGRAMS:
         yield f"mass is in solar masses here: if {mass:g} are kilograms, send {mass / SOLAR_MASS_IN_KG:.4g}."
+    radius = command.get("payload", {}).get("radius") or 0
+    if radius >= _LARGE_RADIUS:
+        yield f"radius is in AU here: if {radius:g} are kilometres, send {radius * 1_000 / AU_IN_METRES:.4g}."
     if command["type"] == "updateStar":
         return
     if command["type"] == "addStar":

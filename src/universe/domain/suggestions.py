@@ -11,7 +11,10 @@ _MAX_CHARS: Final = 100
 _MIN_SIMILARITY: Final = 66
 """The least similarity, out of 100, of a suggestion."""
 _MAX_SUGGESTIONS: Final = 3
+_MAX_PATH_CHARS: Final = 1_000
+_PATH_SIGN: Final = re.compile(r"[/:>]")
 _SYNONYMS: Final = (
+    (re.compile("^(set|change|update)_?(the_?)?(time|date|clock|epoch)|^time$"), "tick"),
     (re.compile("planet|moon|body|object|comet|asteroid"), "star"),
     (re.compile("^(create|new|insert|make|put)"), "add"),
     (re.compile("^(delete|drop|destroy|erase)"), "remove"),
@@ -40,7 +43,10 @@ def find_nearest_commands(word: str, known: Iterable[str]) -> list[str]:
 
 
 def find_nearest_entity_ids(word: str, entities: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the ids of entities with a similar id or name."""
+    """Return the ids of entities with a similar id or name; `titan` for the path `saturn/titan`."""
+    last = _PATH_SIGN.split(word[:_MAX_PATH_CHARS])[-1].strip()
+    if last != word and (named := _find_id_ignoring_case(last, entities)) is not None:
+        return [named]
     some = list(islice(entities.items(), _MAX_COMPARED))
     names = {key: name for key, entity in some if isinstance(name := entity.get("name"), str)}
     found = _find_similar_keys_with_scores(word, {key: key for key, _ in some}) + _find_similar_keys_with_scores(
@@ -48,6 +54,13 @@ def find_nearest_entity_ids(word: str, entities: Mapping[str, Mapping[str, Any]]
     )
     ordered = sorted(found, key=lambda one: -one[1])
     return list(dict.fromkeys(key for key, _ in ordered))[:_MAX_SUGGESTIONS]
+
+
+def _find_id_ignoring_case(word: str, entities: Mapping[str, Any]) -> str | None:
+    if word in entities:
+        return word
+    folded = word.casefold()
+    return next((key for key in islice(entities, _MAX_COMPARED) if key.casefold() == folded), None)
 
 
 def _find_similar_keys_with_scores(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:

@@ -13,7 +13,10 @@ UraniborgError
     └── TooManyJobs       too_many_jobs: too many jobs are waiting
 """
 
+from collections.abc import Sequence
+
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from uraniborg.kernel.ids import format_nearest
 
 
 class JobFailed(InvalidInput):
@@ -23,13 +26,15 @@ class JobFailed(InvalidInput):
 class JobNotFound(NotFound):
     code = "job_not_found"
 
-    def __init__(self, universe_id: str | None, job_id: str) -> None:
-        """Make the error; with None, no universe has the job."""
+    def __init__(self, universe_id: str | None, job_id: str, nearest: Sequence[str] = ()) -> None:
+        """Make the error; with None, no universe has the job. `nearest` are similar ids."""
         super().__init__(
             f"{'There is' if universe_id is None else f'Universe {universe_id[:100]} has'} no job {job_id[:100]}.",
-            hint="GET /universes/{id}/jobs and `universe jobs` list the jobs.",
+            hint=f"{format_nearest(nearest)}GET /universes/{{id}}/jobs, the resource universe://universes/{{id}}/jobs "
+            "and `universe jobs` list the jobs.",
             jobId=job_id[:100],
             **({} if universe_id is None else {"universeId": universe_id[:100]}),
+            **({"nearest": list(nearest)} if nearest else {}),
         )
 
 

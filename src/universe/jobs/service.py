@@ -18,12 +18,14 @@ from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease
-from uraniborg.kernel.ids import new_id
+from uraniborg.kernel.ids import find_nearest_ids, new_id
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 
 FEED_KIND: Final = "nbody-job"
 MAX_RUNNING: Final = 2
 MAX_QUEUED: Final = 100
+_MOST_COMPARED: Final = 1_000
+"""The most ids that are compared with an unknown one."""
 _POLL_S: Final = 0.5
 """The interval at which the jobs of other processes are read."""
 
@@ -150,7 +152,7 @@ class JobService:
         """Return a job. Raise JobNotFound. A job whose process has ended is failed."""
         job = await self._read_job(job_id)
         if job is None or job.universe_id != universe_id:
-            raise JobNotFound(universe_id, job_id)
+            raise JobNotFound(universe_id, job_id, await self._find_nearest_ids(universe_id, job_id))
         return job
 
     async def find(self, text: str) -> Job:
@@ -166,8 +168,14 @@ class JobService:
                 allowed=listed,
             )
         if not found:
-            raise JobNotFound(None, text)
+            raise JobNotFound(None, text, await self._find_nearest_ids(None, text))
         return found[0]
+
+    async def _find_nearest_ids(self, universe_id: str | None, given: str) -> list[str]:
+        if not await asyncio.to_thread(lambda: self._store.exists):
+            return []
+        jobs = await asyncio.to_thread(self._store.list_jobs, universe_id, limit=_MOST_COMPARED)
+        return find_nearest_ids(given, [job.id for job in jobs])
 
     async def read_result(self, universe_id: str, job_id: str) -> bytes:
         """Return the result of a job as JSON. Raise JobNotFound or JobNotDone."""

@@ -31,6 +31,11 @@ _MAX_INLINE_BODIES: Final = 1_000
 _SHIPPED_FIELDS: Final = ("physical", "sources")
 """Fields that the model does not declare, but bodies of real systems have: a universe without them is no error."""
 _MAX_SUGGESTIONS: Final = 20
+_WILDCARDS: Final = ("*", "all", "**")
+_IN_KEPLER: Final = frozenset(
+    ["orbit", "orbits", "orbital", "orbitalelements", "elements", "a", "e", "i", "period", "inclination", "meananomaly"]
+)
+"""Names, in lower case, for the orbit of a body or for one of its elements."""
 _MAX_CHARS: Final = 100
 
 
@@ -136,6 +141,8 @@ def reduce_plain_state_to_part(plain: dict[str, Any], part: StatePart, version: 
         near = {key: _find_nearest_ids(key, every) for key in missing[:_MAX_SUGGESTIONS]}
         if near := {key: ids for key, ids in near.items() if ids}:
             plain["nearest"] = near
+        if wild := [key for key in missing if key in _WILDCARDS]:
+            plain["hint"] = f"'{wild[0]}' is not an id: leave out ids for all entities."
     return plain
 
 
@@ -150,9 +157,7 @@ def check_known_fields(maps: Iterable[Mapping[str, Mapping[str, Any]]], fields: 
         there = {name for entities in maps for entity in entities.values() for name in entity}
         unknown = [name for name in unknown if name not in there]
     if unknown:
-        near = {
-            name[:_MAX_CHARS]: find_nearest_names(name, _list_model_fields()) for name in unknown[:_MAX_SUGGESTIONS]
-        }
+        near = {name[:_MAX_CHARS]: _find_nearest_fields(name) for name in unknown[:_MAX_SUGGESTIONS]}
         listed = ", ".join(f"'{name}'" for name in near)
         raise MalformedRequest(
             f"No entity has the field {listed}.",
@@ -163,6 +168,14 @@ def check_known_fields(maps: Iterable[Mapping[str, Mapping[str, Any]]], fields: 
             nearest=near,
             allowed=sorted(Star.__annotations__, key=lambda name: name not in Star.__required_keys__),
         )
+
+
+def _find_nearest_fields(name: str) -> list[str]:
+    """Return the fields that may be meant: the block of `kepler.period`, `kepler` for `orbit`, or similar names."""
+    block = name.partition(".")[0]
+    if block != name and block in _list_model_fields():
+        return [block]
+    return ["kepler"] if name.casefold() in _IN_KEPLER else find_nearest_names(name, _list_model_fields())
 
 
 def has_only_model_fields(fields: Collection[str]) -> bool:
