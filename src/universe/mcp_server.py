@@ -252,10 +252,12 @@ def _decode_command(command: Any) -> Any:
         except orjson.JSONDecodeError as exc:
             problem = f"is text that is not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
             raise MalformedCommand("", problem, allowed="an object with a type", example=EXAMPLES["tick"]) from None
-    if isinstance(command, dict) and list(fields := cast("dict[str, Any]", command)) == ["command"]:
+    fields = cast("dict[str, Any]", command) if isinstance(command, dict) else {}
+    if list(fields) == ["command"]:
         return fields["command"]
-    if isinstance(command, dict) and "type" not in command and any(map(_is_list_of_commands, command.values())):
-        problem = f"holds several commands in {next(iter(cast('dict[str, Any]', command)))[:_SHOWN]}"
+    batches = [name for name, value in fields.items() if _is_list_of_commands(value)]
+    if batches and "type" not in fields:
+        problem = f"holds several commands in {batches[0][:_SHOWN]}"
         raise MalformedCommand("", problem, allowed="one command, an object with a type", example=EXAMPLES["tick"])
     if isinstance(command, list):
         raise MalformedCommand("", "is a list", allowed="one command, an object with a type", example=EXAMPLES["tick"])

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import BaseModel
 
@@ -81,7 +81,7 @@ def _iterate_pieces(collection: PaperCollection) -> Iterator[_Piece]:
 
 def _split_field(value: Any) -> list[Any]:
     """Return the items of a list, each as a list, so that pages can end between them; otherwise the value alone."""
-    return [[item] for item in value] if isinstance(value, list) and value else [value]
+    return [[item] for item in cast("list[Any]", value)] if isinstance(value, list) and value else [value]
 
 
 def _add_piece(page: dict[str, Any], part: str, name: str, value: Any) -> None:

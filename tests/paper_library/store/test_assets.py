@@ -165,5 +165,5 @@ def test_rest_tools_and_resources_return_the_same_structured_error(damaged_shelf
             error = rest.json()["error"]
             assert (error["code"], error["paper_id"]) == (code, paper)
             assert error.get("template") == arguments.get("template")
-            assert error["message"] == read["message"]
+            assert read["message"] == f"{error['message']}\n{error['hint']}"
             assert str(damaged_shelf) not in rest.text

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import AnyUrl
 
@@ -58,9 +58,9 @@ def join_pages(pages: list[dict[str, Any]]) -> dict[str, Any]:
     def merge(into: dict[str, Any], fields: dict[str, Any]) -> None:
         for name, value in fields.items():
             if isinstance(value, list):
-                into[name] = [*into.get(name, []), *value]
+                into[name] = [*into.get(name, []), *cast("list[Any]", value)]
             elif isinstance(value, dict) and name in ("metadata", "facets"):
-                merge(into.setdefault(name, {}), value)
+                merge(into.setdefault(name, {}), cast("dict[str, Any]", value))
             else:
                 into[name] = value
 

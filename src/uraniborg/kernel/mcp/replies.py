@@ -112,9 +112,9 @@ def make_protocol_error(error: UraniborgError) -> McpError:
 
     Its message ends with the hint, because clients show the message and not the data.
     """
-    failure = make_error_data(error, choose_error_code(error))
-    hint = failure.data["error"]["hint"]
-    return McpError(failure.model_copy(update={"message": f"{failure.message}\n{hint}"}) if hint else failure)
+    body = make_error_body(error)
+    message = "\n".join(filter(None, (body["error"]["message"], body["error"]["hint"])))
+    return McpError(ErrorData(code=choose_error_code(error), message=message, data=body))
 
 
 def choose_error_code(error: UraniborgError) -> int:

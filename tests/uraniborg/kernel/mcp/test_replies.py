@@ -199,7 +199,7 @@ def test_protocol_errors_have_the_right_code_and_carry_the_body(error: Uraniborg
 
 
 def test_the_message_of_a_protocol_error_ends_with_the_hint_and_its_data_keeps_them_apart() -> None:
-    failure = make_protocol_error(NotFound("There is no paper 'a1'.", hint="Did you mean 'a2'?")).error
+    failure: Any = make_protocol_error(NotFound("There is no paper 'a1'.", hint="Did you mean 'a2'?")).error
     assert failure.message == "There is no paper 'a1'.\nDid you mean 'a2'?"
     assert failure.data["error"]["message"] == "There is no paper 'a1'."
     assert failure.data["error"]["hint"] == "Did you mean 'a2'?"
