@@ -54,7 +54,7 @@ A reply with neither a checkpoint nor is_complete means that the search still ru
 survive restarts; a decide that got no answer can be sent again with the same checkpoint_id. The resource \
 paper-search://sessions lists all sessions, to find a lost session_id again.
 
-A paper with a shelf_id is on the person's shelf named in `shelf`: the paper-library server of that shelf can read it.\
+A paper with a shelf_id is on the shelf named in `shelf`: its paper-library server can read it.\
 """
 
 USAGE: Final = """\
@@ -207,9 +207,8 @@ async def export_results(
 ) -> str:
     """Return all papers of a complete paper search session as text that can be saved to a file.
 
-    markdown is a table, json has everything with its provenance, or for over 50 papers a summary and the resource to
-    page through; bibtex, ris and csl-json are for reference managers.
-    prisma is the search log (PRISMA 2020) as Markdown, prisma-json the same as JSON, prisma-svg its flow diagram.
+    markdown is a table, json has everything (over 50 papers: in pages); bibtex, ris and csl-json are for reference
+    managers. prisma is the search log (PRISMA 2020) as Markdown, prisma-json as JSON, prisma-svg its flow diagram.
     """
     manager = await _get_or_create_manager()
     from paper_search.export import check_format, export
