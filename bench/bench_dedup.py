@@ -1,4 +1,4 @@
-"""Deduplication: pairwise F1 on DBLP-ACM and Cora, and speed and growth against pairwise rapidfuzz over all pairs."""
+"""Deduplication: pairwise F1 on DBLP-ACM and Cora, the records of one review beside bib-dedupe, speed and growth."""
 
 import gc
 import gzip
@@ -12,14 +12,16 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
+from dedup_peer import deduplicate_with_peer, install_peer
 from rapidfuzz import fuzz, process
 from ratios import record_ratio
 
-from paper_search.dedup import merge_duplicates
+from paper_search.dedup import deduplicate, merge_duplicates
 from paper_search.models import Author, RawPaper, SourceRecord
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 YEAR = re.compile(r"\b(?:1[89]|20)\d\d\b")
+AUTHOR_END = re.compile(r"(?<=\.)(?=[A-Z])")
 SYLLABLES = ("ra", "to", "mi", "sel", "van", "dor", "pex", "lun", "cri", "bas", "tem", "gal", "ori", "nep", "zin")
 
 Pairs = set[tuple[str, str]]
@@ -72,6 +74,57 @@ def read_cora(folder: Path) -> tuple[list[RawPaper], Pairs]:
         for row in read_lines(folder / "cora.jsonl.gz")
     ]
     return papers, read_pairs(folder / "cora.matches.tsv")
+
+
+def read_review(folder: Path) -> tuple[list[RawPaper], list[bool]]:
+    """Return the records of one review's databases, and which of them the review kept as unique."""
+    rows = read_lines(folder / "asysd_diabetes.jsonl.gz")
+    papers = [
+        RawPaper(
+            title=row["title"] or "",
+            authors=[Author(name=name) for name in AUTHOR_END.split(_get_known(row, "author") or "") if name],
+            year=int(found.group()) if (found := YEAR.search(row["year"] or "")) else None,
+            venue=_get_known(row, "journal"),
+            volume=_get_known(row, "volume"),
+            issue=_get_known(row, "number"),
+            pages=_get_known(row, "pages"),
+            doi=_get_known(row, "doi"),
+            abstract=_get_known(row, "abstract"),
+            source="review",
+            records=[SourceRecord(source="review", record_id=row["record_id"])],
+        )
+        for row in rows
+    ]
+    return papers, [row["source"] == "unique" for row in rows]
+
+
+def _get_known(row: dict[str, Any], name: str) -> str | None:
+    return None if row[name] in ("", "NA") else row[name]
+
+
+def count_errors(groups: Iterable[Iterable[int]], is_unique: list[bool]) -> tuple[int, int]:
+    """Return the wrong merges (unique records beyond the first of a group) and the duplicates left (groups of none)."""
+    counts = [sum(is_unique[index] for index in group) for group in groups]
+    return sum(count - 1 for count in counts if count > 1), counts.count(0)
+
+
+def make_peer_records(papers: list[RawPaper]) -> list[dict[str, str]]:
+    return [
+        {
+            "ID": str(index),
+            "ENTRYTYPE": "article",
+            "title": paper.title,
+            "author": " and ".join(author.name for author in paper.authors),
+            "year": str(paper.year or ""),
+            "journal": paper.venue or "",
+            "volume": paper.volume or "",
+            "number": paper.issue or "",
+            "pages": paper.pages or "",
+            "doi": paper.doi or "",
+            "abstract": paper.abstract or "",
+        }
+        for index, paper in enumerate(papers)
+    ]
 
 
 def find_pairs(papers: Iterable[RawPaper], *, across_sources: bool) -> Pairs:
@@ -185,6 +238,28 @@ def report_quality() -> None:
     print(f"Cora     pairwise F1 {compute_f1(found, true):.4f}  (target >= 0.82; exact matching gives {exact:.4f})")
 
 
+def report_review() -> None:
+    """Print the errors in the records of one review, and those of bib-dedupe in the same records."""
+    folder = SHARED_DATA / "dedup"
+    if not folder.is_dir():
+        return
+    papers, is_unique = read_review(folder)
+    wrong, left = count_errors(deduplicate(papers).members, is_unique)
+    ours = min(seconds(lambda: deduplicate(papers)) for _ in range(3))
+    print(f"one review's databases, {len(papers):,} records of {sum(is_unique)} papers:")
+    print(f"  ours        {wrong} wrong merges, {left} left  (targets <= 1, <= 2), {ours:.2f} s of processor time")
+    record_ratio("wrong merges in one review's databases", wrong)
+    record_ratio("duplicates left in one review's databases", left)
+    if (python := install_peer()) is None:
+        return
+    found, theirs = deduplicate_with_peer(python, make_peer_records(papers))
+    groups = [[int(name) for name in group] for group in found]
+    single = set(range(len(papers))).difference(*groups)
+    wrong, left = count_errors([*groups, *([index] for index in single)], is_unique)
+    print(f"  bib-dedupe  {wrong} wrong merges, {left} left, {theirs:.2f} s: {theirs / ours:.0f}x of ours")
+    record_ratio("bib-dedupe to ours", theirs / ours)
+
+
 def report_speed(papers: list[RawPaper], sampled_rows: int = 40) -> None:
     titles = [paper.title.lower() for paper in papers]
     rows = titles[:sampled_rows]
@@ -219,6 +294,7 @@ def report_growth(sizes: tuple[int, ...] = (1_000, 10_000, 100_000)) -> None:
 
 def main() -> None:
     report_quality()
+    report_review()
     report_speed(make_papers(10_000))
     print("growth (linear is 1.00x):")
     report_growth()

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 
 from paper_search.dedup.author_names import Agreement, compare_authors
 from paper_search.dedup.blocking import find_similar_titles
-from paper_search.dedup.record_matching import has_conflict, is_comparable, match_records
+from paper_search.dedup.record_matching import has_conflict, has_other_page, is_comparable, match_records
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, compare_titles
 
@@ -134,11 +134,25 @@ def _pair_trusted_records(records: Sequence[Record], indexes: list[int]) -> Iter
         else:
             families.append(group)
     for family in families:
-        yield from pairwise(sorted(family))
+        for group in _separate_pages(records, sorted(family)):
+            yield from pairwise(group)
     if len(families) == 2:
         one, other = families[0][0], families[1][0]
         if compare_authors(records[one].names, records[other].names) is not Agreement.DIFFERENT:
             yield min(one, other), max(one, other)
+
+
+def _separate_pages(records: Sequence[Record], indexes: Iterable[int]) -> list[list[int]]:
+    """Return the indexes in groups: abstracts of one supplement, on other pages, share the DOI of the supplement."""
+    groups: list[list[int]] = []
+    for index in indexes:
+        own = records[index]
+        group = next((g for g in groups if not any(has_other_page(records[i], own) for i in g[:_WITNESSES])), None)
+        if group is None:
+            groups.append([index])
+        else:
+            group.append(index)
+    return groups
 
 
 def _has_similar_title(left: Record, right: Record) -> bool:
@@ -192,7 +206,7 @@ def _unite_records(records: Sequence[Record], edges: Iterable[Edge]) -> list[Clu
 
 def _make_single_cluster(records: Sequence[Record], index: int) -> Cluster:
     record = records[index]
-    profile = (record.title.compact, record.names, record.year, record.paper.venue)
+    profile = (record.title.compact, record.names, record.year, record.paper.venue, record.first_page)
     published = {record.published_doi} if record.published_doi else set[str]()
     return Cluster([index], published, record.sources, {profile: record})
 

@@ -19,6 +19,8 @@ _KINDS = {
     "thesis": re.compile(r"\b(?:thesis|dissertation)\b"),
 }
 _LONGEST = 500
+_MEETING = re.compile(r"\. conference\b.*", re.IGNORECASE | re.DOTALL)
+"""The name of the meeting, which some databases write behind the journal of its abstracts."""
 
 
 def has_venue_conflict(left: str, right: str) -> bool:
@@ -72,9 +74,22 @@ class Match:
     tentative: bool = False
 
 
+def has_other_page(left: Record, right: Record) -> bool:
+    """Return True if the pages show two items of one supplement, which can share a DOI."""
+    if not (left.is_meeting_abstract or right.is_meeting_abstract) or left.is_preprint or right.is_preprint:
+        return False
+    if None in (pages := {left.first_page, right.first_page}) or len(pages) == 1:
+        return False
+    # With equal titles and authors as well, one of the page numbers is an error.
+    is_same = left.doi is not None and left.doi == right.doi and left.title.compact == right.title.compact
+    return not (is_same and len(left.names) == len(right.names) == len(match_names(left.names, right.names)))
+
+
 def is_comparable(left: Record, right: Record) -> bool:
     """Return True if a comparison of titles and authors can show that two records are one paper."""
-    if _is_other_edition(left, right) or _has_identifier_conflict(left, right):
+    if _is_other_edition(left, right) or _has_identifier_conflict(left, right) or _is_other_abstract(left, right):
+        return False
+    if _needs_agreement(left, right) and not _agrees_on_place(left, right):
         return False
     return not left.title.is_generic and not right.title.is_generic
 
@@ -105,7 +120,7 @@ def match_records(left: Record, right: Record, differ: Difference) -> Match | No
 
 def has_conflict(left: Record, right: Record) -> bool:
     """Return True if two records cannot be one paper, even if a third record resembles both."""
-    if _has_identifier_conflict(left, right) or _is_other_edition(left, right):
+    if _has_identifier_conflict(left, right) or _is_other_edition(left, right) or _is_other_abstract(left, right):
         return True
     if compare_authors(left.names, right.names) is Agreement.DIFFERENT:
         return True
@@ -143,6 +158,34 @@ def _is_other_edition(left: Record, right: Record) -> bool:
     if apart > _YEARS_APART or not here or not there or here == there:
         return apart > _YEARS_APART
     return has_venue_conflict(here, there) or (apart > 0 and not can_be_same_venue(here, there))
+
+
+def _is_other_abstract(left: Record, right: Record) -> bool:
+    """Return True if one record is a meeting abstract and the other another abstract, or an article."""
+    here, there = left.paper.venue, right.paper.venue
+    if _needs_agreement(left, right):
+        known = here and there and not _agrees_on_page(left, right)
+        return has_other_page(left, right) or bool(known and not _agrees_on_place(left, right))
+    # Other single pages of one journal in one year.
+    is_same_place = here is not None and here == there and _count_years_apart(left, right) == 0
+    return is_same_place and left.is_on_one_page and right.is_on_one_page and left.first_page != right.first_page
+
+
+def _needs_agreement(left: Record, right: Record) -> bool:
+    """Return True if a meeting abstract is compared: people publish its title again, at meetings and as an article."""
+    return (left.is_meeting_abstract or right.is_meeting_abstract) and not (left.is_preprint or right.is_preprint)
+
+
+def _agrees_on_page(left: Record, right: Record) -> bool:
+    return left.first_page is not None and left.first_page == right.first_page
+
+
+def _agrees_on_place(left: Record, right: Record) -> bool:
+    """Return True if both are on one page, or in one venue in one year."""
+    if _agrees_on_page(left, right):
+        return True
+    here, there = (_MEETING.sub("", record.paper.venue or "") for record in (left, right))
+    return bool(here and there) and _count_years_apart(left, right) == 0 and can_be_same_venue(here, there)
 
 
 def _drop_words_of_other_fields(left: Record, right: Record, differ: Difference) -> Difference:

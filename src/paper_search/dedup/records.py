@@ -26,6 +26,11 @@ _VERSIONED_JOURNAL = re.compile(r"(10\.(?:7554/elife\.\d+|12688/[a-z0-9]+\.\d+))
 _PREPRINT_VENUE = re.compile(
     r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|techrxiv|ssrn|corr|research square|preprints?)\b", re.IGNORECASE
 )
+_PAGES = re.compile(r"(?:pp?\.? ?)?([a-z]{0,3})\.? ?(\d+)(?: ?[-\u2010-\u2014]+ ?(?:[a-z]{0,3} ?\d+|[a-z]+))?$", re.IGNORECASE)
+_RANGE = re.compile("[-\u2010-\u2014]")
+_SUPPLEMENT = re.compile(r"\bsuppl|\bmeeting ?abstracts?\b|^s\d+$", re.IGNORECASE)
+_MEETING_VENUE = re.compile(r"\. conference(?:: |$)|\bmeeting abstracts\b", re.IGNORECASE)
+_ABSTRACT_PREFIXES = frozenset("AOPS")
 _MAX_OTHER_CHARS = 10_000
 _YEAR_IN_TITLE = re.compile(r"[^:]{0,40}?[(\[]((?:1[89]|20)\d\d)[)\]]")
 
@@ -65,6 +70,31 @@ class Record:
         if self.doi:
             return True
         return is_preprint_venue(self.paper.venue) if self.paper.venue else "arxiv" in self.identifiers
+
+    @cached_property
+    def first_page(self) -> int | None:
+        """The number of the first page, without letters such as the S of a supplement."""
+        found = self._pages
+        return int(found[2]) if found else None
+
+    @cached_property
+    def is_on_one_page(self) -> bool:
+        """Whether the record names a single page."""
+        return self._pages is not None and not _RANGE.search(self._pages[0])
+
+    @cached_property
+    def is_meeting_abstract(self) -> bool:
+        """Whether volume, issue, page or venue show an item of a supplement: the abstract of a talk or poster."""
+        paper = self.paper
+        if any(_SUPPLEMENT.search(text.strip()) for text in (paper.volume, paper.issue) if text):
+            return True
+        if paper.venue and _MEETING_VENUE.search(paper.venue):
+            return True
+        return self.is_on_one_page and self._pages is not None and self._pages[1].upper() in _ABSTRACT_PREFIXES
+
+    @cached_property
+    def _pages(self) -> re.Match[str] | None:
+        return _PAGES.match(self.paper.pages.strip()[:40]) if self.paper.pages else None
 
     @cached_property
     def names(self) -> tuple[Name, ...]:

@@ -293,3 +293,75 @@ def test_hundreds_of_copies_become_one_paper_with_every_record() -> None:
     merged = merge_duplicates(copies)
     assert len(merged) == 1
     assert (len(merged[0].records), merged[0].citation_count) == (300, 299)
+
+
+ABSTRACT: dict[str, Any] = {"venue": "Icy Moons Review", "issue": "SUPPL. 2"}
+SUPPLEMENT_DOI = "10.1000/supplement.2"
+
+
+def test_abstracts_on_two_pages_of_a_supplement_with_one_doi_are_two_papers() -> None:
+    left = make_paper(doi=SUPPLEMENT_DOI, pages="51", **ABSTRACT)
+    right = make_paper(f"The {TITLE}", "Lei Wang", "Ana García", doi=SUPPLEMENT_DOI, pages="52", **ABSTRACT)
+    assert count_papers(left, right) == 2
+
+
+def test_records_of_two_abstracts_with_one_doi_are_joined_page_by_page_in_any_order() -> None:
+    names = ("Lei Wang", "Ana García")
+    records = [
+        make_paper(doi=SUPPLEMENT_DOI, pages="51", source="a", **ABSTRACT),
+        make_paper(f"The {TITLE}", *names, doi=SUPPLEMENT_DOI, pages="52", source="a", **ABSTRACT),
+        make_paper(pages="51", source="b", venue="Icy Moons Review"),
+        make_paper(f"The {TITLE}", *names, pages="52", source="b", venue="Icy Moons Review"),
+    ]
+    for order in permutations(records):
+        assert sorted({record.source for record in paper.records} for paper in merge_duplicates(order)) == [
+            {"a", "b"},
+            {"a", "b"},
+        ]
+
+
+def test_a_page_number_with_an_error_does_not_separate_one_abstract() -> None:
+    doi = "10.1000/supplement.2.21"
+    assert is_one_paper(make_paper(doi=doi, pages="i428", **ABSTRACT), make_paper(doi=doi, pages="1428-1428"))
+
+
+def test_pages_with_and_without_the_letter_of_the_supplement_are_one_page() -> None:
+    assert is_one_paper(
+        make_paper(pages="S67", venue="Icy Moons Review"), make_paper(pages="67", source="crossref", **ABSTRACT)
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"venue": "Tides and Mantles", "pages": "12-25"},
+        {"venue": "Tides and Mantles"},
+        {"venue": "Icy Moons Review", "pages": "330-340", "year": 2020},
+        {"venue": None},
+    ],
+)
+def test_title_and_authors_alone_do_not_join_a_meeting_abstract_with_another_publication(other: dict[str, Any]) -> None:
+    assert count_papers(make_paper(**ABSTRACT, pages="S67"), make_paper(source="crossref", **other)) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"venue": "Icy Moons Review"},
+        {"venue": "Icy Moons Review. Conference: 12th Meeting on Moons"},
+        {"venue": "Abstracts of Posters", "pages": "67"},
+    ],
+)
+def test_an_abstract_is_joined_by_title_if_its_venue_and_year_or_its_page_agree(other: dict[str, Any]) -> None:
+    assert is_one_paper(make_paper(**ABSTRACT, pages="S67"), make_paper(source="crossref", **other))
+
+
+def test_single_pages_of_one_journal_in_one_year_that_differ_are_two_papers() -> None:
+    venue = "Icy Moons Review"
+    assert count_papers(make_paper(venue=venue, pages="51"), make_paper(venue=venue, pages="52", source="crossref")) == 2
+
+
+def test_a_preprint_of_a_paper_in_a_supplement_is_one_paper() -> None:
+    assert is_one_paper(
+        make_paper(**ABSTRACT, pages="S67-S80"), make_paper(source="arxiv", identifiers={"arxiv": "1901.00001"})
+    )
