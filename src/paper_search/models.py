@@ -8,7 +8,14 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
 from paper_search.editorial_notices import EditorialNotice, Retraction, find_retraction
-from paper_search.review_models import Exclusion, ReviewDecision, ReviewStatus, UserFeedback, combine_decisions
+from paper_search.review_models import (
+    DuplicateCorrection,
+    Exclusion,
+    ReviewDecision,
+    ReviewStatus,
+    UserFeedback,
+    combine_decisions,
+)
 from uraniborg.kernel.bibliography.record_ids import make_record_id
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
@@ -419,7 +426,7 @@ class StageCount(BaseModel):
 class RoundLog(BaseModel):
     """One round in the counts of PRISMA 2020.
 
-    `identified` is the sum of `removed_before_screening`, both kinds of duplicates and `screened`; `screened` is the
+    `identified` is the sum of `removed_before_screening`, all kinds of duplicates and `screened`; `screened` is the
     sum of `excluded` and `included`.
     """
 
@@ -431,9 +438,13 @@ class RoundLog(BaseModel):
     removed_before_screening: dict[str, int] = Field(default_factory=dict)
     """Records removed by filters and limits, by `ExclusionReason`."""
     duplicates_within_round: int = 0
+    """Removed by the software, like those of earlier rounds."""
     duplicates_of_earlier_rounds: int = 0
+    duplicates_by_person: int = 0
+    """Papers of this round that a person merged into others."""
+    duplicates_by_agent: int = 0
     merge_reasons: dict[str, int] = Field(default_factory=dict)
-    """The number of merged records by reason."""
+    """The number of records that the software merged, by reason, before reviewers split or merged papers."""
     screened: int = 0
     """Papers that no earlier round had found."""
     excluded: dict[str, int] = Field(default_factory=dict)
@@ -459,6 +470,8 @@ class SearchMetadata(BaseModel):
     """The search log: every round that searched. Empty in results of versions that did not log rounds."""
     exclusions: list[Exclusion] = Field(default_factory=list[Exclusion])
     """Every screened paper that is not in the result."""
+    corrections: list[DuplicateCorrection] = Field(default_factory=list[DuplicateCorrection])
+    """The merges and splits of reviewers, in their order."""
     partial: bool = False
     """Whether at least one source did not answer in full."""
     reason: str | None = None

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 DEFAULT_REVIEWER = "reviewer"
 """The name of a reviewer without a name."""
@@ -90,6 +90,63 @@ def combine_statuses(statuses: Iterable[ReviewStatus]) -> ReviewStatus:
     return ReviewStatus.UNDECIDED
 
 
+class RecordName(BaseModel):
+    """The name of one record of one source, as a paper lists it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    record_id: str
+
+
+class PaperMerge(BaseModel):
+    """Papers that a reviewer merges into the first one of them. A list of their ids is accepted too."""
+
+    papers: list[str]
+    reviewer: str | None = Field(default=None, max_length=100)
+    """The reviewer, if not the one of the whole feedback."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_list(cls, value: Any) -> Any:
+        return {"papers": value} if isinstance(value, list) else value
+
+
+class PaperSplit(BaseModel):
+    """A paper whose records are not one paper. The id of the paper is accepted too."""
+
+    paper: str
+    records: list[RecordName] = Field(default_factory=list[RecordName])
+    """The records that leave the paper, together as one paper; without any, each record becomes a paper."""
+    reviewer: str | None = Field(default=None, max_length=100)
+    """The reviewer, if not the one of the whole feedback."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_id(cls, value: Any) -> Any:
+        return {"paper": value} if isinstance(value, str) else value
+
+    @field_validator("records", mode="before")
+    @classmethod
+    def _expand_record(cls, value: Any) -> Any:
+        return [value] if isinstance(value, dict | RecordName) else value
+
+
+class DuplicateCorrection(BaseModel):
+    """A merge or a split that a reviewer made."""
+
+    kind: Literal["merge", "split"]
+    papers: list[str]
+    """The ids of the papers that became one, or the id of the paper that was split."""
+    records: list[RecordName] = Field(default_factory=list[RecordName])
+    """The records that left the paper; empty if each became a paper."""
+    title: str
+    """The title of the paper that was merged or split."""
+    reviewer: str
+    at: datetime | None = None
+    by_agent: bool = False
+
+
 class UserFeedback(BaseModel):
     """The feedback of a person on a strategy or on papers."""
 
@@ -106,6 +163,10 @@ class UserFeedback(BaseModel):
     """The decisions of other reviewers by their name, each by paper id."""
     note: str | None = None
     """The note of the decision: a second text, read separately."""
+    merge: list[PaperMerge] = Field(default_factory=list[PaperMerge])
+    """Papers that are one paper: lists of their ids."""
+    split: list[PaperSplit] = Field(default_factory=list[PaperSplit])
+    """Papers whose records are not one paper: ids, or ids with the records that leave."""
 
     @property
     def texts(self) -> list[str]:

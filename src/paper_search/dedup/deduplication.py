@@ -1,13 +1,13 @@
 """Deduplication of records from many sources: each paper once, independent of the order of the records."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from paper_search.dedup.clustering import Cluster, Clustering
-from paper_search.dedup.record_merging import list_source_records, merge_records
+from paper_search.dedup.record_merging import list_source_records, merge_records, name_records
 from paper_search.dedup.records import Record
 from paper_search.models import RawPaper, make_paper_id
 
@@ -49,6 +49,24 @@ def deduplicate(papers: Sequence[RawPaper]) -> Deduplication:
         merged=dict(sorted(reasons.items())),
         members=[positions for positions, _ in renamed],
     )
+
+
+def merge_as_one(papers: Sequence[RawPaper], reason: str, known: Mapping[tuple[str, str], str]) -> RawPaper:
+    """Return one paper for records that are known to be one paper.
+
+    `known` holds reasons by source and record id; records without one get `reason`.
+    """
+    records = _sort_records(Record(paper, position) for position, paper in enumerate(papers))
+    if len(records) == 1:
+        return _assign_ids(records)[0]
+    names = [(paper.source, paper.record_id) for record in records for paper in name_records(record.paper)[:1]]
+    merged = merge_records([(record, known.get(name, reason)) for record, name in zip(records, names, strict=True)])
+    return _assign_ids([Record(merged)])[0]
+
+
+def assign_distinct_ids(papers: Sequence[RawPaper]) -> list[RawPaper]:
+    """Return the papers with the ids that `deduplicate` would give them if they were all papers."""
+    return _assign_ids([Record(paper) for paper in papers])
 
 
 def _merge_cluster(records: Sequence[Record], found: Cluster) -> Record:

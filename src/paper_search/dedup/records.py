@@ -26,7 +26,9 @@ _VERSIONED_JOURNAL = re.compile(r"(10\.(?:7554/elife\.\d+|12688/[a-z0-9]+\.\d+))
 _PREPRINT_VENUE = re.compile(
     r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|techrxiv|ssrn|corr|research square|preprints?)\b", re.IGNORECASE
 )
-_PAGES = re.compile(r"(?:pp?\.? ?)?([a-z]{0,3})\.? ?(\d+)(?: ?[-\u2010-\u2014]+ ?(?:[a-z]{0,3} ?\d+|[a-z]+))?$", re.IGNORECASE)
+_PAGES = re.compile(
+    r"(?:pp?\.? ?)?([a-z]{0,3})\.? ?(\d+)(?: ?[-\u2010-\u2014]+ ?(?:[a-z]{0,3} ?\d+|[a-z]+))?$", re.IGNORECASE
+)
 _RANGE = re.compile("[-\u2010-\u2014]")
 _SUPPLEMENT = re.compile(r"\bsuppl|\bmeeting ?abstracts?\b|^s\d+$", re.IGNORECASE)
 _MEETING_VENUE = re.compile(r"\. conference(?:: |$)|\bmeeting abstracts\b", re.IGNORECASE)

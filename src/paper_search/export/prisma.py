@@ -17,7 +17,7 @@ from paper_search.export.prisma_flow import (
 )
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.recordings import find_offline_notice
-from paper_search.review_models import Exclusion, ExclusionReason
+from paper_search.review_models import DuplicateCorrection, Exclusion, ExclusionReason
 from paper_search.source_labels import get_source_label
 from paper_search.source_outcomes import describe_shortfall, describe_stop, has_failed
 from uraniborg.kernel.text import plural
@@ -35,6 +35,7 @@ def export_prisma(collection: PaperCollection) -> str:
         "## Flow\n\n" + _format_flow_table(flow),
         *(_describe_round(part, name_included_papers(flow)) for part in flow.rounds),
         *_format_excluded_papers(flow.exclusions),
+        *_format_corrections(flow.corrections),
     ]
     if not flow.rounds:
         reports = collection.metadata.sources
@@ -195,6 +196,23 @@ def _format_excluded_papers(exclusions: list[Exclusion]) -> list[str]:
         for e in exclusions
     ]
     return ["## Excluded papers\n\n" + _format_table(("Title", "DOI", "Round", "Reason", "Detail"), rows)]
+
+
+def _format_corrections(corrections: list[DuplicateCorrection]) -> list[str]:
+    """Return who merged or split which papers, and when."""
+    rows = [
+        (
+            "Merged" if one.kind == "merge" else "Split",
+            format_markdown_cell(_clip_title(one.title)),
+            format_markdown_cell(", ".join(one.papers)),
+            format_markdown_cell(", ".join(f"{record.source} {record.record_id}" for record in one.records) or "all"),
+            format_markdown_cell(f"{one.reviewer} (agent)" if one.by_agent else one.reviewer),
+            one.at.isoformat() if one.at else "-",
+        )
+        for one in corrections
+    ]
+    columns = ("Change", "Title", "Papers", "Records", "By", "At")
+    return ["## Merged and split by reviewers\n\n" + _format_table(columns, rows)] if rows else []
 
 
 def _clip_title(title: str) -> str:

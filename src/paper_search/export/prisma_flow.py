@@ -9,12 +9,21 @@ from pydantic import BaseModel, Field
 
 from paper_search.models import Paper, PaperCollection, PartOrigin, RoundLog, SourceReport
 from paper_search.plan_text import format_origin_value
-from paper_search.review_models import BY_AUTOMATION, BY_REVIEWER, Exclusion, ExclusionReason, ReviewStatus
+from paper_search.review_models import (
+    BY_AUTOMATION,
+    BY_REVIEWER,
+    DuplicateCorrection,
+    Exclusion,
+    ExclusionReason,
+    ReviewStatus,
+)
 from paper_search.source_outcomes import describe_incomplete_search
 from paper_search.unknown_years import count_unknown_years_kept
 
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"
+DUPLICATE_BY_PERSON: Final = "duplicate_by_person"
+DUPLICATE_BY_AGENT: Final = "duplicate_by_agent"
 REMOVED_BY_AUTOMATION: Final = "Records removed by automation tool"
 """The title of the part of the excluded papers that nobody judged."""
 
@@ -22,6 +31,8 @@ _QUERY: Final = re.compile(r"queries\[(\d+)\]")
 LABELS: Final[Mapping[str, str]] = {
     DUPLICATE_IN_ROUND: "Duplicates within a round",
     DUPLICATE_OF_EARLIER_ROUND: "Duplicates of papers from earlier rounds",
+    DUPLICATE_BY_PERSON: "Duplicates merged by a person",
+    DUPLICATE_BY_AGENT: "Duplicates merged by an agent",
     ExclusionReason.YEAR: "Year outside the limits",
     ExclusionReason.LANGUAGE: "Other language",
     ExclusionReason.EXCLUDED_WORDS: "Words excluded by the query",
@@ -97,6 +108,8 @@ class PrismaFlow(FlowCounts):
     included_by_agent: dict[str, int] = Field(default_factory=dict)
     """The papers among these that agents marked and no person."""
     exclusions: list[Exclusion]
+    corrections: list[DuplicateCorrection] = Field(default_factory=list[DuplicateCorrection])
+    """The merges and splits of reviewers."""
     notes: list[str]
 
 
@@ -137,6 +150,7 @@ def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
         included_by_status={status.value: count for status, count in statuses.items()},
         included_by_agent={status.value: count for status, count in by_agent.items()},
         exclusions=metadata.exclusions,
+        corrections=metadata.corrections,
         notes=metadata.notes,
     )
 
@@ -197,6 +211,7 @@ def _build_round_flow(log: RoundLog, unknown_years_kept: int) -> RoundFlow:
         DUPLICATE_IN_ROUND: log.duplicates_within_round,
         DUPLICATE_OF_EARLIER_ROUND: log.duplicates_of_earlier_rounds,
     }
+    by_reviewer = {DUPLICATE_BY_PERSON: log.duplicates_by_person, DUPLICATE_BY_AGENT: log.duplicates_by_agent}
     filters = log.strategy.filters.model_dump(mode="json", exclude_none=True)
     return RoundFlow(
         round=log.round + 1,
@@ -206,7 +221,7 @@ def _build_round_flow(log: RoundLog, unknown_years_kept: int) -> RoundFlow:
         sources=log.sources,
         identified=_count_by_source(log.sources),
         matches=_list_matches(log.sources),
-        removed={**duplicates, **_drop_zeros(log.removed_before_screening)},
+        removed={**duplicates, **_drop_zeros(by_reviewer), **_drop_zeros(log.removed_before_screening)},
         screened=log.screened,
         excluded=_drop_zeros(log.excluded),
         included=log.included,

@@ -1,7 +1,7 @@
 """The pool of papers of a search: a paper stays in it, and decisions and scores change whether it is in the result."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from pydantic import BaseModel, Field
@@ -11,62 +11,22 @@ from paper_search.review_models import (
     AGENT,
     BY_AUTOMATION,
     BY_REVIEWER,
+    DuplicateCorrection,
     Exclusion,
     ExclusionReason,
     PaperDecision,
     ReviewDecision,
     ReviewStatus,
-    combine_decisions,
     select_counting_decisions,
 )
-
-_WANTED = (ReviewStatus.INCLUDE, ReviewStatus.MAYBE)
-_EARLIEST = datetime.min.replace(tzinfo=UTC)
-
-
-class PooledPaper(BaseModel):
-    """One paper with its score, its decisions and its former ids."""
-
-    scored: ScoredPaper
-    found_in_round: int
-    admitted: bool = False
-    """In the result unless a reviewer excludes it. An admitted paper stays admitted until `min_relevance` is raised."""
-    over_limit: bool = False
-    """Relevant enough, but beyond the number of papers that a round may add."""
-    decisions: list[ReviewDecision] = Field(default_factory=list[ReviewDecision])
-    other_ids: list[str] = Field(default_factory=list)
-
-    @property
-    def id(self) -> str:
-        """The id of the paper."""
-        return self.scored.paper.id
-
-    @property
-    def paper(self) -> Paper:
-        """The paper as results list it."""
-        own = {"found_in_round": self.found_in_round, "decisions": self.decisions, "other_ids": self.other_ids}
-        return Paper.from_scored(self.scored).model_copy(update=own)
-
-    @property
-    def status(self) -> ReviewStatus:
-        """The combined status of all decisions."""
-        return combine_decisions(self.decisions)
-
-    @property
-    def exclusion_reason(self) -> ExclusionReason | None:
-        """The reason why the paper is not in the result, or None if it is."""
-        if self.status is ReviewStatus.EXCLUDE:
-            by_agent = all(decision.by_agent for decision in self.decisions)
-            return ExclusionReason.BY_AGENT if by_agent else ExclusionReason.BY_PERSON
-        if self.admitted:
-            return None
-        return ExclusionReason.OVER_LIMIT if self.over_limit else ExclusionReason.BELOW_THRESHOLD
-
-    def add_decision(self, decision: ReviewDecision) -> None:
-        """Store the decision in place of the reviewer's earlier one."""
-        self.decisions = [*(other for other in self.decisions if not other.is_by_same_reviewer(decision)), decision]
-        if decision.status in _WANTED:
-            self.admitted = True
+from paper_search.workflow.pooled_paper import (
+    WANTED,
+    FoundRecord,
+    PaperPart,
+    PooledPaper,
+    RecordKey,
+    combine_reviews,
+)
 
 
 class RoundAdditions(NamedTuple):
@@ -76,13 +36,19 @@ class RoundAdditions(NamedTuple):
     duplicates_within_round: int
     duplicates_of_earlier_rounds: int
 
+    def add_known_records(self, count: int) -> "RoundAdditions":
+        """Return the numbers with more records of papers that the pool has."""
+        return self._replace(duplicates_of_earlier_rounds=self.duplicates_of_earlier_rounds + count)
+
 
 class Pool(BaseModel):
     """All papers of a search."""
 
     entries: list[PooledPaper] = Field(default_factory=list[PooledPaper])
-    merged: list[Exclusion] = Field(default_factory=list[Exclusion])
-    """Entries that were merged into other entries."""
+    corrections: list[DuplicateCorrection] = Field(default_factory=list[DuplicateCorrection])
+    """The merges and splits of reviewers."""
+    apart: set[frozenset[RecordKey]] = Field(default_factory=set[frozenset[RecordKey]])
+    """Pairs of records that reviewers have split."""
     threshold: float | None = None
     """The `min_relevance` of the last round that admitted papers."""
 
@@ -121,35 +87,41 @@ class Pool(BaseModel):
 
     def list_exclusions(self, threshold: float | None) -> list[Exclusion]:
         """Return every paper that is not in the result, with the reason."""
-        by_id = self._index_by_current_and_former_id()
         own = [
             _build_exclusion(entry, reason, threshold) for entry in self.entries if (reason := entry.exclusion_reason)
         ]
         return own + [
-            exclusion.model_copy(update={"detail": by_id[exclusion.paper_id].id}) for exclusion in self.merged
+            part.exclusion.model_copy(update={"detail": entry.id, "round": counted_in})
+            for entry in self.entries
+            if len(entry.parts) > 1
+            for part, counted_in in entry.joined_parts
+            if part.exclusion
         ]
 
     def add_papers(
-        self, papers: Sequence[RawPaper], members: Sequence[Sequence[int]], record_count: int, round_number: int
+        self,
+        papers: Sequence[RawPaper],
+        members: Sequence[Sequence[int]],
+        found: Sequence[FoundRecord],
     ) -> RoundAdditions:
         """Add merged papers to the pool, and return how many are new.
 
-        `members` are the records of each paper: positions below `record_count` are records of the round, the others
-        entries of the pool in their order. A paper without records is skipped; entries that are in no paper stay as
-        they are.
+        `members` are the records of each paper: positions in `found`, or behind them in the entries of the pool. A
+        paper without records is skipped; entries that are in no paper stay as they are.
         """
         earlier = list(self.entries)
         fresh: list[PooledPaper] = []
         repeated = 0
         for paper, positions in zip(papers, members, strict=True):
-            if known := [earlier[position - record_count] for position in positions if position >= record_count]:
-                repeated += len(positions) - len(known)
-                self._merge_entries(paper, known)
-            elif positions:
+            new = [found[position] for position in positions if position < len(found)]
+            if known := [earlier[position - len(found)] for position in positions if position >= len(found)]:
+                repeated += len(new)
+                self._merge_entries(paper, known, new)
+            elif new:
                 scored = ScoredPaper(paper=paper, relevance_score=0.0, relevance_reason="")
-                fresh.append(PooledPaper(scored=scored, found_in_round=round_number))
+                fresh.append(PooledPaper(scored=scored, parts=[PaperPart(records=new)]))
         self.entries += fresh
-        return RoundAdditions(len(fresh), max(0, record_count - len(fresh) - repeated), repeated)
+        return RoundAdditions(len(fresh), max(0, len(found) - len(fresh) - repeated), repeated)
 
     def update_scores(self, scores: Iterable[ScoredPaper]) -> None:
         """Store new scores. A lower score never removes a paper that was admitted."""
@@ -182,14 +154,14 @@ class Pool(BaseModel):
 
     def _remove_papers_below(self, bar: float) -> None:
         for entry in self.entries:
-            if entry.scored.relevance_score < bar and entry.status not in _WANTED:
+            if entry.scored.relevance_score < bar and entry.status not in WANTED:
                 entry.admitted = False
 
     def add_decisions(
         self, decisions: Mapping[str, PaperDecision], reviewer: str, at: datetime | None, *, by_agent: bool = False
     ) -> None:
         """Store a reviewer's decisions; a former id of a paper stands for the paper."""
-        by_id = self._index_by_current_and_former_id()
+        by_id = self.index_by_current_and_former_id()
         # Earlier versions stored the interface of an agent as the name of the reviewer only.
         is_agent = by_agent or reviewer == AGENT
         for paper_id, given in decisions.items():
@@ -200,31 +172,36 @@ class Pool(BaseModel):
                     )
                 )
 
-    def _index_by_current_and_former_id(self) -> dict[str, PooledPaper]:
+    def index_by_current_and_former_id(self) -> dict[str, PooledPaper]:
+        """Return the entries by every id that stands for them."""
         former = {other: entry for entry in self.entries for other in entry.other_ids}
         return former | {entry.id: entry for entry in self.entries}
 
-    def _merge_entries(self, paper: RawPaper, members: list[PooledPaper]) -> None:
+    def _merge_entries(self, paper: RawPaper, members: list[PooledPaper], new: Sequence[FoundRecord]) -> None:
         """Replace the members, which a record showed to be one paper, by one entry for the merged paper."""
         one = next((entry for entry in members if entry.id == paper.id), members[0])
-        removed = [entry for entry in members if entry is not one]
-        first, *later = sorted(entry.found_in_round for entry in members)
-        # The paper counts for the round that found it first, so each removed entry counts for a later round.
-        for entry, found_in_round in zip(removed, later, strict=True):
-            exclusion = _build_exclusion(entry, ExclusionReason.MERGED, None)
-            self.merged.append(exclusion.model_copy(update={"round": found_in_round}))
-        best = max(members, key=lambda entry: entry.scored.relevance_score)
-        former = dict.fromkeys(name for entry in members for name in (*entry.other_ids, entry.id))
-        decisions = sorted((d for entry in members for d in entry.decisions), key=lambda d: d.at or _EARLIEST)
-        one.other_ids = [name for name in former if name != paper.id]
-        one.scored = best.scored.model_copy(update={"paper": paper})
-        one.found_in_round = first
-        one.admitted = any(entry.admitted for entry in members)
-        one.decisions = []
-        for decision in decisions:
-            one.add_decision(decision)
-        if removed:
-            self.entries = [entry for entry in self.entries if not any(entry is other for other in removed)]
+        for entry in members:
+            if entry is not one:
+                entry.parts[0].joined_by = "software"
+                entry.parts[0].exclusion = _build_exclusion(entry, ExclusionReason.MERGED, None)
+        self.unite_entries(one, members, paper)
+        one.parts[0].records += new
+
+    def unite_entries(self, one: PooledPaper, members: Sequence[PooledPaper], paper: RawPaper) -> None:
+        """Make `one` the only entry of all members, with all their parts, decisions and ids, for the merged paper."""
+        others = [entry for entry in members if entry is not one]
+        if others:
+            for entry in members:
+                entry.keep_standing()
+            best = max(members, key=lambda entry: entry.scored.relevance_score)
+            one.scored = best.scored.model_copy(update={"paper": one.scored.paper})
+            one.admitted = any(entry.admitted for entry in members)
+            one.decisions = combine_reviews(d for entry in members for d in entry.decisions)
+            former = dict.fromkeys(name for entry in members for name in (*entry.other_ids, entry.id))
+            one.other_ids = [name for name in former if name != one.id]
+            one.parts = [*one.parts, *(part for entry in others for part in entry.parts)]
+            self.entries = [entry for entry in self.entries if not any(entry is other for other in others)]
+        one.set_paper(paper)
 
 
 def find_record_positions(records: Sequence[RawPaper], papers: Sequence[RawPaper]) -> list[list[int]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from paper_search.models import Paper, RoundLog, SearchStrategy, StageCount
 from paper_search.review_models import Exclusion, ExclusionReason
-from paper_search.workflow.paper_pool import RoundAdditions
+from paper_search.workflow.paper_pool import Pool, RoundAdditions
 from paper_search.workflow.skill_interfaces import SearchOutcome
 
 
@@ -52,13 +52,46 @@ def add_inclusion_counts(
     ]
 
 
+def recount_duplicates(logs: Sequence[RoundLog], pool: Pool) -> list[RoundLog]:
+    """Return the logs with the numbers that follow from the papers as reviewers have merged and split them."""
+    if not pool.corrections:
+        return list(logs)
+    screened: Counter[int] = Counter()
+    repeated: Counter[int] = Counter()
+    by_reviewer: Counter[tuple[str | None, int]] = Counter()
+    for entry in pool.entries:
+        screened[entry.found_in_round] += 1
+        for part, round_number in entry.joined_parts:
+            if part.joined_by == "software":
+                screened[round_number] += 1
+            else:
+                by_reviewer[part.joined_by, round_number] += 1
+        repeated.update(record.round for part in entry.parts for record in part.records if record.round > part.round)
+    return [
+        _set_duplicates(
+            log,
+            screened=screened[log.round],
+            duplicates_of_earlier_rounds=repeated[log.round],
+            duplicates_by_person=by_reviewer["person", log.round],
+            duplicates_by_agent=by_reviewer["agent", log.round],
+        )
+        for log in logs
+    ]
+
+
+def _set_duplicates(log: RoundLog, **counts: int) -> RoundLog:
+    records = log.screened + log.duplicates_within_round + log.duplicates_of_earlier_rounds
+    return log.model_copy(update={**counts, "duplicates_within_round": records - sum(counts.values())})
+
+
 def count_stages(logs: Sequence[RoundLog]) -> list[StageCount]:
     """Return the numbers of records and papers that went into and out of each stage of each round."""
     return [stage for log in logs for stage in _count_round_stages(log)]
 
 
 def _count_round_stages(log: RoundLog) -> list[StageCount]:
-    records = log.screened + log.duplicates_of_earlier_rounds + log.duplicates_within_round
+    by_reviewers = log.duplicates_by_person + log.duplicates_by_agent
+    records = log.screened + log.duplicates_of_earlier_rounds + log.duplicates_within_round + by_reviewers
     by_source = {report.name: report.returned for report in log.sources}
     stages = [
         ("search", log.identified, records, by_source),

@@ -35,8 +35,14 @@ from paper_search.workflow.checkpoints import (
     StrategyPayload,
 )
 from paper_search.workflow.decisions import CheckedDecision, JournalledDecisions
+from paper_search.workflow.duplicate_corrections import DuplicateCorrections
 from paper_search.workflow.paper_pool import find_record_positions
-from paper_search.workflow.round_log import add_inclusion_counts, build_round_log, count_stages
+from paper_search.workflow.round_log import (
+    add_inclusion_counts,
+    build_round_log,
+    count_stages,
+    recount_duplicates,
+)
 from paper_search.workflow.run_notes import list_true_notes
 from paper_search.workflow.scoring_intent import derive_scoring_intent
 from paper_search.workflow.skill_interfaces import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
@@ -95,6 +101,7 @@ class SearchRun:
         self._journal = journal
         self._clock = clock
         self._state = WorkflowState()
+        self._corrections = DuplicateCorrections(self._state.pool, skills.record_merger)
         self._logs: list[RoundLog] = []
         self._notes: list[str] = []
         self._suggestions: list[TermSuggestion] = []
@@ -257,14 +264,16 @@ class SearchRun:
     async def _merge_papers_and_log_round(self, strategy: SearchStrategy, outcome: SearchOutcome) -> None:
         """Merge the new records with the pool, and log the round."""
         pool = self._state.pool
-        records = [*outcome.papers, *(entry.scored.paper for entry in pool.entries)]
+        every = self._corrections.name_records(outcome.papers, self._round)
+        found = await self._call_in_thread_if_large(self._corrections.take_known_records, every)
+        records = [*(record.paper for record in found), *(entry.scored.paper for entry in pool.entries)]
         self._report_progress("deduplicating", iteration=self._round, raw_count=len(records))
         merged = await self._journal.get_or_run_and_store(
             self._name_step("dedup"), MergeOutcome, lambda: self._skills.deduplicate(records)
         )
         members = merged.members or find_record_positions(records, merged.papers)
-        found = len(outcome.papers)
-        added = await call_in_thread_if_large(len(records), pool.add_papers, merged.papers, members, found, self._round)
+        added = await call_in_thread_if_large(len(records), self._corrections.add_papers, merged.papers, members, found)
+        added = added.add_known_records(len(every) - len(found))
         self._logs.append(build_round_log(self._round, strategy, outcome, added, merged.merged))
 
     async def _score_pool(self, intent: ParsedIntent, strategy: SearchStrategy) -> ScoringOutcome:
@@ -290,7 +299,7 @@ class SearchRun:
         # Excluded papers get their keys last, so that an exclusion changes no key of the result.
         excluded = add_citation_keys([*papers, *self._state.pool.excluded_by_reviewers])[len(papers) :]
         exclusions = self._state.pool.list_exclusions(self._state.pool.threshold)
-        logs = add_inclusion_counts(self._logs, papers, exclusions)
+        logs = add_inclusion_counts(recount_duplicates(self._logs, self._state.pool), papers, exclusions)
         metadata = latest.model_copy(
             update={
                 "total_found": len(self._state.pool.entries),
@@ -300,6 +309,7 @@ class SearchRun:
                 "stage_counts": count_stages(logs),
                 "round_logs": logs,
                 "exclusions": exclusions,
+                "corrections": self._state.pool.corrections,
                 "partial": any(_is_report_incomplete(report) for log in logs for report in log.sources),
             }
         )
@@ -324,6 +334,9 @@ class SearchRun:
         decided_at = decision.at or datetime.fromisoformat(checkpoint.timestamp)
         await self._call_in_thread_if_large(
             self._state.add_decisions, decision.feedback, decided_at, by_agent=decision.by_agent
+        )
+        await self._call_in_thread_if_large(
+            self._corrections.apply, decision.feedback, decided_at, by_agent=decision.by_agent
         )
         return decision.action is DecisionAction.APPROVE, decision.feedback
 

@@ -5,9 +5,9 @@ may return plain lists; a list that carries reports, merge reasons or notes make
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from pydantic import BaseModel, Field
 
@@ -19,7 +19,9 @@ from paper_search.models import (
     RelevanceHints,
     ScoredPaper,
     SearchStrategy,
+    SourceRecord,
     SourceReport,
+    make_paper_id,
 )
 
 ProgressReporter = Callable[[str, dict[str, Any]], None]
@@ -120,9 +122,57 @@ class SearcherPort(Protocol):
 
 
 class DeduplicatorPort(Protocol):
-    """Merges the records of one paper."""
+    """Merges the records of one paper.
+
+    If it has the methods of `RecordMerger`, papers that reviewers merge are merged by its rules.
+    """
 
     async def deduplicate(self, papers: list[RawPaper]) -> list[RawPaper]: ...
+
+
+@runtime_checkable
+class RecordMerger(Protocol):
+    """Merges records of which a reviewer knows that they are one paper."""
+
+    def merge_as_one(
+        self, papers: Sequence[RawPaper], reason: str, known: Mapping[tuple[str, str], str]
+    ) -> RawPaper: ...
+
+    def assign_distinct_ids(self, papers: Sequence[RawPaper]) -> list[RawPaper]: ...
+
+    def name_records(self, paper: RawPaper) -> list[SourceRecord]: ...
+
+
+class PlainRecordMerger:
+    """Merges records without a deduplicator's help: the first one stands for all."""
+
+    def merge_as_one(self, papers: Sequence[RawPaper], reason: str, known: Mapping[tuple[str, str], str]) -> RawPaper:
+        """Return the first paper with the records of all."""
+        named = [(paper, name) for paper in papers for name in self.name_records(paper)]
+        records = {
+            (name.source, name.record_id): name
+            if paper is papers[0]
+            else name.model_copy(update={"reason": known.get((name.source, name.record_id), reason)})
+            for paper, name in reversed(named)
+        }
+        return papers[0].model_copy(update={"records": list(records.values())[::-1]})
+
+    def assign_distinct_ids(self, papers: Sequence[RawPaper]) -> list[RawPaper]:
+        """Return the papers; of several with one id the later ones get ids of their own."""
+        taken: set[str] = set()
+        distinct: list[RawPaper] = []
+        for paper in papers:
+            own, number = paper.id, 1
+            while own in taken:
+                number += 1
+                own = make_paper_id({}, None, f"{paper.id} {number}", [], None)
+            taken.add(own)
+            distinct.append(paper if own == paper.id else paper.model_copy(update={"id": own}))
+        return distinct
+
+    def name_records(self, paper: RawPaper) -> list[SourceRecord]:
+        """Return the source records of the paper, or one that is named by the paper's id."""
+        return paper.records or [SourceRecord(source=paper.source, record_id=f"id:{paper.id}")]
 
 
 class RelevanceScorerPort(Protocol):
@@ -176,6 +226,11 @@ class Skills:
     async def deduplicate(self, papers: list[RawPaper]) -> MergeOutcome:
         """Merge the records that describe the same paper."""
         return MergeOutcome.from_papers(await self.deduplicator.deduplicate(papers))
+
+    @property
+    def record_merger(self) -> RecordMerger:
+        """The deduplicator if it can merge given records, or else a plain replacement."""
+        return self.deduplicator if isinstance(self.deduplicator, RecordMerger) else PlainRecordMerger()
 
     async def score(self, papers: list[RawPaper], intent: ParsedIntent, hints: RelevanceHints) -> ScoringOutcome:
         """Score the papers against the intent."""

@@ -358,7 +358,9 @@ def test_an_abstract_is_joined_by_title_if_its_venue_and_year_or_its_page_agree(
 
 def test_single_pages_of_one_journal_in_one_year_that_differ_are_two_papers() -> None:
     venue = "Icy Moons Review"
-    assert count_papers(make_paper(venue=venue, pages="51"), make_paper(venue=venue, pages="52", source="crossref")) == 2
+    assert (
+        count_papers(make_paper(venue=venue, pages="51"), make_paper(venue=venue, pages="52", source="crossref")) == 2
+    )
 
 
 def test_a_preprint_of_a_paper_in_a_supplement_is_one_paper() -> None:

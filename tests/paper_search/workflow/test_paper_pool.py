@@ -7,6 +7,8 @@ import pytest
 from paper_search.dedup import deduplicate
 from paper_search.models import RawPaper, ScoredPaper
 from paper_search.review_models import ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.skills.deduplicator import Deduplicator
+from paper_search.workflow.duplicate_corrections import DuplicateCorrections
 from paper_search.workflow.paper_pool import Pool, RoundAdditions, find_record_positions
 from tests.paper_search.workflow.samples import make_record
 
@@ -20,7 +22,8 @@ PREPRINT = "On the heating of Europa by tides"
 
 def add_round(pool: Pool, found: list[RawPaper], number: int) -> RoundAdditions:
     done = deduplicate([*found, *(entry.scored.paper for entry in pool.entries)])
-    return pool.add_papers(done.papers, done.members, len(found), number)
+    records = DuplicateCorrections(pool, Deduplicator()).name_records(found, number)
+    return pool.add_papers(done.papers, done.members, records)
 
 
 def set_scores(pool: Pool, **scores: float) -> None:
@@ -201,7 +204,8 @@ def test_an_admitted_paper_merged_with_one_below_the_threshold_stays_admitted(sc
 def test_entries_that_a_merge_does_not_cover_stay() -> None:
     pool = Pool()
     add_round(pool, [make_record("Io"), make_record("Europa")], 0)
-    pool.add_papers([make_record("Titan")], [[0]], 1, 1)
+    titan = make_record("Titan")
+    pool.add_papers([titan], [[0]], DuplicateCorrections(pool, Deduplicator()).name_records([titan], 1))
     assert [entry.scored.paper.title for entry in pool.entries] == ["Io", "Europa", "Titan"]
 
 

@@ -85,5 +85,7 @@ def test_two_states_share_no_data() -> None:
 
 def make_state(*titles: str) -> WorkflowState:
     state = WorkflowState()
-    state.pool.add_papers([make_record(title) for title in titles], [[n] for n in range(len(titles))], len(titles), 0)
+    papers = [make_record(title) for title in titles]
+    records = DuplicateCorrections(state.pool, PlainRecordMerger()).name_records(papers, 0)
+    state.pool.add_papers(papers, [[n] for n in range(len(titles))], records)
     return state
