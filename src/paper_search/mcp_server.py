@@ -89,6 +89,13 @@ _DATA: Final[dict[str, Any]] = {
         "marked_relevant": _IDS | {"description": "Ids to include."},
         "marked_irrelevant": _IDS | {"description": "Ids to exclude."},
         "free_text_feedback": {"type": "string"},
+        "merge": {"type": "array", "items": _IDS, "description": "Lists of ids of papers that are one paper."},
+        "split": {
+            "type": "array",
+            "items": {"anyOf": [{"type": "string"}, {"type": "object"}]},
+            "description": 'Papers that were merged wrongly: ids, or {"paper": id, "records": [{"source": "...", '
+            '"record_id": "..."}]} with the records that leave.',
+        },
     },
 }
 """The schema of the data of a decision, with its properties for clients that do not accept free-form objects."""
@@ -168,7 +175,7 @@ async def decide(
             "With edit or reject at result_review: feedback for the next round. Example: "
             '{"decisions": {"p_...": {"status": "exclude", "reason": "no data"}}, '
             '"free_text_feedback": "more on JWST"}; statuses: include, exclude, maybe, undecided. '
-            "With approve: nothing, or at result_review decisions only."
+            "With approve: nothing, or at result_review decisions, merge and split only."
         ),
     ] = None,
     note: Annotated[

@@ -109,7 +109,7 @@ class PaperMerge(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _expand_list(cls, value: Any) -> Any:
-        return {"papers": value} if isinstance(value, list) else value
+        return {"papers": cast("Any", value)} if isinstance(value, list) else value
 
 
 class PaperSplit(BaseModel):

@@ -28,6 +28,7 @@ from paper_search.workflow.checkpoints import (
     ResultPayload,
     StrategyPayload,
 )
+from paper_search.workflow.correction_checks import refuse_bad_corrections
 from paper_search.workflow.step_journal import StepJournal
 from uraniborg.kernel.bibliography.identifiers import normalise_doi
 from uraniborg.kernel.clock import Clock
@@ -151,7 +152,7 @@ def check_decision(
         feedback = read_feedback(checkpoint, decision)
         if decision.action is DecisionAction.APPROVE and feedback.free_text_feedback:
             raise InvalidDecision(
-                "An approve takes decisions about papers and no other feedback.",
+                "An approve takes decisions about papers, merges and splits, and no other feedback.",
                 hint="To search again with this feedback, send it with the action 'reject'.",
             )
     return CheckedDecision(
@@ -202,6 +203,13 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
         fields["decisions"] = _index_decisions(cast("list[Any]", decisions))
     feedback = _validate_fields(UserFeedback, fields, "feedback")
     _refuse_unknown_or_contradictory_marks(checkpoint, feedback)
+    if feedback.merge or feedback.split:
+        if not isinstance(checkpoint.payload, ResultPayload):
+            raise InvalidDecision(
+                "Papers can be merged and split at the review of the papers only.",
+                hint="Approve or edit the strategy first; the papers are reviewed after the search.",
+            )
+        refuse_bad_corrections(checkpoint.payload.collection, feedback.merge, feedback.split)
     note = decision.note if decision.note and decision.note.strip() else None
     if note and feedback.note and feedback.note != note:
         raise InvalidDecision(
@@ -234,7 +242,8 @@ def add_missing_reviewer(data: Any, reviewer: str) -> Any:
     if not isinstance(data, dict):
         return data
     fields = cast("dict[str, Any]", data)
-    has_decisions = any(fields.get(name) for name in ("decisions", "marked_relevant", "marked_irrelevant"))
+    named = ("decisions", "marked_relevant", "marked_irrelevant", "merge", "split")
+    has_decisions = any(fields.get(name) for name in named)
     has_reviewer = bool(str(fields.get("reviewer") or "").strip())
     return {**fields, "reviewer": reviewer} if has_decisions and not has_reviewer else fields
 

@@ -20,6 +20,7 @@ from paper_search.workflow.pooled_paper import (
 from paper_search.workflow.skill_interfaces import RecordMerger
 
 _FIRST: Final[str] = SourceRecord.model_fields["reason"].default
+_COMPARED: Final = ("doi", "title", "venue", "year", "pages")
 _SAME: Final = "same paper"
 _SPLIT_SCORE: Final = "Score of the paper that it was split from."
 
@@ -121,9 +122,7 @@ class DuplicateCorrections:
         def count_shared(group: list[int]) -> int:
             paper = self.pool.entries[group[0] - offset].scored.paper
             same = len(paper.identifiers.items() & record.paper.identifiers.items())
-            return same + sum(
-                getattr(paper, name) == getattr(record.paper, name) for name in ("title", "venue", "year", "pages")
-            )
+            return same + sum(getattr(paper, name) == getattr(record.paper, name) for name in _COMPARED)
 
         return max(groups, key=count_shared)
 

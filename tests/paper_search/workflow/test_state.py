@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from paper_search.models import UserFeedback
 from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.workflow import WorkflowState
+from paper_search.workflow.duplicate_corrections import DuplicateCorrections
+from paper_search.workflow.skill_interfaces import PlainRecordMerger
 from tests.paper_search.workflow.samples import make_record, make_strategy
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
