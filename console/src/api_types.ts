@@ -330,6 +330,25 @@ export interface ConnectionList {
   problem?: string | null;
 }
 
+/** The merges and splits of a review: first those that wait for the decision. */
+export interface CorrectionList {
+  corrections: CorrectionReply[];
+}
+
+/** A merge or a split of a reviewer. */
+export interface CorrectionReply {
+  kind: "merge" | "split";
+  /** The papers that are one paper, or the paper that is split. */
+  papers: string[];
+  /** The records that leave; empty if each record becomes a paper. */
+  records: RecordNameReply[];
+  title: string;
+  reviewer: string | null;
+  at: string | null;
+  /** False while the change waits for the decision. */
+  is_sent: boolean;
+}
+
 /** The decision about a question. */
 export interface DecisionTaken {
   action: string;
@@ -908,6 +927,12 @@ export interface PaperList {
   checkpoint_id: string | null;
 }
 
+/** Papers that a reviewer merges into the first one of them. A list of their ids is accepted too. */
+export interface PaperMerge {
+  papers: string[];
+  reviewer?: string | null;
+}
+
 /** All metadata of a paper. */
 export interface PaperMetadata {
   paper_id: string;
@@ -1005,6 +1030,13 @@ export interface PaperSource {
   key_variable: string;
   /** The name that people know, such as `Semantic Scholar`. */
   label: string;
+}
+
+/** A paper whose records are not one paper. The id of the paper is accepted too. */
+export interface PaperSplit {
+  paper: string;
+  records?: RecordName[];
+  reviewer?: string | null;
 }
 
 /** A summary, and its texts as trees. */
@@ -1224,6 +1256,18 @@ export interface ReasonCount {
 /** The reasons that a review offers. */
 export interface ReasonList {
   reasons: ReasonCount[];
+}
+
+/** The name of one record of one source, as a paper lists it. */
+export interface RecordName {
+  source: string;
+  record_id: string;
+}
+
+/** The name of a record. */
+export interface RecordNameReply {
+  source: string;
+  record_id: string;
 }
 
 /** Changes before this event were lost: read everything again. */
@@ -3630,6 +3674,52 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: undefined;
+  };
+  /** List merges and splits. */
+  "GET /api/searches/{session_id}/corrections": {
+    id: "list_corrections";
+    path: {
+      /** The id of a session. */
+      session_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: CorrectionList;
+  };
+  /** Merge papers. */
+  "POST /api/searches/{session_id}/corrections/merge": {
+    id: "merge_papers";
+    path: {
+      /** The id of a session. */
+      session_id: string;
+    };
+    query: Record<never, never>;
+    body: PaperMerge;
+    reply: CorrectionList;
+  };
+  /** Split a paper. */
+  "POST /api/searches/{session_id}/corrections/split": {
+    id: "split_paper";
+    path: {
+      /** The id of a session. */
+      session_id: string;
+    };
+    query: Record<never, never>;
+    body: PaperSplit;
+    reply: CorrectionList;
+  };
+  /** Withdraw a change. */
+  "DELETE /api/searches/{session_id}/corrections/{paper_id}": {
+    id: "withdraw_correction";
+    path: {
+      /** The id of a session. */
+      session_id: string;
+      /** The id of a paper. */
+      paper_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: CorrectionList;
   };
   /** Decide the pending checkpoint. */
   "POST /api/searches/{session_id}/decide": {

@@ -857,6 +857,8 @@ export const strings = {
       digits: (last: number) => `1 to ${last}`,
       save: "Save and go to the next paper without a verdict",
       undo: "Discard an unsaved verdict, or undo the last saved one",
+      merge: "Merge the selected papers",
+      split: "Separate records that are not this paper",
       open: "Open the paper",
       find: "Find",
       select: "Select several",
@@ -865,6 +867,26 @@ export const strings = {
       another: "Search another round",
       back: "Back to the list",
     },
+  },
+
+  duplicates: {
+    title: "Merged and split",
+    notSame: "Not the same paper",
+    mergeWith: "Merge …",
+    merge: "Merge",
+    mergeTitle: (count: number) => `Merge ${plural(count, "paper")}?`,
+    mergeText:
+      "They become one paper when you finish the review or search another round. All records, verdicts and ids stay, and you can separate them again.",
+    split: "Separate",
+    splitTitle: "Which records are not this paper?",
+    splitText:
+      "They become a paper of their own when you finish the review or search another round; if you choose all, each becomes one. The verdicts stay on both sides, and you can merge them again.",
+    waits: "It takes effect when you finish the review or search another round.",
+    waiting: "(waits for your decision)",
+    madeBy: (who: string) => `(by ${who})`,
+    withdraw: "Withdraw",
+    merged: (count: number) => `${plural(count, "paper")} merged`,
+    splitOff: (count: number) => (count ? `${plural(count, "record")} separated` : "All records separated"),
   },
 
   library: {

@@ -15,6 +15,7 @@ import { matchPath, navigate, type Params, path, query } from "../router.ts";
 import { readOwnName } from "../session.ts";
 import { useSettled } from "../settled.ts";
 import { strings } from "../strings.ts";
+import { MergeDialog, SplitDialog } from "./searches/duplicate_dialogs.tsx";
 import { useOtherDecider } from "./searches/other_decider.ts";
 import { PaperPanel } from "./searches/paper_panel.tsx";
 import { ReviewContext } from "./searches/review_context.tsx";
@@ -117,6 +118,8 @@ function Review({
   const url = checkLink(paper?.url ?? undefined);
   const drafts = useVerdictDrafts(sessionId);
   const [overlay, setOverlay] = useState<Overlay>();
+  const [duplicates, setDuplicates] = useState<{ kind: "merge" } | { kind: "split"; record?: string | undefined }>();
+  useCurrentId(store, paperId, (id) => navigate(hrefOf(id), { replace: true }));
   const chosenPapers = useSignal<ReadonlySet<string> | undefined>(undefined);
   const bulkDraft = useSignal<VerdictDraft>(NO_VERDICT);
   const selected = chosenPapers.value;
@@ -202,6 +205,14 @@ function Review({
 
   const isOpen = store.canMark.value;
   const startSelecting = () => setSelected(chosenPapers.peek() ? undefined : new Set());
+  const startMerge = () => {
+    if ((chosenPapers.peek()?.size ?? 0) > 1) setDuplicates({ kind: "merge" });
+  };
+  const startSplit = (record?: string) => {
+    const { id } = readNow();
+    const records = id === undefined ? undefined : store.details.peek().get(id)?.provenance.records;
+    if ((records?.length ?? 0) > 1) setDuplicates({ kind: "split", record });
+  };
   const decisionKeys: KeyCommand[] = isOpen
     ? [
         ...Object.entries(VERDICTS).map(([key, verdict]) => ({
@@ -227,6 +238,8 @@ function Review({
             if (now.id) setSelected(toggle(now.selected ?? new Set(), now.id));
           },
         },
+        { keys: "g", label: texts.keys.merge, run: startMerge },
+        { keys: "d", label: texts.keys.split, run: () => startSplit() },
         { keys: "a", label: texts.keys.finish, run: () => setOverlay("finish") },
         { keys: "r", label: texts.keys.another, run: () => setOverlay("another") },
       ]
@@ -255,6 +268,7 @@ function Review({
     ids: selected ?? new Set<string>(),
     toggle: (id: string) => setSelected(toggle(selected ?? new Set(), id)),
     start: startSelecting,
+    merge: startMerge,
     set: (ids: readonly string[]) => setSelected(new Set(ids)),
   };
   const bar =
@@ -300,6 +314,7 @@ function Review({
                 paper={paper}
                 total={store.total.value}
                 labelSource={(source) => store.labelSource(source)}
+                onSplit={isOpen ? startSplit : undefined}
               />
             ) : (
               <EmptyState title={texts.choose} hint={texts.chooseHint} />
@@ -313,8 +328,35 @@ function Review({
         contextLabel={texts.progress}
       />
       <ReviewOverlay store={store} overlay={overlay} onClose={() => setOverlay(undefined)} />
+      {duplicates?.kind === "merge" && selected && (
+        <MergeDialog
+          store={store}
+          ids={[...selected]}
+          onDone={() => {
+            setDuplicates(undefined);
+            setSelected(undefined);
+          }}
+          onClose={() => setDuplicates(undefined)}
+        />
+      )}
+      {duplicates?.kind === "split" && paper && (
+        <SplitDialog store={store} paper={paper} chosen={duplicates.record} onClose={() => setDuplicates(undefined)} />
+      )}
     </div>
   );
+}
+
+/** Call `go` with the present id of the paper if the address has a former one. */
+function useCurrentId(store: ReviewStore, id: string | undefined, go: (id: string) => void): void {
+  const isUnknown = id !== undefined && !store.getRow(id);
+  useEffect(() => {
+    if (!isUnknown) return;
+    const path = { session_id: store.sessionId, paper_id: id };
+    void api.get("/api/searches/{session_id}/papers/{paper_id}", { path }).then(
+      (paper) => paper.id !== id && store.getRow(paper.id) && go(paper.id),
+      () => undefined,
+    );
+  }, [store, id, isUnknown]);
 }
 
 /** Take the focus from the control that was clicked last: Enter, the next key, must save the verdict and not press it. */

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from paper_search.review_models import DEFAULT_REVIEWER, PaperDecision
+from paper_search.review_models import DEFAULT_REVIEWER, PaperDecision, PaperMerge, PaperSplit
 from paper_search.sessions.store import REVIEWS
 from uraniborg.kernel.change_feed import ChangeFeed, Publisher
 from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
@@ -22,6 +22,13 @@ _MAX_ANNOUNCED: Final = 20
 PaperDecisions = dict[str, PaperDecision]
 UndoStep = dict[str, PaperDecision | None]
 """The marks before a change, by paper id; None for a paper without a mark."""
+
+
+class Corrections(BaseModel):
+    """The merges and splits of all reviewers that are not sent yet."""
+
+    merge: list[PaperMerge] = Field(default_factory=list[PaperMerge])
+    split: list[PaperSplit] = Field(default_factory=list[PaperSplit])
 
 
 class Marks(BaseModel):
@@ -42,6 +49,7 @@ class _MarkFile(BaseModel):
     reviewer: str | None = None
     """The reviewer who made marks last."""
     reviews: dict[str, PaperDecisions] = Field(default_factory=dict[str, PaperDecisions])
+    corrections: Corrections = Field(default_factory=Corrections)
     undo: dict[str, list[UndoStep]] = Field(default_factory=dict[str, list[UndoStep]])
 
     @model_validator(mode="before")
@@ -117,6 +125,18 @@ class MarkStore:
             marks = Marks(checkpoint_id=checkpoint_id, decisions=own, reviewer=reviewer)
         self._announce(session_id, marks, last)
         return marks, last
+
+    def load_corrections(self, session_id: str) -> Corrections:
+        """Return the merges and splits that wait for the decision."""
+        return self._read(session_id).corrections
+
+    @contextmanager
+    def change_corrections(self, session_id: str, checkpoint_id: str, reviewer: str | None) -> Generator[Corrections]:
+        """Yield the merges and splits that wait, to change them; store them at the end, unless an error is raised."""
+        with self._change_file(session_id) as stored:
+            yield stored.corrections
+            stored.checkpoint_id = checkpoint_id
+        self._announce(session_id, Marks(checkpoint_id=checkpoint_id, reviewer=reviewer), ())
 
     def delete(self, session_id: str) -> None:
         """Delete the marks of the session, if there are any."""
@@ -197,6 +217,18 @@ def add_marks(data: Any, marks: Mapping[str, Mapping[str, PaperDecision]], revie
     if fields and reviewer:
         fields.setdefault("reviewer", reviewer)
     return fields or None
+
+
+def add_corrections(data: Any, corrections: Corrections) -> Any:
+    """Return the data of a decision with the merges and splits that waited for it."""
+    added = corrections.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    if not added or not isinstance(data, dict | None):
+        return data
+    fields = dict(cast("dict[str, Any]", data or {}))
+    for name, items in added.items():
+        given: Any = fields.get(name) or []
+        fields[name] = [*items, *given] if isinstance(given, list) else given
+    return fields
 
 
 def _dump_marks(marks: Mapping[str, PaperDecision]) -> dict[str, Any]:

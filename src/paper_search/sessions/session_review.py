@@ -8,16 +8,18 @@ from paper_search.errors import SessionComplete, make_paper_id_hint
 from paper_search.export import check_format, export
 from paper_search.export.prisma_flow import PrismaFlow, build_prisma_flow
 from paper_search.models import PaperCollection
-from paper_search.review_models import ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.review_models import ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.merge_provenance import MergedRecords
 from paper_search.sessions.paper_details import build_paper_details
 from paper_search.sessions.paper_list import PaperConditions, Sort, list_exclusions, list_papers, list_reasons
 from paper_search.sessions.registry import ignore_progress
 from paper_search.sessions.reviewer_view import ReviewerView, count_statuses, list_reviewed_papers
-from paper_search.sessions.saved_marks import MarkStore, add_marks
+from paper_search.sessions.saved_marks import MarkStore, add_corrections, add_marks
 from paper_search.sessions.session import Listener
+from paper_search.sessions.waiting_corrections import describe_corrections
 from paper_search.workflow.checkpoints import Decision, ResultPayload
+from paper_search.workflow.correction_checks import refuse_bad_corrections
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.ids import find_nearest_ids, format_nearest
 from uraniborg.kernel.logging import make_printable
@@ -148,6 +150,59 @@ class SessionReview:
         _, changed = await asyncio.to_thread(self._marks.undo, session_id, checkpoint_id, reviewer)
         return changed
 
+    async def list_corrections(self, session_id: str) -> list[dict[str, Any]]:
+        """Return the merges and splits that are sent with the next decision, and then those that were."""
+        collection = await self._manager.get_collection(session_id)
+        waiting = await asyncio.to_thread(self._marks.load_corrections, session_id)
+        return await asyncio.to_thread(describe_corrections, waiting, collection)
+
+    async def correct_duplicates(
+        self, session_id: str, change: PaperMerge | PaperSplit, reviewer: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Store a merge or a split for the next decision. Return all of them.
+
+        Raise SessionNotFound, NoPapersYet, SessionComplete, SessionFailed, or InvalidDecision if the change names an
+        unknown paper or contradicts another change.
+        """
+        collection = await self._manager.get_collection(session_id)
+        checkpoint_id = await self._find_review_checkpoint(session_id)
+        own = change.model_copy(update={"reviewer": reviewer})
+
+        def store() -> None:
+            with self._marks.change_corrections(session_id, checkpoint_id, reviewer) as waiting:
+                if isinstance(own, PaperMerge):
+                    waiting.merge.append(own)
+                else:
+                    waiting.split.append(own)
+                refuse_bad_corrections(collection, waiting.merge, waiting.split)
+
+        await asyncio.to_thread(store)
+        return await self.list_corrections(session_id)
+
+    async def withdraw_correction(
+        self, session_id: str, paper_id: str, reviewer: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Withdraw the merge or split that names the paper and is not sent yet. Return those that are left.
+
+        Raise SessionNotFound, SessionComplete, or PaperNotFound if there is none.
+        """
+        checkpoint_id = await self._find_review_checkpoint(session_id)
+
+        def withdraw() -> bool:
+            with self._marks.change_corrections(session_id, checkpoint_id, reviewer) as waiting:
+                before = len(waiting.merge) + len(waiting.split)
+                waiting.merge = [merge for merge in waiting.merge if paper_id not in merge.papers]
+                waiting.split = [split for split in waiting.split if paper_id != split.paper]
+                return len(waiting.merge) + len(waiting.split) < before
+
+        if not await asyncio.to_thread(withdraw):
+            raise PaperNotFound(
+                f"No merge or split of '{make_printable(paper_id[:80])}' waits for a decision.",
+                hint="List them, and name one of their papers.",
+                session_id=session_id,
+            )
+        return await self.list_corrections(session_id)
+
     async def decide(
         self,
         session_id: str,
@@ -160,7 +215,7 @@ class SessionReview:
         on_progress: Listener = ignore_progress,
         reply_within_s: float | None = None,
     ) -> dict[str, Any]:
-        """Decide as the manager does; at a review add the stored marks to the decision, and delete them then.
+        """Decide as the manager does; at a review add the stored marks, merges and splits, and delete them then.
 
         The marks of `reviewer` count as the decider's own, those of other reviewers under their names.
         """
@@ -168,7 +223,8 @@ class SessionReview:
         is_review = state.pending is not None and isinstance(state.pending.checkpoint.payload, ResultPayload)
         if is_review and checkpoint_id in (None, state.checkpoint_id):
             marks = await asyncio.to_thread(self._marks.load_all, state.session_id)
-            data = add_marks(decision.revised_data, marks, reviewer)
+            waiting = await asyncio.to_thread(self._marks.load_corrections, state.session_id)
+            data = add_corrections(add_marks(decision.revised_data, marks, reviewer), waiting)
             decision = decision.model_copy(update={"revised_data": data})
         reply = await self._manager.decide(
             session_id,

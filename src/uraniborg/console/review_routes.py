@@ -8,12 +8,13 @@ from fastapi import Body, FastAPI, Path, Query, Request
 from starlette.responses import Response
 
 from paper_search.export.prisma_flow import LABELS, count_exclusions_by_description
-from paper_search.review_models import BY_REVIEWER, ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.review_models import BY_REVIEWER, ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
 from paper_search.sessions.paper_list import PaperConditions, Sort
 from paper_search.sessions.session_review import SessionReview
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.route_parameters import SessionId
 from uraniborg.console.search_replies import (
+    CorrectionList,
     ExclusionList,
     FlowReply,
     MarksReply,
@@ -57,6 +58,7 @@ def add_review_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBu
     """Add the routes of papers and marks under `/api/searches/{session_id}`."""
     _add_paper_routes(api, review)
     _add_mark_routes(api, review)
+    _add_correction_routes(api, review)
     _add_flow_routes(api, review)
     _add_shelf_routes(api, review, shelf_builds)
 
@@ -167,6 +169,36 @@ def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
         return {"reasons": await review.list_reasons(session_id, get_person(request))}
 
 
+def _add_correction_routes(api: FastAPI, review: SessionReview) -> None:
+    path = "/api/searches/{session_id}/corrections"
+
+    @api.get(path, tags=["searches"], summary="List merges and splits", response_model=CorrectionList)
+    async def list_corrections(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Return the merges and splits of reviewers: first those that wait for the decision, then those made."""
+        return {"corrections": await review.list_corrections(session_id)}
+
+    @api.post(path + "/merge", tags=["searches"], summary="Merge papers", response_model=CorrectionList)
+    async def merge_papers(  # pyright: ignore[reportUnusedFunction]
+        request: Request, session_id: SessionId, change: PaperMerge
+    ) -> dict[str, Any]:
+        """Store that the papers are one paper. They are merged with the next decision, into the first one."""
+        return {"corrections": await review.correct_duplicates(session_id, change, get_person(request))}
+
+    @api.post(path + "/split", tags=["searches"], summary="Split a paper", response_model=CorrectionList)
+    async def split_paper(  # pyright: ignore[reportUnusedFunction]
+        request: Request, session_id: SessionId, change: PaperSplit
+    ) -> dict[str, Any]:
+        """Store that records are not the paper they were merged into. They leave it with the next decision."""
+        return {"corrections": await review.correct_duplicates(session_id, change, get_person(request))}
+
+    @api.delete(path + "/{paper_id}", tags=["searches"], summary="Withdraw a change", response_model=CorrectionList)
+    async def withdraw_correction(  # pyright: ignore[reportUnusedFunction]
+        request: Request, session_id: SessionId, paper_id: PaperId
+    ) -> dict[str, Any]:
+        """Withdraw the merge or split of the paper that waits for the decision."""
+        return {"corrections": await review.withdraw_correction(session_id, paper_id, get_person(request))}
+
+
 def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
     @api.get(
         "/api/searches/{session_id}/flow",
@@ -177,7 +209,7 @@ def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
     async def get_search_flow(request: Request, session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
         """Return the counts of the flow with your marks, during the review and after it."""
         flow, counts, is_complete = await review.get_flow(session_id, get_person(request))
-        fields = flow.model_dump(mode="json", exclude={"exclusions", "rounds", "included_by_status"})
+        fields = flow.model_dump(mode="json", exclude={"exclusions", "rounds", "included_by_status", "corrections"})
         by_reviewer = [one for one in flow.exclusions if one.reason in BY_REVIEWER]
         reasons: Counter[str] = Counter()
         for name, count in count_exclusions_by_description(flow.model_copy(update={"exclusions": by_reviewer})):

@@ -340,6 +340,34 @@ class MarksReply(Reply):
     marks: dict[str, PaperDecision]
 
 
+class RecordNameReply(Reply):
+    """The name of a record."""
+
+    source: str
+    record_id: str
+
+
+class CorrectionReply(Reply):
+    """A merge or a split of a reviewer."""
+
+    kind: Literal["merge", "split"]
+    papers: list[str]
+    """The papers that are one paper, or the paper that is split."""
+    records: list[RecordNameReply]
+    """The records that leave; empty if each record becomes a paper."""
+    title: str
+    reviewer: str | None
+    at: str | None
+    is_sent: bool
+    """False while the change waits for the decision."""
+
+
+class CorrectionList(Reply):
+    """The merges and splits of a review: first those that wait for the decision."""
+
+    corrections: list[CorrectionReply]
+
+
 class UndoneMarks(Reply):
     """The marks of the papers that the undone change had changed; None for a paper without a mark."""
 

@@ -109,8 +109,8 @@ def test_an_approve_at_review_may_carry_decisions_about_papers(data: Any) -> Non
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        ({"free_text_feedback": "more moons"}, "decisions about papers and no other feedback"),
-        (UserFeedback(free_text_feedback="more moons"), "decisions about papers and no other feedback"),
+        ({"free_text_feedback": "more moons"}, "merges and splits, and no other feedback"),
+        (UserFeedback(free_text_feedback="more moons"), "merges and splits, and no other feedback"),
         ({"queries": []}, "Unknown feedback fields: queries"),
         ({"decisions": {"p_unknown": "include"}}, "No such papers"),
     ],

@@ -15,6 +15,7 @@ export function PaperPanel(props: {
   paper: PaperDetails | undefined;
   total: number;
   labelSource: (source: string) => string;
+  onSplit: ((record: string) => void) | undefined;
 }) {
   const { row, paper, total, labelSource } = props;
   return (
@@ -52,7 +53,7 @@ export function PaperPanel(props: {
               {texts.whyRanked}: {paper.relevance_reason}
             </p>
           )}
-          <Provenance paper={paper} labelSource={labelSource} />
+          <Provenance paper={paper} labelSource={labelSource} onSplit={props.onSplit} />
         </>
       )}
     </article>

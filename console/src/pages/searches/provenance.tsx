@@ -1,13 +1,23 @@
 import type { FieldOrigin, PaperDetails } from "../../api_types.ts";
 import { Tag } from "../../components/controls.tsx";
 import { strings } from "../../strings.ts";
+import { keyOf } from "./duplicate_dialogs.tsx";
 
 const texts = strings.review;
 
 type LabelSource = (source: string) => string;
 
 /** Where each value of a paper comes from, and what the other records say. */
-export function Provenance({ paper, labelSource }: { paper: PaperDetails; labelSource: LabelSource }) {
+export function Provenance({
+  paper,
+  labelSource,
+  onSplit,
+}: {
+  paper: PaperDetails;
+  labelSource: LabelSource;
+  /** Called with a record that is not this paper; undefined while no paper can be changed. */
+  onSplit: ((record: string) => void) | undefined;
+}) {
   const { records, fields } = paper.provenance;
   return (
     <details class="more provenance">
@@ -29,7 +39,12 @@ export function Provenance({ paper, labelSource }: { paper: PaperDetails; labelS
               <div key={`${record.source} ${record.record_id}`}>
                 <dt>{labelSource(record.source)}</dt>
                 <dd>
-                  <code dir="auto">{record.record_id}</code> <span class="quiet small">{record.reason}</span>
+                  <code dir="auto">{record.record_id}</code> <span class="quiet small">{record.reason}</span>{" "}
+                  {onSplit && (
+                    <button class="link-button small" type="button" onClick={() => onSplit(keyOf(record))}>
+                      {strings.duplicates.notSame}
+                    </button>
+                  )}
                 </dd>
               </div>
             ))}

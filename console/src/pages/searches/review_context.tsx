@@ -5,6 +5,7 @@ import { Facts } from "../../components/layout.tsx";
 import { LoadingState } from "../../components/states.tsx";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
+import { DuplicateChanges } from "./duplicate_changes.tsx";
 import { FlowDiagram } from "./flow_diagram.tsx";
 import type { Overlay } from "./review_dialogs.tsx";
 import { type Counts, isReviewChange, type ReviewStore } from "./review_store.ts";
@@ -53,6 +54,7 @@ export function ReviewContext(props: { store: ReviewStore; onOpen: (overlay: Ove
           </ul>
         </section>
       )}
+      <DuplicateChanges store={store} />
       {value && Object.keys(value.reasons).length > 0 && (
         <section>
           <h2 class="section-title">{texts.reasons}</h2>

@@ -25,6 +25,7 @@ interface Selection {
   ids: ReadonlySet<string>;
   toggle: (id: string) => void;
   start: () => void;
+  merge: () => void;
   set: (ids: readonly string[]) => void;
 }
 
@@ -57,6 +58,11 @@ export function ReviewList({ store, filters, currentId, selection, onFilters, hr
           <Button kind="quiet" onClick={() => selection.set([])}>
             {texts.selectNone}
           </Button>
+          {selection.ids.size > 1 && (
+            <Button kind="quiet" keyHint="g" onClick={selection.merge}>
+              {strings.duplicates.mergeWith}
+            </Button>
+          )}
         </div>
       )}
       {rows.length ? (

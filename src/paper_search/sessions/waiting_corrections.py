@@ -1,0 +1,34 @@
+"""The merges and splits of a review as people see them: those that wait for the decision, and those that were made."""
+
+from typing import Any
+
+from paper_search.models import PaperCollection
+from paper_search.review_models import PaperMerge, RecordName
+from paper_search.sessions.saved_marks import Corrections
+
+
+def describe_corrections(waiting: Corrections, collection: PaperCollection) -> list[dict[str, Any]]:
+    """Return the changes that wait, then those that were made, each with the title of its first paper."""
+    listed = [*collection.papers, *collection.excluded_papers, *collection.removed_papers]
+    titles = {name: paper.title for paper in listed for name in (*paper.other_ids, paper.id)}
+    changes = [
+        {
+            "kind": "merge" if isinstance(change, PaperMerge) else "split",
+            "papers": papers,
+            "records": _dump_names([] if isinstance(change, PaperMerge) else change.records),
+            "title": titles.get(papers[0], ""),
+            "reviewer": change.reviewer,
+            "at": None,
+            "is_sent": False,
+        }
+        for change in (*waiting.merge, *waiting.split)
+        for papers in [change.papers if isinstance(change, PaperMerge) else [change.paper]]
+    ]
+    return changes + [
+        {**made.model_dump(mode="json", exclude={"by_agent"}), "is_sent": True}
+        for made in collection.metadata.corrections
+    ]
+
+
+def _dump_names(records: list[RecordName]) -> list[dict[str, str]]:
+    return [{"source": record.source, "record_id": record.record_id} for record in records]
