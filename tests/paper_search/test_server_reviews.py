@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from paper_search.models import SourceRecord
 from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import QUERY, DataFolder, make_moon_papers
 from tests.paper_search.tool_client import call_tool, export_papers, open_client
@@ -58,3 +59,27 @@ async def test_an_approval_with_other_data_is_refused_and_the_review_stays(data_
             result = await client.call_tool("decide", {"session_id": session_id, "action": "approve", "data": data})
             assert result.isError
         assert await call_tool(client, "get_session", session_id=session_id) == reply
+
+
+async def test_an_agent_splits_and_merges_papers_and_the_log_counts_its_merge_apart(home: Path) -> None:
+    papers = make_moon_papers(3)
+    twin = papers[0].model_copy(update={"source": "beta", "records": [SourceRecord(source="beta", record_id="twin")]})
+    folder = DataFolder(home.parent / "data", FakeSource("alpha", papers), FakeSource("beta", [twin]))
+    async with open_client(folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
+        reply = await call_tool(client, "decide", session_id=session_id, action="approve")
+        first, second, third = sorted(reply["checkpoint"]["payload"]["papers"], key=lambda paper: paper["title"])
+        refused = await client.call_tool(
+            "decide", {"session_id": session_id, "action": "approve", "data": {"split": [second["id"]]}}
+        )
+        assert refused.isError
+        assert "has one record" in str(refused.content)
+        data = {"split": [first["id"]], "merge": [[second["id"], third["id"]]]}
+        reply = await call_tool(client, "decide", session_id=session_id, action="approve", data=data)
+        assert reply["paper_count"] == 3
+        exported = json.loads(await export_papers(client, session_id, "json"))
+        flow = json.loads(await export_papers(client, session_id, "prisma-json"))
+    assert sorted(len(paper["records"]) for paper in exported["papers"]) == [1, 1, 2]
+    assert flow["removed"]["duplicate_by_agent"] == 1
+    assert sum(flow["identified"].values()) == sum(flow["removed"].values()) + flow["screened"]
+    assert [(one["kind"], one["by_agent"]) for one in flow["corrections"]] == [("merge", True), ("split", True)]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from paper_search.models import SourceRecord
 from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import (
     APPROVE,
@@ -21,6 +22,7 @@ from tests.paper_search.sessions.helpers import (
     complete_session,
     list_stored_decisions,
     make_edit,
+    make_moon_papers,
     make_reject,
     open_review,
     open_session,
@@ -218,3 +220,28 @@ async def test_a_session_killed_after_any_step_repeats_its_undecided_checkpoint(
             reply = await manager.decide(session_id, decision)
         assert reply["is_complete"]
         assert [paper.id for paper in (await manager.get_result(session_id)).papers] == earlier_run.papers
+
+
+async def test_merges_and_splits_are_as_they_were_in_a_process_that_resumes_the_session(tmp_path: Path) -> None:
+    papers = make_moon_papers(3)
+    twin = papers[0].model_copy(update={"source": "beta", "records": [SourceRecord(source="beta", record_id="twin")]})
+    data_folder = DataFolder(tmp_path, FakeSource("alpha", papers), FakeSource("beta", [twin]))
+    async with data_folder.open_manager() as manager:
+        reply = await open_review(manager)
+        session_id = reply["session_id"]
+        found = (await manager.get_collection(session_id)).papers
+        split = next(paper.id for paper in found if len(paper.records) == 2)
+        merge = [paper.id for paper in found if paper.id != split]
+        await manager.decide(session_id, make_reject({"split": [split], "merge": [merge]}))
+        await manager.decide(session_id, APPROVE)  # the same records come again
+        before = await manager.get_collection(session_id)
+    async with data_folder.open_manager() as manager:
+        assert (await manager.get_state(session_id))["checkpoint_kind"] == REVIEW
+        assert await manager.get_collection(session_id) == before
+        await manager.decide(session_id, APPROVE)
+        result = await manager.get_result(session_id)
+    records = sorted(sorted(record.record_id for record in paper.records) for paper in result.papers)
+    titles = [paper.title.casefold() for paper in papers]
+    assert records == sorted([titles[:1], ["twin"], titles[1:]])
+    assert [one.kind for one in result.metadata.corrections] == ["merge", "split"]
+    assert all(one.at for one in result.metadata.corrections)

@@ -643,3 +643,36 @@ async def test_papers_of_earlier_rounds_stay_listed_while_the_next_plan_waits(ap
         (first, "Duplicate")
     ]
     assert (await get(api, f"{base}/flow"))["judged_by_person"] == 1
+
+
+async def test_merges_and_splits_wait_for_the_decision_and_can_be_withdrawn(
+    api: httpx.AsyncClient, server: ServerProcess
+) -> None:
+    session_id = await start_review(api)
+    path = f"/api/searches/{session_id}/corrections"
+    papers = (await get(api, f"/api/searches/{session_id}/papers"))["papers"]
+    merged = next(paper for paper in papers if len(paper["sources"]) > 1)
+    first, second, other = [paper for paper in papers if len(paper["sources"]) == 1][:3]
+    record = (await get(api, f"/api/searches/{session_id}/papers/{merged['id']}"))["provenance"]["records"][0]
+    split = {"paper": merged["id"], "records": [{key: record[key] for key in ("source", "record_id")}]}
+    merge = {"papers": [first["id"], second["id"]]}
+    for kind, change in (("split", split), ("merge", merge), ("merge", merge)):
+        reply = await api.post(f"{path}/{kind}", json=change)
+    assert reply.status_code == 422, reply.text
+    assert "named twice" in reply.json()["error"]["message"]
+    refused = await api.post(f"{path}/split", json={"paper": other["id"]})
+    assert "has one record" in refused.text
+    assert [one["is_sent"] for one in (await get(api, path))["corrections"]] == [False, False]
+    left = (await api.delete(f"{path}/{first['id']}")).json()["corrections"]
+    assert [one["kind"] for one in left] == ["split"]
+    assert (await api.delete(f"{path}/{first['id']}")).status_code == 404
+    assert (await api.post(f"{path}/merge", json=merge)).status_code == 200
+    decided = await api.post(f"/api/searches/{session_id}/decide", json={"action": "approve"})
+    assert decided.json()["is_complete"], decided.text
+    made = (await get(api, path))["corrections"]
+    assert [one["kind"] for one in made] == ["merge", "split"]
+    assert all(one["is_sent"] and one["at"] for one in made)
+    flow = await get(api, f"/api/searches/{session_id}/flow")
+    assert flow["removed"]["duplicate_by_person"] == 1
+    assert sum(flow["identified"].values()) == sum(flow["removed"].values()) + flow["screened"]
+    assert (await get(api, f"/api/searches/{session_id}/papers/{second['id']}"))["id"] == first["id"]

@@ -563,6 +563,47 @@ def test_a_merged_paper_shows_the_matched_words_and_the_origin_of_each_field(
     expect(records.last).to_contain_text("1707.06927v1")
 
 
+def test_a_record_is_separated_and_two_papers_are_merged_by_keyboard_alone(
+    visitor: Visitor, server: ServerProcess
+) -> None:
+    session_id = start_review(server)
+    with server.make_client() as client:
+        listed = client.get(f"/api/searches/{session_id}/papers").json()["papers"]
+    index, merged = next((index, paper) for index, paper in enumerate(listed) if len(paper["sources"]) > 2)
+    pair = listed[index + 1 : index + 3]
+    page = visitor.open_page(f"/searches/{session_id}/review/{merged['id']}")
+    expect(page.locator(".paper .prose")).to_be_visible()
+    press(page, "d")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Separate")).to_be_disabled()
+    tab_to(page, dialog.get_by_role("checkbox").last)
+    press(page, " ")
+    tab_to(page, dialog.get_by_role("button", name="Separate"))
+    press(page, "Enter")
+    waiting = page.locator(".duplicate-changes li")
+    expect(waiting).to_have_text(re.compile("1 record separated"))
+    for paper in pair:
+        press(page, "j")
+        expect(page).to_have_url(re.compile(paper["id"]))
+        press(page, " ")
+    expect(page.get_by_text("2 selected")).to_be_visible()
+    press(page, "g")
+    expect(dialog.get_by_role("listitem")).to_have_text([paper["title"] for paper in pair])
+    tab_to(page, dialog.get_by_role("button", name="Merge", exact=True))
+    press(page, "Enter")
+    expect(waiting).to_have_count(2)
+    page.reload()
+    expect(waiting).to_have_count(2)
+    with server.make_client() as client:
+        client.post(f"/api/searches/{session_id}/decide", json={"action": "approve"})
+        (flow, papers) = (client.get(f"/api/searches/{session_id}/{name}").json() for name in ("flow", "papers"))
+    assert flow["removed"]["duplicate_by_person"] == 1
+    assert papers["total"] == len(listed)
+    page.goto(f"{server.url}/searches/{session_id}/review/{pair[1]['id']}")  # a former id
+    expect(page).to_have_url(re.compile(pair[0]["id"]))
+    expect(waiting.first).to_contain_text("2 papers merged")
+
+
 def test_papers_are_put_on_a_shelf_by_keyboard_alone(visitor: Visitor, server: ServerProcess) -> None:
     session_id = start_review(server)
     page = visitor.open_page(f"/searches/{session_id}/review")

@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from paper_search.errors import InvalidDecision
 from paper_search.export import export
 from paper_search.export.prisma_flow import DUPLICATE_BY_AGENT, DUPLICATE_BY_PERSON, build_prisma_flow
-from paper_search.models import Paper, PaperCollection, RawPaper, SourceRecord
+from paper_search.models import Paper, PaperCollection, RawPaper, RoundLog, SourceRecord
 from paper_search.review_models import PaperDecision, ReviewStatus, UserFeedback
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.testing import ScriptedDecisions
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.duplicate_corrections import DuplicateCorrections
 from paper_search.workflow.paper_pool import Pool
-from paper_search.workflow.skill_interfaces import PlainRecordMerger, RecordMerger
+from paper_search.workflow.round_log import add_inclusion_counts, build_round_log, recount_duplicates
+from paper_search.workflow.skill_interfaces import PlainRecordMerger, RecordMerger, SearchOutcome
 from tests.paper_search.workflow.runs import APPROVE, RoundsSource, get_review, make_workflow
-from tests.paper_search.workflow.samples import make_record
+from tests.paper_search.workflow.samples import make_record, make_strategy
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 TITLE = "Tidal heating of icy moons"
@@ -237,11 +238,23 @@ def make_pool(*papers: RawPaper, merger: RecordMerger | None = None) -> tuple[Po
     return pool, corrections
 
 
-def add_round(pool: Pool, corrections: DuplicateCorrections, papers: list[RawPaper], number: int) -> None:
-    found = corrections.take_known_records(corrections.name_records(papers, number))
+def add_round(pool: Pool, corrections: DuplicateCorrections, papers: list[RawPaper], number: int) -> RoundLog:
+    every = corrections.name_records(papers, number)
+    found = corrections.take_known_records(every)
     records = [*(record.paper for record in found), *(entry.scored.paper for entry in pool.entries)]
     distinct = asyncio.run(Deduplicator().deduplicate(records))
-    corrections.add_papers(distinct, distinct.members, found)
+    added = corrections.add_papers(distinct, distinct.members, found).add_known_records(len(every) - len(found))
+    return build_round_log(number, make_strategy(), SearchOutcome(papers=papers), added, {})
+
+
+def check_log_sums(pool: Pool, logs: list[RoundLog]) -> None:
+    counted = recount_duplicates(logs, pool)
+    for log in add_inclusion_counts(counted, pool.result, pool.list_exclusions(None)):
+        kinds = (log.duplicates_within_round, log.duplicates_of_earlier_rounds)
+        duplicates = (*kinds, log.duplicates_by_person, log.duplicates_by_agent)
+        assert min(duplicates) >= 0
+        assert log.identified == sum(duplicates) + log.screened
+        assert log.screened == sum(log.excluded.values()) + log.included
 
 
 TITLES = [TITLE, OTHER, "A census of icy moons"]
@@ -253,6 +266,7 @@ def test_any_merges_and_splits_keep_every_record_once_and_every_id_valid(data: s
     merger = data.draw(st.sampled_from([Deduplicator(), PlainRecordMerger()]))
     pool, corrections = make_pool(merger=merger)
     every: Counter[str] = Counter()
+    logs: list[RoundLog] = []
     ids: set[str] = set()
     for number in range(3):
         chosen = data.draw(st.lists(names, max_size=8))
@@ -261,7 +275,7 @@ def test_any_merges_and_splits_keep_every_record_once_and_every_id_valid(data: s
             make_found(name, TITLES[int(name[1:]) % 3], f"s{int(name[1:]) % 4}", doi=f"10.1000/{int(name[1:]) % 5}")
             for name in chosen
         ]
-        add_round(pool, corrections, papers, number)
+        logs.append(add_round(pool, corrections, papers, number))
         ids |= {entry.id for entry in pool.entries}
         for _ in range(data.draw(st.integers(0, 3))):
             feedback = draw_correction(data, pool)
@@ -269,6 +283,7 @@ def test_any_merges_and_splits_keep_every_record_once_and_every_id_valid(data: s
             corrections.apply(feedback, AT, by_agent=data.draw(st.booleans()))
             ids |= {entry.id for entry in pool.entries}
             assert feedback.merge or not feedback.split or pool.apart > split_apart
+            check_log_sums(pool, logs)
         assert Counter(record.key[1] for entry in pool.entries for record in entry.records) == every
         assert ids <= set(pool.index_by_current_and_former_id())
         assert len({entry.id for entry in pool.entries}) == len(pool.entries)
