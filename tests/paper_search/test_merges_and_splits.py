@@ -1,6 +1,8 @@
 """Tests of merges and splits by reviewers: in the pool, over rounds, and in the search log."""
 
 import asyncio
+import json
+import re
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
@@ -221,13 +223,9 @@ def test_bad_merges_and_splits_are_refused_with_a_remedy(feedback: dict[str, Any
     papers = [*TWINS, STRANGER]
     names = {"A": get_id("a1", *papers), "C": get_id("c1", *papers)}
 
-    def name_papers(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: name_papers(inner) for key, inner in value.items()}
-        return [name_papers(inner) for inner in value] if isinstance(value, list) else names.get(value, value)
-
+    named: dict[str, Any] = json.loads(re.sub('"([AC])"', lambda found: f'"{names[found[1]]}"', json.dumps(feedback)))
     with pytest.raises(InvalidDecision, match=message) as refusal:
-        search_rounds(papers, decisions=[APPROVE, decide("approve", **name_papers(feedback))])
+        search_rounds(papers, decisions=[APPROVE, decide("approve", **named)])
     assert refusal.value.hint
 
 

@@ -72,6 +72,8 @@ class DuplicateCorrections:
 
     def take_known_records(self, found: Sequence[FoundRecord]) -> list[FoundRecord]:
         """Add the records that papers merged or split by reviewers already have to these; return the other records."""
+        if not self.pool.corrections:
+            return list(found)
         split = {key for pair in self.pool.apart for key in pair}
         owners = {
             key: entry

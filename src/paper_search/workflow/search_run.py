@@ -264,7 +264,9 @@ class SearchRun:
     async def _merge_papers_and_log_round(self, strategy: SearchStrategy, outcome: SearchOutcome) -> None:
         """Merge the new records with the pool, and log the round."""
         pool = self._state.pool
-        every = self._corrections.name_records(outcome.papers, self._round)
+        every = await call_in_thread_if_large(
+            len(outcome.papers), self._corrections.name_records, outcome.papers, self._round
+        )
         found = await self._call_in_thread_if_large(self._corrections.take_known_records, every)
         records = [*(record.paper for record in found), *(entry.scored.paper for entry in pool.entries)]
         self._report_progress("deduplicating", iteration=self._round, raw_count=len(records))
