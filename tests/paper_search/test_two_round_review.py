@@ -199,3 +199,28 @@ async def test_a_review_of_two_rounds_ends_in_citations_and_loses_nothing(review
     assert QUERY in review.command("paper-search", "sessions", "show", session_id)
     for name in ("bibtex", "prisma"):
         assert review.command("paper-search", "export", session_id, "--format", name).strip() == exported[name].strip()
+
+
+async def test_a_killed_server_forgets_no_split_and_no_merge_and_later_rounds_respect_both(review: Review) -> None:
+    async with review.client() as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
+        found = await call_tool(client, "decide", session_id=session_id, action="approve")
+        papers = found["checkpoint"]["payload"]["papers"]
+        split = next(paper["id"] for paper in papers if len(paper["sources"]) == 2)
+        merge = [paper["id"] for paper in papers if len(paper["sources"]) == 1][:2]
+        data = {"split": [split], "merge": [merge], "reviewer": "Tycho"}
+        await call_tool(client, "decide", session_id=session_id, action="reject", data=data)
+        review.kill_server()
+    async with review.client() as client:
+        await wait_for_state(client, session_id, lambda state: state["has_pending_checkpoint"])
+        again = await call_tool(client, "decide", session_id=session_id, action="approve")  # the records come again
+        assert again["checkpoint"]["payload"]["total_papers"] >= found["checkpoint"]["payload"]["total_papers"]
+        await call_tool(client, "decide", session_id=session_id, action="approve")
+        exported = json.loads(await export_papers(client, session_id, "json"))
+        flow = json.loads(await export_papers(client, session_id, "prisma-json"))
+    owners = {name: paper for paper in exported["papers"] for name in (*paper["other_ids"], paper["id"])}
+    assert len(owners[split]["records"]) == 1
+    assert owners[merge[0]] is owners[merge[1]]
+    assert [(one["kind"], one["reviewer"]) for one in flow["corrections"]] == [("merge", "Tycho"), ("split", "Tycho")]
+    assert flow["removed"]["duplicate_by_agent"] == 1
+    assert sum(flow["identified"].values()) == sum(flow["removed"].values()) + flow["screened"]
