@@ -71,27 +71,39 @@ class DuplicateCorrections:
         return named if paper.records else [*named, (paper.source, f"id:{paper.id}")]
 
     def take_known_records(self, found: Sequence[FoundRecord]) -> list[FoundRecord]:
-        """Add the records that papers merged or split by reviewers already have to these; return the other records."""
-        if not self.pool.corrections:
+        """Add the records that the pool knows to their papers; return the other records.
+
+        Known are the records of papers that reviewers merged or split, and records without a title that their source
+        sent before: nothing else can show that these are one paper.
+        """
+        untitled = {record.key for record in found if not record.paper.title.strip()}
+        if not (self.pool.corrections or untitled):
             return list(found)
         split = {key for pair in self.pool.apart for key in pair}
-        owners = {
-            key: entry
-            for entry in self.pool.entries
-            if (keys := {record.key for record in entry.records}) & split or _is_merged_by_reviewer(entry)
-            for key in keys
-        }
+        owners: dict[RecordKey, PooledPaper] = {}
+        repeated: list[tuple[FoundRecord, PooledPaper]] = []
+        for entry in self.pool.entries:
+            keys = {record.key for record in entry.records}
+            if keys & split or _is_merged_by_reviewer(entry):
+                owners |= dict.fromkeys(keys, entry)
+            elif keys & untitled:
+                repeated += [(record, entry) for record in entry.records if record.key in untitled]
         changed: dict[int, PooledPaper] = {}
+        fresh: list[FoundRecord] = []
         for record in found:
             if entry := owners.get(record.key):
                 part = next(part for part in entry.parts if any(one.key == record.key for one in part.records))
                 part.records.append(record)
                 changed[id(entry)] = entry
+            elif entry := next((entry for one, entry in repeated if one.paper == record.paper), None):
+                entry.parts[0].records.append(record)
+            else:
+                fresh.append(record)
         for entry in changed.values():
             entry.set_paper(self._combine([entry], entry.records, _SAME))
         if changed:
             self.assign_ids()
-        return [record for record in found if record.key not in owners]
+        return fresh
 
     def add_papers(
         self, papers: Sequence[RawPaper], members: Sequence[Sequence[int]], found: Sequence[FoundRecord]

@@ -14,6 +14,7 @@ from paper_search.models import Author, PaperCollection, RawPaper, SearchStrateg
 from paper_search.query.selection import select_queries
 from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sources.interfaces import SourceResult
+from paper_search.testing import ScriptedDecisions
 from paper_search.workflow import Checkpoint, Decision, DecisionAction, ResultPayload
 from tests.paper_search.workflow.runs import QUERY, RoundsSource, make_workflow
 from tests.paper_search.workflow.samples import make_record
@@ -196,3 +197,12 @@ def test_the_log_of_any_session_adds_up_and_no_paper_is_lost(
 
 def _list_sources(strategy: SearchStrategy) -> list[str]:
     return strategy.sources or NAMES
+
+
+def test_a_record_without_title_and_identifiers_that_a_source_sends_again_stays_one_paper() -> None:
+    rounds: list[dict[str, Answer]] = [{"alpha": [], "beta": [], "gamma": [(0, UNTITLED)]} for _ in range(ROUNDS)]
+    person = ScriptedDecisions(["approve", "reject"] * ROUNDS)
+    result = asyncio.run(make_workflow(person, make_sources(rounds), max_iterations=ROUNDS).run(QUERY))
+    check_log(result)
+    assert len(result.papers) == 1
+    assert [log.duplicates_of_earlier_rounds for log in result.metadata.round_logs] == [0, 1, 1, 1]
