@@ -332,21 +332,7 @@ export interface ConnectionList {
 
 /** The merges and splits of a review: first those that wait for the decision. */
 export interface CorrectionList {
-  corrections: CorrectionReply[];
-}
-
-/** A merge or a split of a reviewer. */
-export interface CorrectionReply {
-  kind: "merge" | "split";
-  /** The papers that are one paper, or the paper that is split. */
-  papers: string[];
-  /** The records that leave; empty if each record becomes a paper. */
-  records: RecordNameReply[];
-  title: string;
-  reviewer: string | null;
-  at: string | null;
-  /** False while the change waits for the decision. */
-  is_sent: boolean;
+  corrections: uraniborg__console__search_replies__CorrectionReply[];
 }
 
 /** The decision about a question. */
@@ -1126,6 +1112,21 @@ export interface PersonName {
   name: string;
 }
 
+/** The plan in the syntax of each database. */
+export interface PlanCopies {
+  copies: PlanCopy[];
+}
+
+/** The plan as one query in the syntax of a database. */
+export interface PlanCopy {
+  platform: string;
+  label: string;
+  /** Empty if nothing of the plan can be expressed. */
+  text: string;
+  /** What was changed or lost, in sentences. */
+  changes: string[];
+}
+
 /** What a run would do. */
 export interface PlanReply {
   steps: PlannedStep[];
@@ -1170,6 +1171,8 @@ export interface QueryProblemReply {
   end: number;
   message: string;
   hint: string;
+  /** Null if only a person can choose. */
+  correction: uraniborg__console__strategy_replies__CorrectionReply | null;
 }
 
 /** What one source did with one query. */
@@ -1184,6 +1187,8 @@ export interface QueryReportReply {
   added?: number;
   stopped: "complete" | "enough" | "source_limit" | "too_broad" | "deadline" | "failed" | "not_run" | "unknown";
   reason?: string | null;
+  /** What of a strategy the source changed or lost. */
+  changes?: string[];
 }
 
 /** A query with its problems, and as the sources receive it. */
@@ -2000,6 +2005,11 @@ export interface StrategyPayload {
   strategy: SearchStrategy;
   /** Whether texts and lists were cut. `GET /api/searches/{session_id}` has more. */
   shortened?: boolean;
+  /** The first warnings about queries that a person wrote. */
+  findings?: Record<string, unknown>[];
+  findings_in_all?: number | null;
+  /** What sources change or lose of a strategy in the syntax of PubMed, by the names of sources that do alike. */
+  changed_for_sources?: Record<string, string[]>;
   /** The names of sources as people know them. */
   source_labels: Record<string, string>;
 }
@@ -3234,6 +3244,27 @@ export interface YearCount {
   paper_count: number;
 }
 
+/** A merge or a split of a reviewer. */
+export interface uraniborg__console__search_replies__CorrectionReply {
+  kind: "merge" | "split";
+  /** The papers that are one paper, or the paper that is split. */
+  papers: string[];
+  /** The records that leave; empty if each record becomes a paper. */
+  records: RecordNameReply[];
+  title: string;
+  reviewer: string | null;
+  at: string | null;
+  /** False while the change waits for the decision. */
+  is_sent: boolean;
+}
+
+/** An edit of a query: the text in place of the characters from `start` to before `end`. */
+export interface uraniborg__console__strategy_replies__CorrectionReply {
+  start: number;
+  end: number;
+  text: string;
+}
+
 /** Every operation, by method and path. */
 export interface Operations {
   /** List the last calls of tools. */
@@ -3910,6 +3941,17 @@ export interface Operations {
     query: Record<never, never>;
     body: Body_check_search_strategy;
     reply: StrategyCheck;
+  };
+  /** Return the plan for other databases. */
+  "GET /api/searches/{session_id}/strategy/copies": {
+    id: "list_strategy_copies";
+    path: {
+      /** The id of a session. */
+      session_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: PlanCopies;
   };
   /** Continue a complete session with another round. */
   "POST /api/searches/{session_id}/update": {

@@ -626,6 +626,16 @@ export const strings = {
     undo: "Undo",
   },
 
+  planCopy: {
+    open: "Copy for …",
+    title: "Copy the plan for another database",
+    database: "Database",
+    changes: (count: number) => (count ? `${plural(count, "change")}` : "Nothing is changed or lost."),
+    copy: (label: string) => `Copy for ${label}`,
+    copied: (label: string) => `The plan for ${label} is on the clipboard.`,
+    none: "There is no plan yet.",
+    nothing: "Nothing of the plan can be written for this database.",
+  },
   strategy: {
     tag: "Search plan",
     struck: "Struck:",
@@ -693,6 +703,9 @@ export const strings = {
     noLimit: "none",
     keyTitle: "Plan",
     severity: { error: "Error", warning: "Note" },
+    correct: "Correct",
+    correctProblem: (message: string) => `Correct: ${message}`,
+    moreProblems: (count: number) => `${plural(count, "more note")}`,
     at: "at",
     parts: {
       query: "Query",

@@ -23,6 +23,7 @@ from paper_search.command_options import (
 from paper_search.config import AppConfig, load_config
 from paper_search.input_checks import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, SourceStatus, any_source_answered
+from paper_search.query_input import join_query_words
 from paper_search.source_labels import get_source_label
 from paper_search.source_outcomes import describe_fetched, describe_incomplete_search, describe_shortfall
 from paper_search.workflow import SearchWorkflow
@@ -70,7 +71,7 @@ def search_command(
     wanted = choose_format(chosen[0] if chosen else None, output, as_json=json)
     check_output(output)
     config = build_config(max_results, domain, record, replay, offline=offline)
-    text = check_query(" ".join(query or []) or _read_recorded_query(replay))
+    text = check_query(join_query_words(query or []) or _read_recorded_query(replay))
     search_and_print(text, config, source, wanted, output, quiet=quiet, as_json=json)
 
 

@@ -20,6 +20,7 @@ from paper_search.command_options import (
     Session,
     Source,
 )
+from paper_search.query_input import join_query_words
 from paper_search.session_commands import (
     export_session,
     open_manager,
@@ -27,6 +28,7 @@ from paper_search.session_commands import (
     print_line,
     review_new_session,
 )
+from paper_search.translate_command import translate
 from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.command_line import CommandLine, Json, OutputFile, Quiet
 from uraniborg.kernel.errors import InvalidInput
@@ -70,6 +72,7 @@ def run(
     - `paper-search run atmospheres of the TRAPPIST-1 planets since 2017`
     - `paper-search run --review --format bibtex -o papers.bib perovskite solar cells`
     - `paper-search run --review --offline atmospheres of the TRAPPIST-1 planets`
+    - `paper-search run - < strategy.txt`
     """
     from paper_search.cli import build_config, choose_format, search_and_print
     from paper_search.input_checks import check_query
@@ -79,7 +82,7 @@ def run(
     if review and record:
         raise InvalidInput("--record cannot be used with --review.", hint="The session itself stores every answer.")
     config = build_config(max_results, domain, record, replay, offline=offline)
-    text = check_query(" ".join(query))
+    text = check_query(join_query_words(query))
     if review:
         asyncio.run(
             review_new_session(text, _enable_only_sources(config, source), reviewer, chosen, output, as_json=json)
@@ -135,6 +138,7 @@ def sources(json: Json = False) -> None:
     print_line("\n* used by every search that names no sources.")
 
 
+app.command()(translate)
 app.add_typer(session_commands.app, name="sessions")
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-_QUERY = typer.Argument(metavar="WORDS", help="What to look for, in your own words.")
+_QUERY = typer.Argument(metavar="WORDS", help="What to look for, in your own words; - reads a query from stdin.")
 Query = Annotated[list[str], _QUERY]
 OptionalQuery = Annotated[list[str] | None, _QUERY]
 Source = Annotated[

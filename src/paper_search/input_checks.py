@@ -4,15 +4,15 @@ from typing import Any, Final, cast
 
 from paper_search.errors import InvalidDecision, InvalidQuery, UnsupportedQuery
 from paper_search.identifier_queries import find_citation_request, read_identifiers
-from paper_search.intent.typed_queries import read_typed_query
+from paper_search.intent.typed_queries import MAX_QUERY_CHARS, read_typed_query
 from paper_search.models import MAX_RESULTS_CAP
-from paper_search.query.query_check import describe_query_errors, list_query_errors
+from paper_search.strategies.lint import describe_query_errors, list_query_errors
+from paper_search.strategies.tokens import MAX_STRATEGY_CHARS
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import is_encodable
 
-MAX_QUERY_CHARS: Final = 2_000
 MAX_NOTE_CHARS: Final = 4_000
 MAX_DATA_CHARS: Final = 1_000_000
 """Enough for decisions with reasons about the papers of all rounds."""
@@ -39,12 +39,7 @@ def check_query(query: object, *, accept_broken_syntax: bool = False) -> str:
             hint='Describe in words what you are looking for, for example "perovskite solar cells".',
         )
     if len(text) > MAX_QUERY_CHARS:
-        raise InvalidQuery(
-            f"The query has {len(text):,} characters; at most {MAX_QUERY_CHARS:,} are allowed.",
-            hint="Name only the topic and the main concepts.",
-            length=len(text),
-            allowed=MAX_QUERY_CHARS,
-        )
+        _refuse_long_text(text)
     if request := find_citation_request(text):
         raise UnsupportedQuery(
             f"Searches by citation or similarity are not supported: “{make_printable(request[:120])}”.",
@@ -53,6 +48,19 @@ def check_query(query: object, *, accept_broken_syntax: bool = False) -> str:
     if not accept_broken_syntax:
         _refuse_broken_syntax(text)
     return text
+
+
+def _refuse_long_text(text: str) -> None:
+    """Raise InvalidQuery if a text is longer than a question may be and no typed query, or longer than that may be."""
+    is_too_long = len(text) > MAX_STRATEGY_CHARS
+    if is_too_long or (read_typed_query(text, SystemClock().now().date()) is None and not read_identifiers(text)):
+        raise InvalidQuery(
+            f"The query has {len(text):,} characters; at most {MAX_QUERY_CHARS:,} are allowed in plain words, and "
+            f"{MAX_STRATEGY_CHARS:,} for a query with operators or field tags.",
+            hint="Name only the topic and the main concepts, or divide the strategy into several searches.",
+            length=len(text),
+            allowed=MAX_STRATEGY_CHARS if is_too_long else MAX_QUERY_CHARS,
+        )
 
 
 def _refuse_broken_syntax(text: str) -> None:

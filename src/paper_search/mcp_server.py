@@ -134,7 +134,7 @@ def _return_errors_as_json(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awa
 
 @_return_errors_as_json
 async def search_papers(
-    query: Annotated[str, Field(description="What to look for, in natural language.")],
+    query: Annotated[str, Field(description="What to look for, in natural language, or a strategy for PubMed.")],
     domain: Annotated[
         str, Field(description="The field whose vocabulary is used.", json_schema_extra=_DOMAINS)
     ] = DEFAULT_DOMAIN,

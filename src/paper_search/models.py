@@ -369,6 +369,8 @@ class QueryReport(BaseModel):
     stopped: StopReason
     reason: str | None = None
     """Why, in words, if `stopped` alone does not say it."""
+    changes: list[str] = Field(default_factory=list)
+    """What of a strategy the source changed or lost, in sentences."""
 
 
 class SourceReport(BaseModel):

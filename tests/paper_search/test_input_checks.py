@@ -1,10 +1,13 @@
 """Tests of the limits of a search."""
 
+from contextlib import suppress
+
 import pytest
 
 from paper_search.errors import InvalidQuery, UnsupportedQuery
 from paper_search.input_checks import MAX_QUERY_CHARS, check_max_results, check_query
 from paper_search.models import MAX_RESULTS_CAP
+from tests.paper_search.strategies.test_reader import HOSTILE
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -123,3 +126,21 @@ def test_a_typed_query_with_an_error_is_refused_at_its_position(query: str, star
 )
 def test_plain_words_with_stray_signs_are_accepted(query: str) -> None:
     assert check_query(query) == query
+
+
+def test_a_query_with_operators_or_tags_may_have_20000_characters() -> None:
+    for piece in ("tidal[tiab] OR ", "tidal OR ", '"tidal heating" AND '):
+        text = piece * (19_000 // len(piece)) + "moons"
+        assert check_query(text) == text
+
+
+@pytest.mark.parametrize("text", ["moons and tides " * 200, "moons[ti] OR " * 2_000, "moons OR " * 3_000])
+def test_longer_texts_are_refused_with_both_limits(text: str) -> None:
+    with pytest.raises(InvalidQuery, match="at most 2,000 are allowed in plain words, and 20,000 for a query with"):
+        check_query(text)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_strategy_is_a_normal_error_or_accepted(name: str) -> None:
+    with suppress(InvalidQuery):
+        check_query(HOSTILE[name][:20_000])

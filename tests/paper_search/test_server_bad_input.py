@@ -260,6 +260,9 @@ ODD_QUERIES = {
     "operators": "(a OR b) AND NOT " * (MAX_QUERY_CHARS // 20) + "c",
     "brackets": "(" * (MAX_QUERY_CHARS - 1) + "a",
     "single letters": "a " * (MAX_QUERY_CHARS // 2),
+    "strategy": " OR ".join(f'"word {n} of a strategy"[tiab]' for n in range(550)),
+    "headings": "(" + " OR ".join(f'"Heading {n}, Inverted"[Mesh]' for n in range(600)) + ") not (a[mh] not b[mh])",
+    "numbered lines": "\n".join([f"#{n} “word {n}”[ti]" for n in range(1, 200)] + ["#200 or/1-199"]),
     "different words": " ".join(f"w{n:03x}\U0001f0a1" for n in range(MAX_QUERY_CHARS // 6)),
 }
 

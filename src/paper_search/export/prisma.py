@@ -156,7 +156,7 @@ def _format_query_table(reports: list[SourceReport]) -> list[str]:
             "-" if query.found is None else str(query.found),
             str(query.fetched),
             str(query.added),
-            format_markdown_cell(describe_stop(query)),
+            format_markdown_cell(" ".join([describe_stop(query), *(f"Changed: {one}" for one in query.changes)])),
         )
         for report in reports
         for query in report.queries

@@ -33,11 +33,14 @@ from paper_search.intent.written_queries import split_exclusions
 from paper_search.intent.years import YearReading, describe_years, is_publication_year, read_years
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
 from paper_search.query.boolean_query import QUERY_SIGNS, iterate_wanted_terms, parse_query
-from paper_search.query.query_check import check_boolean_query
+from paper_search.query.languages import parse_language
 from paper_search.query.rendering import format_query
+from paper_search.strategies.lint import check_query_text
+from paper_search.strategies.reader import is_strategy, read_strategy
+from paper_search.strategies.summary import StrategyLimits, find_limits, list_main_terms
 from paper_search.text import STOP_WORDS
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
-from uraniborg.kernel.field_tags import DROPPED_FIELDS, find_field_tags
+from uraniborg.kernel.field_tags import find_field_tags
 
 _IDENTIFIER = re.compile(
     r"(?<![\w\"“/.])(?:(?P<doi>(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?10\.[0-9]{4,9}/[^\s\"“”]+)"
@@ -45,6 +48,8 @@ _IDENTIFIER = re.compile(
     re.IGNORECASE,
 )
 _MAX_WARNINGS = 5
+_LONGEST_TERM = 100
+_STRATEGY_NOTE = "The query is a strategy: PubMed and Europe PMC search its fields, other sources its words."
 _CUT = re.compile(f"{BREAK}|{PLACEHOLDER}")
 
 
@@ -134,26 +139,33 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     asked, refused = split_exclusions(node) if node else (None, ())
     wanted = list(iterate_wanted_terms(asked)) if asked else []
     tags = [tag.text for tag in find_field_tags(typed.text.translate(QUERY_SIGNS)) if tag.is_dropped]
-    topic = format_query(asked) if asked and (refused or tags) else normalise_text(typed.text)
-    text, quoted = replace_quoted_phrases(topic)
-    _, concepts, _ = _read_subject(text, quoted, vocabulary, fallback_texts=[topic])
+    strategy = read_strategy(typed.text).tree if is_strategy(typed.text) else None
+    stated = find_limits(strategy) if strategy else StrategyLimits()
+    if strategy:
+        concepts = list_main_terms(strategy) or [typed.text[:_LONGEST_TERM]]
+        topic = ", ".join(concepts)
+        typed.years.year_from, typed.years.year_to = stated.year_from, stated.year_to
+    else:
+        topic = format_query(asked) if asked and (refused or tags) else normalise_text(typed.text)
+        text, quoted = replace_quoted_phrases(topic)
+        _, concepts, _ = _read_subject(text, quoted, vocabulary, fallback_texts=[topic])
     return ParsedIntent(
         topic=topic,
         concepts=concepts,
         intent_type=IntentType.METHOD,
-        constraints=_make_limits(typed.years, typed.amount),
+        constraints=_make_limits(typed.years, typed.amount, parse_language(stated.language)),
         phrases=list(dict.fromkeys(term.text for term in wanted if len(term.words) > 1)),
         excluded=[term.text for part in refused for term in iterate_wanted_terms(part)],
         preferences=typed.preferences,
         typed_query=typed.text,
         notes=[
-            "The query was typed and is searched unchanged.",
-            *([f"{DROPPED_FIELDS} Dropped: {', '.join(dict.fromkeys(tags))}."] if tags else []),
+            _STRATEGY_NOTE if strategy else "The query was typed and is searched unchanged.",
             *_list_warnings(typed.text),
             *(f"“{request}” was read as a request." for request in typed.requests),
             *typed.amount.notes,
             *typed.years.notes,
             *map(describe_preference, typed.preferences),
+            *(f"{term} limits all sources." for term in stated.terms),
         ],
     )
 
@@ -165,8 +177,8 @@ def _make_limits(years: YearReading, amount: AmountReading, language: str | None
 
 
 def _list_warnings(query: str) -> list[str]:
-    """Return how parts of a typed query are read otherwise than written, without the fields."""
-    warnings = [one.message for one in check_boolean_query(query)[1] if one.severity == "warning" and not one.is_field]
+    """Return how parts of a typed query are read otherwise than written."""
+    warnings = [problem.message for problem in check_query_text(query) if problem.severity == "warning"]
     return list(dict.fromkeys(warnings))[:_MAX_WARNINGS]
 
 

@@ -43,6 +43,7 @@ from paper_search.query.filters import is_text_excluded
 from paper_search.query.ladder import MOST_LEARNED, compose_ladder
 from paper_search.query.observed_shares import describe_new_order, observe_shares
 from paper_search.query.rendering import normalise_query, parse_phrase
+from paper_search.strategies.translation import parse_any_query
 from paper_search.text import split_words
 from uraniborg.kernel.text import plural
 
@@ -207,7 +208,7 @@ def _plan_written_queries(
     written: Sequence[SearchQuery], given: QueryBuilderInput, feedback: FeedbackReading, latest: FeedbackReading
 ) -> _Draft:
     """Return the queries of a person, and new ones built on them as the feedback asks."""
-    nodes = [node for query in written if (node := parse_query(query.boolean_query))]
+    nodes = [node for query in written if (node := parse_any_query(query.boolean_query))]
     wanted = {make_term_key(text) for text in feedback.wanted}
     own = {make_term_key(term.text) for node in nodes for term in iterate_wanted_terms(node)}
     excluded: list[Node] = []
@@ -242,9 +243,10 @@ def _plan_written_queries(
 
 
 def _list_typed_queries(intent: ParsedIntent) -> list[SearchQuery]:
-    if not (tree := parse_query(intent.typed_query)):
+    if not parse_any_query(intent.typed_query):
         return []
-    keywords = list(dict.fromkeys(term.text for term in iterate_wanted_terms(tree)))
+    tree = parse_query(intent.typed_query)
+    keywords = list(dict.fromkeys(term.text for term in iterate_wanted_terms(tree))) if tree else []
     return [SearchQuery(keywords=keywords, boolean_query=intent.typed_query)]
 
 

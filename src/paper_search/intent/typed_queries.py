@@ -2,8 +2,9 @@
 
 A text is a query if it has the tag of a known field, an operator in capitals, or quotation marks without a sentence
 around them, or if it is a row of groups in brackets. A question, a sentence or a headline in capitals stays plain
-words, unless an operator joins brackets or quotation marks. Beside the query only limits of years, requests ("find")
-and preferences are read; every other character stays as it was typed.
+words, unless an operator joins brackets or quotation marks. Beside a query only limits of years, requests ("find")
+and preferences are read; every other character stays as it was typed. A strategy in the syntax of PubMed, and a long
+query, have nothing beside them.
 """
 
 import re
@@ -28,9 +29,12 @@ from paper_search.intent.words_beside_queries import (
 )
 from paper_search.intent.years import YearReading
 from paper_search.query.boolean_query import OPERATORS, QUERY_SIGNS
-from uraniborg.kernel.field_tags import find_field_tags
+from paper_search.strategies.reader import is_strategy
+from paper_search.strategies.tokens import MAX_STRATEGY_CHARS
+from uraniborg.kernel.field_tags import blank_tags, find_field_tags
 
-MAX_CHARACTERS: Final = 4_000
+MAX_QUERY_CHARS: Final = 2_000
+"""The most characters of a question; a query with operators or field tags may have more."""
 _UNSEARCHABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff]")
 _QUOTED: Final = re.compile(r'"[^"]*"')
 _OPEN_QUOTE: Final = re.compile(r'(?:^|(?<=[\s(-]))"(?=\w)')
@@ -86,9 +90,13 @@ class TypedQuery:
 
 def read_typed_query(text: str, today: date, vocabulary: Vocabulary | None = None) -> TypedQuery | None:
     """Return the query that a text is, or None for plain words. Never raises."""
+    if len(text) > MAX_STRATEGY_CHARS:
+        return None
     text = _UNSEARCHABLE.sub(" ", text)
     marked = text.translate(QUERY_SIGNS).replace(BREAK, " ")
-    if len(text) > MAX_CHARACTERS or not _has_syntax(marked):
+    if is_strategy(text) or (len(text) > MAX_QUERY_CHARS and _is_query(marked, marked, marked)):
+        return TypedQuery(text.strip(), text, YearReading(rest=text))
+    if len(text) > MAX_QUERY_CHARS or not _has_syntax(marked):
         return None
     masked = _mask_phrases_and_tags(marked)
     years, kept = read_and_cut_years(masked, today)
@@ -114,10 +122,7 @@ def _has_syntax(marked: str) -> bool:
 
 def _mask_phrases_and_tags(marked: str) -> str:
     masked = _QUOTED.sub(lambda quoted: MASK * len(quoted[0]), marked)
-    for tag in find_field_tags(marked):
-        if tag.makes_a_query:
-            masked = f"{masked[: tag.start]}{MASK * (tag.end - tag.start)}{masked[tag.end :]}"
-    return masked
+    return blank_tags(masked, [tag for tag in find_field_tags(marked) if tag.makes_a_query], MASK)
 
 
 def _is_query(marked: str, kept: str, with_request: str) -> bool:

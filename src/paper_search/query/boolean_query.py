@@ -1,6 +1,8 @@
-"""Boolean queries of a paper search; `uraniborg.kernel.boolean_query` has the parser, which shelves share."""
+"""Boolean queries of a paper search: plain ones as the kernel reads them, and strategies in the syntax of PubMed."""
 
 from paper_search.models import SearchQuery
+from paper_search.strategies.plain_words import simplify_strategy
+from paper_search.strategies.reader import is_strategy
 from uraniborg.kernel.boolean_query import (
     MAX_DEPTH,
     OPERATORS,
@@ -12,9 +14,9 @@ from uraniborg.kernel.boolean_query import (
     iterate_wanted_terms,
     join_all,
     join_any,
-    parse_query,
     split_query_words,
 )
+from uraniborg.kernel.boolean_query import parse_query as parse_plain_query
 
 __all__ = [
     "MAX_DEPTH",
@@ -31,6 +33,11 @@ __all__ = [
     "parse_search_query",
     "split_query_words",
 ]
+
+
+def parse_query(query: str) -> Node | None:
+    """Return the tree of a query in plain terms, or None if it asks for no words. Never raises."""
+    return simplify_strategy(query)[0] if is_strategy(query) else parse_plain_query(query)
 
 
 def parse_search_query(query: SearchQuery) -> Node | None:

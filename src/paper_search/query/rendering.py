@@ -1,7 +1,7 @@
 """Boolean queries as text: the form that people read, and helpers for the syntaxes of sources."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice, product
 from urllib.parse import quote_plus
 
@@ -18,7 +18,12 @@ from paper_search.query.boolean_query import (
     parse_query,
     parse_search_query,
 )
+from paper_search.strategies.reader import is_strategy, read_strategy
+from paper_search.strategies.terms import FieldTerm
+from paper_search.strategies.translation import render_for_pubmed
 
+_FEWEST_ALTERNATIVES = 3
+"""A query is cut within its conditions only if each keeps as many terms; otherwise its last conditions go."""
 _MISREAD = OPERATORS | {"ANDNOT", "TO", "NEAR", "ADJ"}
 _BARE = re.compile(r"[0-9A-Za-z\u00aa-\U0010ffff]+|[0-9A-Za-z\u00aa-\U0010ffff]{3,}\*")
 
@@ -30,7 +35,9 @@ def parse_phrase(text: str) -> Term | None:
 
 
 def quote_term_if_needed(term: Term) -> str:
-    """Return the term bare if no search engine can misread it, else in double quotes."""
+    """Return the term bare if no search engine can misread it, else in double quotes; a tagged term as written."""
+    if isinstance(term, FieldTerm):
+        return term.source_text
     if _BARE.fullmatch(term.text) and term.text not in _MISREAD:
         return term.text
     return f'"{term.text.replace("*", "")}"'
@@ -49,7 +56,9 @@ def format_query(node: Node) -> str:
 
 
 def normalise_query(query: str) -> str:
-    """Return a boolean query in the form of `format_query`; "" if it asks for nothing."""
+    """Return a boolean query in the form of `format_query`; "" if it asks for nothing. Field tags of PubMed stay."""
+    if is_strategy(query):
+        return render_for_pubmed(tree) if (tree := read_strategy(query).tree) else ""
     for _ in range(2):  # formatting drops wildcards that are too short, which can leave needless quotes
         tree = parse_query(query)
         query = format_query(tree) if tree else ""
@@ -125,13 +134,21 @@ def render_search_query_within_limit(
     return render_within_limit(parse_search_query(query), render, limit, measure)
 
 
+def render_own_syntax_within_limit(query: SearchQuery, render_strategy: Callable[[Node], str], limit: int) -> str:
+    """Return a query for a source with fields: a strategy by `render_strategy`, in brackets, cut as others are."""
+    if is_strategy(query.boolean_query):
+        tree = read_strategy(query.boolean_query).tree
+        return render_within_limit(tree, lambda node: f"({render_strategy(node)})", limit)
+    return render_search_query_within_limit(query, render_with_operators, limit)
+
+
 def render_within_limit(
     node: Node | None,
     render: Callable[[Node], str],
     limit: int,
     measure: Callable[[str], int] = count_address_bytes,
 ) -> str:
-    """Return the text that `render` makes of the query, or of as many of its first terms as `limit` allows.
+    """Return the text that `render` makes of the query, or of as many of its terms as `limit` allows.
 
     Exclusions are dropped before the first term. Returns "" if not even the first term fits, or for no query.
     """
@@ -140,7 +157,7 @@ def render_within_limit(
     if measure(whole := render(node)) <= limit:
         return whole
     best = render(_limit_terms(node, 1, keep_exclusions=False))
-    low, high = 0, sum(1 for _ in iterate_wanted_terms(node))
+    low, high = 0, _count_terms(node)
     while low < high:
         middle = (low + high + 1) // 2
         shorter = render(_limit_terms(node, middle))
@@ -154,14 +171,34 @@ def render_within_limit(
 def _limit_terms(node: Node, count: int, *, keep_exclusions: bool = True) -> Node:
     if isinstance(node, Term):
         return node
-    first: list[Node] = []
-    for part in node.parts:
-        size = sum(1 for _ in iterate_wanted_terms(part))
-        first.append(
-            part if size <= count and keep_exclusions else _limit_terms(part, count, keep_exclusions=keep_exclusions)
-        )
-        count -= size
-        if count <= 0:
-            break
+    sizes = [_count_terms(part) for part in node.parts]
+    is_shared = isinstance(node, AllOf) and count >= sum(min(size, _FEWEST_ALTERNATIVES) for size in sizes)
+    counts = _share_terms(sizes, count) if is_shared else _take_first_terms(sizes, count)
+    first = [
+        part if size <= wanted and keep_exclusions else _limit_terms(part, wanted, keep_exclusions=keep_exclusions)
+        for part, size, wanted in zip(node.parts, sizes, counts, strict=True)
+        if wanted
+    ]
     excluded = list(node.excluded) if isinstance(node, AllOf) and keep_exclusions else []
     return (join_any(first) if isinstance(node, AnyOf) else join_all(first, excluded)) or node
+
+
+def _count_terms(node: Node) -> int:
+    return sum(1 for _ in iterate_wanted_terms(node))
+
+
+def _take_first_terms(sizes: Sequence[int], count: int) -> list[int]:
+    counts: list[int] = []
+    for size in sizes:
+        counts.append(min(size, count))
+        count -= counts[-1]
+    return counts
+
+
+def _share_terms(sizes: Sequence[int], count: int) -> list[int]:
+    """Return how many terms each condition keeps: the small ones all, the large ones alike."""
+    counts = [0] * len(sizes)
+    for done, index in enumerate(sorted(range(len(sizes)), key=lambda index: sizes[index])):
+        counts[index] = min(sizes[index], count // (len(sizes) - done))
+        count -= counts[index]
+    return counts

@@ -8,7 +8,7 @@ from paper_search.models import SearchStrategy
 from paper_search.sessions.replies import build_queries_uri, clip_text, count_json_bytes
 
 _PAGE_BYTES: Final = 24_000
-_MAX_CHARS: Final = 5_000
+_MAX_CHARS: Final = 20_000
 
 
 class ListedQuery(BaseModel):

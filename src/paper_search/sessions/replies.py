@@ -27,6 +27,7 @@ from paper_search.sessions.reviewer_view import list_reviewed_papers
 from paper_search.sessions.state import SessionState, SessionSummary
 from paper_search.source_labels import get_source_label
 from paper_search.source_outcomes import count_fetched, describe_shortfall, get_stop_reason, has_failed
+from paper_search.sources.query_translation import list_source_changes
 from paper_search.unknown_years import count_unknown_years_kept, is_year_unknown_kept
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, ResultPayload, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry, describe_decision
@@ -37,6 +38,7 @@ REPLY_BYTES: Final = 25_000
 MAX_LISTED_PAPERS: Final = 20
 """The maximum number of papers that a checkpoint lists."""
 _PAYLOAD_BYTES: Final = 18_000
+_LISTED_FINDINGS: Final = 10
 """The maximum size of the payload of a checkpoint."""
 _NAMED_QUERIES: Final = 3
 """The number of queries that the question about a strategy names; it counts the others."""
@@ -367,11 +369,25 @@ def _build_strategy_payload(checkpoint: Checkpoint, payload: StrategyPayload, ma
         max_bytes -= max_bytes // 4
     intent = payload.intent.model_dump(mode="json", exclude_none=True)
     short_intent = _shorten_to_fit(intent, max_bytes // 4)
+    remarks = _build_query_remarks(payload)
+    max_bytes -= count_json_bytes(remarks)
     plan = _build_plan_fields(payload.strategy, max_bytes - count_json_bytes(short_intent) - _ADDRESS_BYTES)
     if not plan.get("shortened") and short_intent == intent:
-        return {"intent": intent, "strategy": plan, **so_far}
+        return {"intent": intent, "strategy": plan, **remarks, **so_far}
     marks = {"shortened": True, "all_queries": build_queries_uri(checkpoint.run_id)}
-    return {"intent": short_intent, "strategy": plan, **marks, **so_far}
+    return {"intent": short_intent, "strategy": plan, **marks, **remarks, **so_far}
+
+
+def _build_query_remarks(payload: StrategyPayload) -> dict[str, Any]:
+    """Return the first warnings about the queries, and what each source changes of a strategy, if there are any."""
+    findings = [finding.model_dump(mode="json", exclude_none=True) for finding in payload.findings]
+    changes = list_source_changes(payload.strategy)
+    more = {"findings_in_all": len(findings)} if len(findings) > _LISTED_FINDINGS else {}
+    listed = _shorten_value(findings[:_LISTED_FINDINGS], 300, _LISTED_FINDINGS)
+    return {
+        **({"findings": listed, **more} if findings else {}),
+        **({"changed_for_sources": changes} if changes else {}),
+    }
 
 
 def _build_plan_fields(strategy: SearchStrategy, max_bytes: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from paper_search.config import AppConfig
 from paper_search.models import ConceptBlock, ParsedIntent, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
 from paper_search.query.ladder import align_blocks_and_queries
 from paper_search.query.languages import parse_language
-from paper_search.query.query_check import QueryProblem, check_boolean_query
+from paper_search.query.rendering import normalise_query
 from paper_search.sessions.search_options import describe_available_sources
 from paper_search.sessions.state import PendingCheckpoint, SessionState
 from paper_search.sessions.store import SessionStore
@@ -18,6 +18,8 @@ from paper_search.sessions.strategy_problems import find_strategy_problems
 from paper_search.source_labels import format_source_labels
 from paper_search.sources.query_translation import translate_queries
 from paper_search.sources.registry import KNOWN, list_source_names
+from paper_search.strategies.findings import QueryProblem
+from paper_search.strategies.lint import check_query_text
 from paper_search.workflow.checkpoints import StrategyPayload
 
 ChangedPart = Literal["blocks", "queries"]
@@ -115,7 +117,7 @@ def _check_query(query: SearchQuery) -> tuple[str, list[QueryProblem]]:
     """Return the query as it is read, and its problems; a query of words alone has none."""
     if query.words.strip() and not query.boolean_query.strip():
         return "", []
-    return check_boolean_query(query.boolean_query)
+    return normalise_query(query.boolean_query), list(check_query_text(query.boolean_query))
 
 
 def _has_query_error(query: SearchQuery) -> bool:

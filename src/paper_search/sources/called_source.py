@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceKind
 from paper_search.query.rendering import render_plain_words
+from paper_search.query.selection import simplify_query
 from paper_search.sources.interfaces import Page, SearchSource, SourceResult
 from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery
 from paper_search.sources.run_report import RunCost, build_run_report
@@ -46,7 +47,8 @@ class _CalledSource:
         self.cost = RunCost()
 
     def prepare_query(self, query: SearchQuery) -> PreparedQuery:
-        """Return the query with its text: words for a ranking source, Boolean text as it is for others."""
+        """Return the query with its text: words for a ranking source, Boolean text in plain terms for others."""
+        query = simplify_query(query)
         text = render_plain_words(query) if self.kind == "ranked" else query.boolean_query
         return PreparedQuery(query, text, text or tuple(query.keywords))
 

@@ -8,7 +8,7 @@ from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_bibliographic_code
-from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
+from paper_search.query.rendering import render_own_syntax_within_limit
 from paper_search.sources.editorial_notice_readers import read_medline_notices
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
@@ -24,7 +24,9 @@ from paper_search.sources.record_fields import (
     read_papers,
 )
 from paper_search.sources.response_bodies import (
+    build_request_for_length,
     get_list_or_raise,
+    get_params,
     is_xml_or_html,
     limit_page_size,
     make_permanent_refusal_error,
@@ -36,12 +38,15 @@ from paper_search.sources.response_bodies import (
     split_batches,
     try_parse_json,
 )
+from paper_search.strategies.translation import render_for_europe_pmc
 from uraniborg.kernel.bibliography.identifiers import normalise_pmcid
 
 NAME = "europepmc"
 _URL = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
 _PAGE = 100
-_MAX_QUERY_BYTES = 3_000
+_POST_URL = "https://www.ebi.ac.uk/europepmc/webservices/rest/searchPOST"
+_MAX_QUERY_BYTES = 60_000
+_MAX_ADDRESS_BYTES = 3_000
 _TERMS = {"doi": 'DOI:"{}"', "pmid": "(EXT_ID:{} AND SRC:MED)", "pmcid": "PMCID:{}"}
 _TERMS_AT_ONCE = 25
 _LISTS = {
@@ -61,7 +66,7 @@ class EuropePmc:
     capabilities = frozenset({"year", "language", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search_query_within_limit(query, render_with_operators, _MAX_QUERY_BYTES)
+        search = render_own_syntax_within_limit(query, render_for_europe_pmc, _MAX_QUERY_BYTES)
         if not search:
             return []
         if has_year_limit(filters):
@@ -95,7 +100,7 @@ class EuropePmc:
         records = get_list_or_raise(NAME, get_object_or_empty(body["resultList"]), "result")
         papers = read_papers(list_json_objects(records), _read_paper)
         cursor = clean_text(body.get("nextCursorMark"))
-        fresh = cursor and cursor != dict(request.params).get("cursorMark")
+        fresh = cursor and cursor != get_params(request).get("cursorMark")
         more = records and fresh
         follow = (replace_params(request, cursorMark=cursor),) if more else ()
         return Page(papers, follow, parse_count(body.get("hitCount")), len(records))
@@ -112,7 +117,8 @@ definition: SourceDefinition = EuropePmc()
 
 def _build_search_request(query: str, size: int) -> Request:
     paging = (("resultType", "core"), ("format", "json"), ("pageSize", str(size)), ("cursorMark", "*"))
-    return Request(NAME, _URL, (("query", query), *paging))
+    params = (("query", query), *paging)
+    return build_request_for_length(NAME, _URL, params, most_bytes=_MAX_ADDRESS_BYTES, post_url=_POST_URL)
 
 
 def _convert_xml_to_dict(element: Element, depth: int = 8) -> dict[str, Any]:

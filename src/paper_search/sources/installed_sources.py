@@ -26,6 +26,7 @@ from paper_search.errors import NonRetryableError
 from paper_search.identifier_queries import Identifier, make_lookup_query
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceKind
 from paper_search.query.rendering import render_plain_words
+from paper_search.query.selection import simplify_query
 from paper_search.sources.interfaces import Page, Request, Response
 from paper_search.sources.response_bodies import replace_params
 from paper_search.sources.source_replies import read_source_reply
@@ -112,7 +113,7 @@ class InstalledDefinition:
 
     def _build_call(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         wanted = filters.model_copy(update={"max_results": limit})
-        strategy = SearchStrategy(queries=[query], sources=[self.name], filters=wanted)
+        strategy = SearchStrategy(queries=[simplify_query(query)], sources=[self.name], filters=wanted)
         return [Request(self.name, f"{SCHEME}{self.name}", (("strategy", strategy.model_dump_json()),))]
 
     def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:

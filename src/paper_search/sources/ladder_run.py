@@ -21,6 +21,7 @@ from paper_search.query.selection import select_queries
 from paper_search.review_models import ExclusionReason
 from paper_search.sources.distinct_count import DistinctCount
 from paper_search.sources.interfaces import Page
+from paper_search.strategies.translation import describe_source_changes
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.text import plural
 
@@ -115,7 +116,8 @@ class LadderRun:
                 prepared = self._source.prepare_query(query)
             except Exception:  # raised again when the query is run
                 prepared = PreparedQuery(query, query.boolean_query, query.boolean_query)
-            report = QueryReport(text=prepared.text, rung=query.rung, stopped=StopReason.NOT_RUN)
+            changes = describe_source_changes(self._source.name, self._source.kind, query.boolean_query)
+            report = QueryReport(text=prepared.text, rung=query.rung, stopped=StopReason.NOT_RUN, changes=changes)
             self.queries.append(report)
             if prepared.key in distinct:
                 report.reason = "An earlier query gives the source the same text."

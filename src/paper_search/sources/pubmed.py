@@ -7,7 +7,7 @@ from paper_search.identifier_queries import Identifier
 from paper_search.models import SearchConstraints, SearchQuery, SourceKind
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_english_name
-from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
+from paper_search.query.rendering import render_own_syntax_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.medline_xml import read_medline_papers
 from paper_search.sources.record_fields import (
@@ -19,6 +19,8 @@ from paper_search.sources.record_fields import (
     parse_count,
 )
 from paper_search.sources.response_bodies import (
+    build_request_for_length,
+    get_params,
     is_xml_or_html,
     limit_page_size,
     make_refusal_error_from_json,
@@ -30,6 +32,7 @@ from paper_search.sources.response_bodies import (
     select_values_of_scheme,
     split_batches,
 )
+from paper_search.strategies.translation import render_for_pubmed
 from uraniborg.kernel.bibliography.identifiers import normalise_pmid
 
 NAME = "pubmed"
@@ -39,7 +42,8 @@ _MOST_IDS = 9_999
 _BATCH = 100
 _TERMS_AT_ONCE = 25
 _FIELDS = {"doi": "doi", "pmcid": "pmcid"}
-_MAX_QUERY_BYTES = 3_000
+_MAX_QUERY_BYTES = 60_000
+_MAX_ADDRESS_BYTES = 3_000
 _ROOTS = (
     *("PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle", "pmc-articleset", "article"),
     *("eSearchResult", "eFetchResult", "eInfoResult", "eLinkResult", "eSpellResult", "ePostResult", "eSummaryResult"),
@@ -55,7 +59,7 @@ class PubMed:
     capabilities = frozenset({"year", "language", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        term = render_search_query_within_limit(query, render_with_operators, _MAX_QUERY_BYTES)
+        term = render_own_syntax_within_limit(query, render_for_pubmed, _MAX_QUERY_BYTES)
         if not term:
             return []
         if has_year_limit(filters):
@@ -115,17 +119,19 @@ def _read_xml_page(request: Request, response: Response) -> Page:
 
 def _make_page_of_further_requests(request: Request, ids: list[object], found: int | None) -> Page:
     """Return a page that leads to the records, and then to the next ids, up to the number that PubMed gives out."""
-    start = (parse_count(dict(request.params).get("retstart")) or 0) + len(ids)
+    params = get_params(request)
+    start = (parse_count(params.get("retstart")) or 0) + len(ids)
     follow = _build_fetch_requests([pmid for item in ids if (pmid := normalise_pmid(clean_text(item)))])
     if ids and start < min(found or 0, _MOST_IDS):
-        size = min(parse_count(dict(request.params).get("retmax")) or _BATCH, _MOST_IDS - start)
+        size = min(parse_count(params.get("retmax")) or _BATCH, _MOST_IDS - start)
         follow.append(replace_params(request, retmax=size, retstart=start))
     return Page([], tuple(follow), found)
 
 
 def _build_search_request(term: str, size: int) -> Request:
     rest = (("retmode", "json"), ("retmax", str(size)), ("retstart", "0"), ("sort", "relevance"))
-    return Request(NAME, _SEARCH, (("db", "pubmed"), ("term", term), *rest))
+    params = (("db", "pubmed"), ("term", term), *rest)
+    return build_request_for_length(NAME, _SEARCH, params, most_bytes=_MAX_ADDRESS_BYTES)
 
 
 def _build_fetch_requests(pmids: Sequence[str]) -> list[Request]:

@@ -6,14 +6,16 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from paper_search.identifier_queries import read_identifiers
-from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery
-from paper_search.query.boolean_query import AllOf, Node, iterate_wanted_terms, parse_search_query
+from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.query.boolean_query import AllOf, iterate_wanted_terms, parse_search_query
 from paper_search.query.filters import has_year_limit
 from paper_search.query.selection import is_query_received, select_queries
 from paper_search.source_labels import get_source_label
 from paper_search.sources.interfaces import SourceDefinition
 from paper_search.sources.registry import KNOWN, load_known_or_installed_definition
 from paper_search.sources.request_texts import build_first_requests, explain_missing_requests, find_query_text
+from paper_search.strategies.reader import is_strategy
+from paper_search.strategies.translation import describe_source_changes
 from uraniborg.kernel.logging import get_logger, redact
 from uraniborg.kernel.words import fold_text
 
@@ -44,6 +46,20 @@ def translate_queries(
     """Return for each query its translations for all sources, as fields of a QueryTranslation."""
     columns = [_translate_for_source(name, queries, filters) for name in names]
     return [[column[index].model_dump() for column in columns] for index in range(len(queries))]
+
+
+def list_source_changes(strategy: SearchStrategy) -> dict[str, list[str]]:
+    """Return what sources change or lose of the strategies among the queries, by the names of sources that do alike."""
+    texts = [query.boolean_query for query in strategy.queries if is_strategy(query.boolean_query)]
+    names: dict[tuple[str, ...], list[str]] = {}
+    for name in strategy.sources if texts else ():
+        try:
+            kind = load_known_or_installed_definition(name).kind
+        except Exception:  # a source of the caller, which is an object in this process
+            kind = None
+        changes = dict.fromkeys(change for text in texts for change in describe_source_changes(name, kind, text))
+        names.setdefault(tuple(changes), []).append(name)
+    return {", ".join(alike): list(changes) for changes, alike in names.items() if changes}
 
 
 def _translate_for_source(
@@ -77,7 +93,7 @@ def _translate_query(definition: SourceDefinition, query: SearchQuery, filters: 
     if not requests:
         return _make_translation(name, is_received=False, problem=explain_missing_requests(query))
     text = find_query_text(query, requests)
-    notes = _list_notes(definition, parse_search_query(query), filters, text)
+    notes = _list_notes(definition, query, filters, text)
     address = redact(requests[0].address)[:_MOST_ADDRESS_CHARS]
     return _make_translation(name, text=text, address=address, notes=notes)
 
@@ -91,10 +107,11 @@ def _explain_failure(name: str) -> QueryTranslation:
     return _make_translation(name, is_received=False, problem=problem)
 
 
-def _list_notes(definition: SourceDefinition, node: Node | None, filters: SearchConstraints, text: str) -> list[str]:
+def _list_notes(definition: SourceDefinition, query: SearchQuery, filters: SearchConstraints, text: str) -> list[str]:
     """Return what the source does not do itself, and whether the query was cut to its limit."""
     notes = [remark] if (remark := getattr(definition, "remark", "")) else []
-    can = definition.capabilities
+    notes += describe_source_changes(definition.name, definition.kind, query.boolean_query)
+    can, node = definition.capabilities, parse_search_query(query)
     if has_year_limit(filters) and "year" not in can:
         notes.append("Years are checked after the papers arrive.")
     elif has_year_limit(filters) and definition.name in KNOWN:  # an installed source says in its remark what it does

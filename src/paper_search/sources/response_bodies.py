@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
+from urllib.parse import urlencode
 from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers import expat
 
@@ -116,10 +117,28 @@ def split_batches(values: Sequence[str], size: int) -> list[Sequence[str]]:
 
 
 def replace_params(request: Request, **params: object) -> Request:
-    """Return the request with these parameters replaced. Underscores in their names stand for hyphens."""
+    """Return the request with these parameters replaced, those of a POST in its form.
+
+    Underscores in their names stand for hyphens.
+    """
     new = {name.replace("_", "-"): str(value) for name, value in params.items()}
-    unchanged = tuple((name, value) for name, value in request.params if name not in new)
-    return replace(request, params=(*unchanged, *new.items()))
+    part = "form" if request.form else "params"
+    unchanged = tuple((name, value) for name, value in getattr(request, part) if name not in new)
+    return replace(request, **{part: (*unchanged, *new.items())})
+
+
+def get_params(request: Request) -> dict[str, str]:
+    """Return the parameters of a request, those of a POST with its form."""
+    return dict([*request.params, *request.form])
+
+
+def build_request_for_length(
+    source: str, url: str, params: tuple[tuple[str, str], ...], *, most_bytes: int, post_url: str | None = None
+) -> Request:
+    """Return a GET, or a POST to `post_url` if the parameters are too long for an address."""
+    if len(urlencode(params)) <= most_bytes:
+        return Request(source, url, params)
+    return Request(source, post_url or url, form=params)
 
 
 def get_list_or_raise(source: str, body: Mapping[str, Any], key: str) -> list[Any]:

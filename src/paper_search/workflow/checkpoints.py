@@ -25,6 +25,19 @@ class DecisionAction(StrEnum):
     REJECT = "reject"
 
 
+class QueryFinding(BaseModel):
+    """A warning about a query of a strategy, with its position and, if there is one, an edit that corrects it."""
+
+    query: int
+    """The index of the query, from 0."""
+    severity: str
+    start: int
+    end: int
+    message: str
+    hint: str
+    correction: dict[str, int | str] | None = None
+
+
 class StrategyPayload(BaseModel):
     """The proposed strategy, the intent that it follows from, and the papers of earlier rounds."""
 
@@ -32,6 +45,8 @@ class StrategyPayload(BaseModel):
     strategy: SearchStrategy
     collection: PaperCollection | None = None
     """None in the first round, and in checkpoints of versions that did not store the papers."""
+    findings: list[QueryFinding] = Field(default_factory=list[QueryFinding])
+    """Warnings about queries that a person wrote; they do not stop the search."""
 
 
 class ResultPayload(BaseModel):

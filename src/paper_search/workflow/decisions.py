@@ -18,7 +18,7 @@ from paper_search.errors import InvalidDecision, make_paper_id_hint
 from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchStrategy, UserFeedback
 from paper_search.query.ladder import align_blocks_and_queries
-from paper_search.query.query_check import describe_query_errors, list_query_errors
+from paper_search.strategies.lint import describe_query_errors, list_query_errors
 from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,

@@ -2,6 +2,7 @@
 
 from paper_search.models import ParsedIntent, SearchStrategy
 from paper_search.query.boolean_query import iterate_wanted_terms, parse_query
+from paper_search.strategies.reader import is_strategy
 from paper_search.text import extract_terms
 from paper_search.workflow.strategy_origins import get_query_text, select_person_queries
 
@@ -30,8 +31,8 @@ def derive_scoring_intent(intent: ParsedIntent, strategy: SearchStrategy) -> Par
 
 
 def _list_terms_set_by_person(strategy: SearchStrategy) -> list[str]:
-    """Return the terms of the plan if a person set its queries or blocks, otherwise []."""
-    if select_person_queries(strategy):
+    """Return the terms of the plan if a person set its queries or blocks, or pasted a strategy, otherwise []."""
+    if select_person_queries(strategy) or any(is_strategy(query.boolean_query) for query in strategy.queries):
         nodes = [parse_query(get_query_text(query)) for query in strategy.queries]
         return list(dict.fromkeys(term.text for node in nodes if node for term in iterate_wanted_terms(node)))
     if any(origin.part == "blocks" and origin.by_person for origin in strategy.origins):

@@ -37,6 +37,7 @@ from paper_search.workflow.checkpoints import (
 from paper_search.workflow.decisions import CheckedDecision, JournalledDecisions
 from paper_search.workflow.duplicate_corrections import DuplicateCorrections
 from paper_search.workflow.paper_pool import find_record_positions
+from paper_search.workflow.query_findings import list_query_findings
 from paper_search.workflow.round_log import (
     add_inclusion_counts,
     build_round_log,
@@ -161,7 +162,8 @@ class SearchRun:
         earlier = await self._call_in_thread_if_large(self._build_collection, latest, self._round) if latest else None
         notes = dict.fromkeys([*self._options.notes, *list_true_notes(intent, proposed)])
         shown = intent.model_copy(update={"notes": list(notes)})
-        payload = StrategyPayload(intent=shown, strategy=proposed, collection=earlier)
+        findings = list_query_findings(proposed)
+        payload = StrategyPayload(intent=shown, strategy=proposed, collection=earlier, findings=findings)
         _, decision = await self._ask_person(self._dialog, CheckpointKind.STRATEGY_CONFIRMATION, payload)
         strategy = decision.strategy
         if strategy is None:

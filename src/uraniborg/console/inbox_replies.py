@@ -43,6 +43,11 @@ class StrategyPayload(Reply):
     shortened: bool = False
     """Whether texts and lists were cut. `GET /api/searches/{session_id}` has more."""
 
+    findings: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
+    """The first warnings about queries that a person wrote."""
+    findings_in_all: int | None = None
+    changed_for_sources: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+    """What sources change or lose of a strategy in the syntax of PubMed, by the names of sources that do alike."""
     source_labels: dict[str, str]
     """The names of sources as people know them."""
 

@@ -141,6 +141,8 @@ class QueryReportReply(Reply):
     """Fetched records that no earlier query of this source had returned."""
     stopped: StopReasonName
     reason: str | None = None
+    changes: list[str] = Field(default_factory=list[str])
+    """What of a strategy the source changed or lost."""
 
 
 class SourceReportReply(NamedSource):

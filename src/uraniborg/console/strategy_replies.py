@@ -6,6 +6,14 @@ from uraniborg.console.replies import Reply
 from uraniborg.console.search_replies import NamedSource, SourceReportReply
 
 
+class CorrectionReply(Reply):
+    """An edit of a query: the text in place of the characters from `start` to before `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
 class QueryProblemReply(Reply):
     """A problem of a query; positions count characters of the text as it was sent."""
 
@@ -14,6 +22,8 @@ class QueryProblemReply(Reply):
     end: int
     message: str
     hint: str
+    correction: CorrectionReply | None
+    """Null if only a person can choose."""
 
 
 class Translation(Reply):
@@ -166,3 +176,20 @@ class StrategyCheck(Reply):
     """The two-letter code of the language of the strategy."""
     changes: list[StrategyChange]
     edits: list[StrategyChange]
+
+
+class PlanCopy(Reply):
+    """The plan as one query in the syntax of a database."""
+
+    platform: str
+    label: str
+    text: str
+    """Empty if nothing of the plan can be expressed."""
+    changes: list[str]
+    """What was changed or lost, in sentences."""
+
+
+class PlanCopies(Reply):
+    """The plan in the syntax of each database."""
+
+    copies: list[PlanCopy]

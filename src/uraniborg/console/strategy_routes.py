@@ -7,10 +7,16 @@ from fastapi import Body, FastAPI
 
 from paper_search.config import AppConfig, load_config
 from paper_search.sessions import SessionManager
+from paper_search.sessions.plan_copies import list_plan_copies
 from paper_search.sessions.state import SessionState
-from paper_search.sessions.strategy_view import ChangedPart, build_strategy_view, check_edited_strategy
+from paper_search.sessions.strategy_view import (
+    ChangedPart,
+    build_strategy_view,
+    check_edited_strategy,
+    read_strategy,
+)
 from uraniborg.console.route_parameters import SessionId
-from uraniborg.console.strategy_replies import StrategyCheck, StrategyReply
+from uraniborg.console.strategy_replies import PlanCopies, StrategyCheck, StrategyReply
 
 
 def add_strategy_routes(api: FastAPI, manager: SessionManager) -> None:
@@ -26,6 +32,19 @@ def add_strategy_routes(api: FastAPI, manager: SessionManager) -> None:
         """Return the strategy that waits for a decision, or the one used last, as the sources receive it."""
         state = await manager.peek_state(session_id)
         return await asyncio.to_thread(lambda: build_strategy_view(manager.store, state, _load_own_config(state)))
+
+    @api.get(
+        "/api/searches/{session_id}/strategy/copies",
+        tags=["searches"],
+        summary="Return the plan for other databases",
+        response_model=PlanCopies,
+    )
+    async def list_strategy_copies(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Return the plan as one query for PubMed, Ovid, Web of Science, Scopus, Embase and the Cochrane Library."""
+        state = await manager.peek_state(session_id)
+        found = await asyncio.to_thread(read_strategy, manager.store, state)
+        copies = await asyncio.to_thread(list_plan_copies, found[0]) if found else []
+        return {"copies": [copy.model_dump() for copy in copies]}
 
     @api.post(
         "/api/searches/{session_id}/strategy/check",

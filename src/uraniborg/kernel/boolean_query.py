@@ -6,7 +6,7 @@ exclusion alone: an exclusion without a wanted part (`NOT a`, `a OR NOT b`) is d
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 from unicodedata import normalize
@@ -15,6 +15,8 @@ from uraniborg.kernel.field_tags import blank_known_tags
 
 MAX_DEPTH = 30
 """Brackets that are nested deeper are ignored."""
+MAX_TURNS = 100
+"""Changes between AND and OR from left to right, without brackets; what follows more of them is ignored."""
 OPERATORS = {"AND", "OR", "NOT"}
 _TOKEN = re.compile(r'"(?P<phrase>[^"]*)"|(?P<paren>[()])|(?P<word>[^\s()"]+)|"')
 QUERY_SIGNS = {**dict.fromkeys(map(ord, "“”„‟«»＂″"), '"'), ord("（"): "(", ord("）"): ")"}
@@ -62,17 +64,30 @@ def parse_query(query: str) -> Node | None:
     Open brackets and quotes are closed at the end; stray brackets, quotes and operators are skipped.
     Paper searches list such errors of people before they run a query.
     """
-    found = _Parser(_split_tokens(query)).parse_alternatives()
-    return found if found and not _has_only_exclusions(found) else None
+    return parse_tokens(_split_tokens(query))
 
 
 @dataclass(frozen=True, slots=True)
-class _Operator:
+class Operator:
+    """`AND`, `OR`, `NOT` or a bracket of a query."""
+
     sign: str
 
 
-def _split_tokens(query: str) -> list[Term | _Operator]:
-    tokens: list[Term | _Operator] = []
+Token: TypeAlias = Node | Operator
+
+
+def parse_tokens(tokens: Sequence[Token], *, left_to_right: bool = False) -> Node | None:
+    """Return the tree of a query in pieces, or None if it asks for nothing. Never raises.
+
+    AND binds tighter than OR, except with `left_to_right`: then operators apply in the order in which they stand.
+    """
+    found = _Parser(tokens, left_to_right).parse_group()
+    return found if found and not _has_only_exclusions(found) else None
+
+
+def _split_tokens(query: str) -> list[Token]:
+    tokens: list[Token] = []
     depth = 0
     text = blank_known_tags(_NOISE.sub(" ", normalize("NFC", query).translate(QUERY_SIGNS)))
     for match in _TOKEN.finditer(text):
@@ -81,11 +96,11 @@ def _split_tokens(query: str) -> list[Term | _Operator]:
             if depth < 0:
                 depth = 0
             elif depth < MAX_DEPTH or (paren == "(" and depth == MAX_DEPTH):
-                tokens.append(_Operator(paren))
+                tokens.append(Operator(paren))
         elif (word := match["word"]) in OPERATORS:
-            tokens.append(_Operator(word))
+            tokens.append(Operator(word))
         elif word and _is_minus_sign(match):
-            tokens += [_Operator("NOT"), *(Term(words) for words in [split_query_words(word)] if words)]
+            tokens += [Operator("NOT"), *(Term(words) for words in [split_query_words(word)] if words)]
         elif words := split_query_words(match["phrase"] or word or ""):
             tokens.append(Term(words))
     return tokens
@@ -106,18 +121,46 @@ def split_query_words(text: str) -> tuple[str, ...]:
 
 
 class _Parser:
-    def __init__(self, tokens: list[Term | _Operator]) -> None:
+    def __init__(self, tokens: Sequence[Token], left_to_right: bool) -> None:
         self._tokens = tokens
+        self._left_to_right = left_to_right
         self._position = 0
+        self._turns = 0
 
-    def parse_alternatives(self) -> Node | None:
+    def parse_group(self) -> Node | None:
+        return self._parse_left_to_right() if self._left_to_right else self._parse_alternatives()
+
+    def _parse_left_to_right(self) -> Node | None:
+        found: Node | None = None
+        run: list[tuple[Node, bool]] = []
+        sign, before, negative = "AND", "AND", False
+        while self._position < len(self._tokens) and not self._is_next(")"):
+            if self._is_next("AND", "OR"):
+                sign = "OR" if self._is_next("OR") else "AND"
+                self._position += 1
+            elif self._skip_if_next("NOT"):
+                negative = not negative
+            elif (node := self._parse_operand()) is not None:
+                if sign != before and run:
+                    found, run = _join_run(found, before, run), []
+                    self._turns += 1
+                if self._turns <= MAX_TURNS:
+                    run.append((node, negative))
+                    before = sign
+                sign, negative = "AND", False
+            else:
+                sign, negative = "AND", False
+        self._skip_if_next(")")
+        return _join_run(found, before, run)
+
+    def _parse_alternatives(self) -> Node | None:
         found: list[Node] = []
         while True:
             if node := self._parse_conjunction():
                 found.append(node)
-            if not self._skip_operator_if_next("OR"):
+            if not self._skip_if_next("OR"):
                 break
-        self._skip_operator_if_next(")")
+        self._skip_if_next(")")
         return join_any(found)
 
     def _parse_conjunction(self) -> Node | None:
@@ -125,11 +168,11 @@ class _Parser:
         excluded: list[Node] = []
         negative = False
         while self._position < len(self._tokens):
-            if self._is_next_operator("OR", ")"):
+            if self._is_next("OR", ")"):
                 break
-            if self._skip_operator_if_next("AND"):
+            if self._skip_if_next("AND"):
                 continue
-            if self._skip_operator_if_next("NOT"):
+            if self._skip_if_next("NOT"):
                 negative = not negative
                 continue
             if node := self._parse_operand():
@@ -140,16 +183,28 @@ class _Parser:
     def _parse_operand(self) -> Node | None:
         token = self._tokens[self._position]
         self._position += 1
-        return token if isinstance(token, Term) else self.parse_alternatives()
+        return self.parse_group() if isinstance(token, Operator) else token
 
-    def _is_next_operator(self, *signs: str) -> bool:
+    def _is_next(self, *signs: str) -> bool:
         token = self._tokens[self._position] if self._position < len(self._tokens) else None
-        return isinstance(token, _Operator) and token.sign in signs
+        return isinstance(token, Operator) and token.sign in signs
 
-    def _skip_operator_if_next(self, sign: str) -> bool:
-        taken = self._is_next_operator(sign)
+    def _skip_if_next(self, sign: str) -> bool:
+        taken = self._is_next(sign)
         self._position += taken
         return taken
+
+
+def _join_run(found: Node | None, sign: str, run: list[tuple[Node, bool]]) -> Node | None:
+    """Return what stands left of a run of operands, joined with the run by its operator."""
+    operands = [(found, False), *run] if found is not None else run
+    if sign == "OR":
+        return join_any(AllOf((), (node,)) if negative else node for node, negative in operands)
+    wanted: list[Node] = []
+    excluded: list[Node] = []
+    for node, negative in operands:
+        _add_operand(node, negative, wanted, excluded)
+    return _build_conjunction(wanted, excluded)
 
 
 def _has_only_exclusions(node: Node) -> bool:

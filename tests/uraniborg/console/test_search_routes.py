@@ -156,6 +156,27 @@ async def test_a_strategy_shows_each_query_in_the_syntax_of_each_source(api: htt
     assert keys["openalex"]["key_variable"] == "OPENALEX_API_KEY"
 
 
+async def test_a_plan_has_a_copy_for_each_database(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api, query='"Planets"[Mesh] or atmospher*[tiab]')
+    copies = (await get(api, f"/api/searches/{session_id}/strategy/copies"))["copies"]
+    texts = {copy["platform"]: copy["text"] for copy in copies}
+    assert texts["pubmed"] == '"Planets"[Mesh] OR atmospher*[tiab]'
+    assert texts["ovid"] == "exp Planets/ or atmospher*.ti,ab,kf."
+    assert [copy["label"] for copy in copies][-1] == "Cochrane Library (CENTRAL)"
+    assert any("Emtree" in change for change in copies[4]["changes"])
+
+
+async def test_a_pasted_strategy_says_what_is_wrong_and_what_each_source_changes(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api, query='"Planets"[Mesh] or atmospher*[tiab]')
+    (query,) = (await get(api, f"/api/searches/{session_id}/strategy"))["queries"]
+    (problem,) = query["problems"]
+    assert problem["correction"] == {"start": 16, "end": 18, "text": "OR"}
+    notes = {one["source"]: " ".join(one["notes"]) for one in query["translations"]}
+    assert "MeSH headings are searched as keywords" in notes["europepmc"]
+    assert "MeSH headings are searched as words" in notes["openalex"]
+    assert "MeSH" not in notes["pubmed"]
+
+
 async def test_an_edited_query_is_checked_with_positions_and_nothing_is_stored(api: httpx.AsyncClient) -> None:
     session_id = await start_search(api)
     path = f"/api/searches/{session_id}/strategy"

@@ -46,7 +46,16 @@ export function QueryFields(props: Props) {
       )}
       <div id={`${id}-problems`} aria-live="polite">
         {problem && <p class="problem">{problem}</p>}
-        {view && <QueryProblems query={view} />}
+        {view && (
+          <QueryProblems
+            query={view}
+            onCorrect={
+              props.isReadOnly || view.boolean_query !== query.boolean_query
+                ? undefined
+                : (boolean_query) => props.onChange(rewriteQuery(query, { boolean_query }))
+            }
+          />
+        )}
       </div>
       {props.hasWords && fields.current.hasWords && (
         <TextArea
@@ -79,16 +88,21 @@ function TextArea(props: {
       <textarea
         id={props.id}
         class="mono"
-        rows={Math.min(8, Math.max(1, Math.ceil(props.text.length / CHARS_A_LINE)))}
+        rows={Math.min(12, countLines(props.text))}
         value={props.text}
         readOnly={props.isReadOnly}
         spellcheck={false}
         autoComplete="off"
-        maxLength={8_000}
+        maxLength={20_000}
         aria-invalid={props.isInvalid ? "true" : undefined}
         aria-describedby={props.describedBy}
         onInput={(event) => props.onInput(event.currentTarget.value)}
       />
     </>
   );
+}
+
+/** Return the number of lines that a text takes, each of its own lines wrapped. */
+function countLines(text: string): number {
+  return text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / CHARS_A_LINE)), 0);
 }

@@ -85,7 +85,7 @@ function StartForm({ options, isTrial, onTrial, onClose }: FormProps) {
         }}
         placeholder={options.example}
         lines={3}
-        maxLength={2_000}
+        maxLength={20_000}
         autoFocus
       />
       <details class="more">

@@ -12,6 +12,7 @@ import { useKeys } from "../../keys.ts";
 import { type Resource, useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
 import { ConceptCard } from "./concept_card.tsx";
+import { CopyPlanDialog } from "./copy_plan_dialog.tsx";
 import { useLiveCheck } from "./live_check.ts";
 import { type ExpectOwnDecision, useOtherDecider } from "./other_decider.ts";
 import { useSteadyFocus } from "./steady_focus.ts";
@@ -21,6 +22,7 @@ import { type Plan, StrategyView } from "./strategy_view.tsx";
 import { UnsentPlan } from "./unsent_plan.tsx";
 
 const texts = strings.strategy;
+const MOST_TITLE_CHARS = 300;
 
 /** Return the number of the round that the plan is for, from 1. `round` counts the rounds that have ended. */
 export function getPlanRound(reply: Pick<StrategyReply, "phase" | "round">): number {
@@ -82,6 +84,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
   const hint = useDraft(`reject.${reply.checkpoint_id ?? reply.session_id}`);
   const edit = parseEdit(draft.text.value);
   const [isRejecting, setRejecting] = useState(Boolean(hint.text.value));
+  const [isCopying, setCopying] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
   const readEdit = () => parseEdit(draft.text.peek()) ?? startEdit(reply);
@@ -219,9 +222,15 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
           )}
           {reply.offline && `, ${strings.searches.offline}`}
         </span>
+        {!edit && (
+          <Button kind="quiet" icon="copy" onClick={() => setCopying(true)}>
+            {strings.planCopy.open}
+          </Button>
+        )}
       </div>
+      {isCopying && <CopyPlanDialog sessionId={reply.session_id} onClose={() => setCopying(false)} />}
       <h1 class="detail-title" dir="auto">
-        {reply.question}
+        {clipTitle(reply.question)}
       </h1>
       <p class="quiet">{canDecide ? texts.lead : texts.used}</p>
       <div ref={content} class="search-plan">
@@ -252,4 +261,10 @@ function describeCheck(edit: StrategyEdit, check: StrategyCheck | undefined, isC
   if (!check || check.is_valid) return isChecking ? texts.checking : "";
   const others = check.problems.filter((problem) => !hasField(problem.path));
   return others.map(({ message, hint }) => `${message} ${hint ?? ""}`.trim()).join(" ") || texts.fixFirst;
+}
+
+/** Return a question as a title; a strategy of many lines is below in full. */
+function clipTitle(question: string): string {
+  const characters = [...question];
+  return characters.length <= MOST_TITLE_CHARS ? question : `${characters.slice(0, MOST_TITLE_CHARS).join("")}…`;
 }

@@ -6,7 +6,7 @@ import type {
   StrategyReply,
   StrategySource,
 } from "../../api_types.ts";
-import { Dot, Tag } from "../../components/controls.tsx";
+import { Button, Dot, Tag } from "../../components/controls.tsx";
 import { Card, Table } from "../../components/layout.tsx";
 import { strings } from "../../strings.ts";
 import { ConceptCard } from "./concept_card.tsx";
@@ -30,6 +30,7 @@ export type Plan = Pick<StrategyReply, "queries" | "inherited" | "changes" | "ha
 };
 
 type Query = SearchStrategy["queries"][number];
+type QueryProblem = QueryView["problems"][number];
 
 /** The parts of a strategy that a decision can replace; a query may be its text alone. */
 export interface DecidedEdit {
@@ -227,26 +228,68 @@ export function quoteWords(query: string, start: number, end: number): string {
   return cut < rest.length ? `${words} …` : words;
 }
 
-/** The problems of a query, each with the words at which it is. */
-export function QueryProblems({ query }: { query: QueryView }) {
-  if (!query.problems.length) return null;
-  return (
+const FIRST_PROBLEMS = 6;
+
+/** Return the query with one edit; positions count characters, not UTF-16 units. */
+export function applyCorrection(query: string, edit: { start: number; end: number; text: string }): string {
+  const characters = [...query];
+  return [...characters.slice(0, edit.start), edit.text, ...characters.slice(edit.end)].join("");
+}
+
+/** The problems of a query, errors first, each with the words at which it is and a button that corrects it. */
+export function QueryProblems(props: { query: QueryView; onCorrect?: ((query: string) => void) | undefined }) {
+  const { query, onCorrect } = props;
+  const isError = (problem: QueryProblem) => problem.severity === "error";
+  const problems = [...query.problems.filter(isError), ...query.problems.filter((one) => !isError(one))];
+  if (!problems.length) return null;
+  const list = (listed: readonly QueryProblem[]) => (
     <ul class="query-problems">
-      {query.problems.map((problem, index) => {
-        const words = quoteWords(query.boolean_query, problem.start, problem.end);
-        return (
-          <li key={index} class={problem.severity === "error" ? "problem" : "hint"}>
-            <strong>{texts.severity[problem.severity]}</strong>{" "}
-            {words && (
-              <>
-                {texts.at} <code dir="auto">{words}</code>{" "}
-              </>
-            )}
-            {problem.message} {problem.hint}
-          </li>
-        );
-      })}
+      {listed.map((problem, index) => (
+        <ProblemLine key={index} {...{ query, problem, onCorrect }} />
+      ))}
     </ul>
+  );
+  const rest = problems.slice(FIRST_PROBLEMS);
+  return (
+    <>
+      {list(problems.slice(0, FIRST_PROBLEMS))}
+      {rest.length > 0 && (
+        <details class="more">
+          <summary>{texts.moreProblems(rest.length)}</summary>
+          {list(rest)}
+        </details>
+      )}
+    </>
+  );
+}
+
+function ProblemLine(props: {
+  query: QueryView;
+  problem: QueryProblem;
+  onCorrect?: ((query: string) => void) | undefined;
+}) {
+  const { query, problem, onCorrect } = props;
+  const words = quoteWords(query.boolean_query, problem.start, problem.end);
+  const edit = problem.correction;
+  return (
+    <li class={problem.severity === "error" ? "problem" : "hint"}>
+      <strong>{texts.severity[problem.severity]}</strong>{" "}
+      {words && (
+        <>
+          {texts.at} <code dir="auto">{words}</code>{" "}
+        </>
+      )}
+      {problem.message} {problem.hint}{" "}
+      {edit && onCorrect && (
+        <Button
+          kind="quiet"
+          onClick={() => onCorrect(applyCorrection(query.boolean_query, edit))}
+          label={texts.correctProblem(problem.message)}
+        >
+          {texts.correct}
+        </Button>
+      )}
+    </li>
   );
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from paper_search.query.boolean_query import OPERATORS
+from uraniborg.kernel.boolean_query import OPERATORS
 
 
 @dataclass(slots=True)

@@ -1,0 +1,48 @@
+"""Problems of a query, each with its position and an edit that corrects it."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """An edit: the text to write in place of the characters from `start` to before `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryProblem:
+    """A problem of a query. An error stops the search; a warning names a part that may not mean what it says."""
+
+    severity: Severity
+    start: int
+    end: int
+    message: str
+    hint: str
+    correction: Correction | None = None
+    """None if only a person can choose."""
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return the fields of the problem."""
+        return asdict(self)
+
+
+def correct_query(query: str, problems: Iterable[QueryProblem]) -> str:
+    """Return the query with the corrections of its errors, or else of its warnings, as far as they do not overlap."""
+    listed = list(problems)
+    has_errors = any(problem.severity == "error" for problem in listed)
+    chosen = [problem for problem in listed if problem.severity == "error" or not has_errors]
+    edits = [problem.correction for problem in chosen if problem.correction]
+    pieces: list[str] = []
+    end = 0
+    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+        if edit.start >= end:
+            pieces += [query[end : edit.start], edit.text]
+            end = edit.end
+    return "".join([*pieces, query[end:]])

@@ -1,0 +1,72 @@
+"""Strategies for sources without fields: the words of the terms, without limits and without exclusions by indexing."""
+
+from functools import lru_cache
+from typing import Final
+
+from paper_search.strategies.fields import Field
+from paper_search.strategies.platforms.shared import note_lost_field
+from paper_search.strategies.reader import read_strategy
+from paper_search.strategies.rendering import Changes
+from paper_search.strategies.terms import FieldTerm
+from uraniborg.kernel.boolean_query import AnyOf, Node, Term, join_all, join_any, split_query_words
+
+_LIMITS: Final = "Not searched as words"
+_EXCLUSIONS: Final = "Excluded only by sources with this field"
+_FIELDS: Final = {
+    Field.TITLE: "Words in the title are searched in all fields",
+    Field.ABSTRACT: "Words in the abstract are searched in all fields",
+    Field.TITLE_ABSTRACT: "Words in title and abstract are searched in all fields",
+    Field.KEYWORD: "Keywords are searched in all fields",
+}
+
+
+@lru_cache(maxsize=64)
+def simplify_strategy(text: str) -> tuple[Node | None, tuple[str, ...]]:
+    """Return the tree of a strategy in plain terms, None if it has no words, and what it changes or loses."""
+    tree = read_strategy(text).tree
+    if tree is None:
+        return None, ()
+    changes = Changes()
+    return _simplify(tree, changes), tuple(changes.describe())
+
+
+def _simplify(node: Node, changes: Changes) -> Node | None:
+    if isinstance(node, FieldTerm):
+        if node.is_limit:
+            changes.add(_LIMITS, node)
+            return None
+        return _simplify_term(node, changes)
+    if isinstance(node, Term):
+        return node
+    parts = [_simplify(part, changes) for part in node.parts]
+    if isinstance(node, AnyOf):
+        return join_any(parts)
+    return join_all(parts, [_simplify_exclusion(part, changes) for part in node.excluded])
+
+
+def _simplify_exclusion(node: Node, changes: Changes) -> Node | None:
+    """Return an exclusion in plain terms, or None: without one of its conditions it would exclude more."""
+    if isinstance(node, FieldTerm):
+        if node.is_topic:
+            return _simplify_term(node, changes)
+        changes.add(_EXCLUSIONS, node)
+        return None
+    if isinstance(node, Term):
+        return node
+    parts = [_simplify_exclusion(part, changes) for part in node.parts]
+    if isinstance(node, AnyOf):
+        return join_any(parts)
+    excluded = [_simplify_exclusion(part, changes) for part in node.excluded]
+    return None if None in parts or None in excluded else join_all(parts, excluded)
+
+
+def _simplify_term(term: FieldTerm, changes: Changes) -> Node | None:
+    note_lost_field(term, changes)
+    if term.field in _FIELDS:
+        changes.add(_FIELDS[term.field], term)
+    words = split_query_words(term.natural_words) if term.is_heading else term.words
+    if term.distance is not None:
+        changes.add("Words at a distance are joined by AND", term)
+    elif term.tag or term.is_quoted or len(words) == 1:
+        return Term(words)
+    return join_all(Term((word,)) for word in words)

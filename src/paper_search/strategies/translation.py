@@ -1,0 +1,71 @@
+"""Translations of a query into the syntax of databases, each with what was changed or lost."""
+
+from typing import Any, Final
+
+from pydantic import BaseModel, Field
+
+from paper_search.strategies.plain_words import simplify_strategy
+from paper_search.strategies.platforms.cochrane import COCHRANE
+from paper_search.strategies.platforms.embase import EMBASE
+from paper_search.strategies.platforms.europe_pmc import EUROPE_PMC
+from paper_search.strategies.platforms.ovid import OVID
+from paper_search.strategies.platforms.pubmed import PUBMED
+from paper_search.strategies.platforms.scopus import SCOPUS
+from paper_search.strategies.platforms.web_of_science import WEB_OF_SCIENCE
+from paper_search.strategies.reader import is_strategy, read_strategy
+from paper_search.strategies.rendering import Changes, Platform, render_node
+from uraniborg.kernel.boolean_query import Node, parse_query
+
+PLATFORMS: Final[dict[str, Platform]] = {
+    platform.name: platform for platform in (PUBMED, OVID, WEB_OF_SCIENCE, SCOPUS, EMBASE, COCHRANE)
+}
+"""The databases for which a plan can be copied, by name."""
+
+
+class Translation(BaseModel):
+    """A query in the syntax of a database."""
+
+    platform: str
+    label: str
+    text: str
+    """Empty if nothing of the query can be expressed."""
+    changes: list[str] = Field(default_factory=list)
+    """What was changed or lost, in sentences."""
+
+
+def parse_any_query(text: str) -> Node | None:
+    """Return the tree of a query with its field tags if it has the syntax of PubMed, otherwise of plain terms."""
+    return read_strategy(text).tree if is_strategy(text) else parse_query(text)
+
+
+def translate_node(node: Node | None, platform: Platform) -> Translation:
+    """Return a query in the syntax of a platform."""
+    changes = Changes()
+    text = render_node(node, platform, changes) if node else ""
+    return Translation(platform=platform.name, label=platform.label, text=text, changes=changes.describe())
+
+
+def render_for_pubmed(node: Node) -> str:
+    """Return a query in the syntax of PubMed."""
+    return render_node(node, PUBMED, Changes())
+
+
+def render_for_europe_pmc(node: Node) -> str:
+    """Return a query in the syntax of Europe PMC."""
+    return render_node(node, EUROPE_PMC, Changes())
+
+
+def describe_source_changes(source: str, kind: str | None, text: str) -> list[str]:
+    """Return what a source changes or loses of a strategy, in sentences; [] for other queries."""
+    if not is_strategy(text) or source == PUBMED.name:
+        return []
+    if source == EUROPE_PMC.name:
+        return translate_node(read_strategy(text).tree, EUROPE_PMC).changes
+    if kind == "ranked":
+        return ["Only the words are sent, without operators and fields."]
+    return list(simplify_strategy(text)[1])
+
+
+def list_translations(node: Node | None) -> list[dict[str, Any]]:
+    """Return a query in the syntax of each platform for which a plan can be copied, as fields."""
+    return [translate_node(node, platform).model_dump() for platform in PLATFORMS.values()]

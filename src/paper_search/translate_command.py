@@ -1,0 +1,93 @@
+"""The command `paper-search translate`: a strategy, a question or the plan of a session for another database."""
+
+import asyncio
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from paper_search.errors import InvalidQuery
+from paper_search.query_input import read_text
+from paper_search.session_commands import open_manager, print_json
+from uraniborg.kernel.cli import fit_to_terminal
+from uraniborg.kernel.command_line import Json
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.logging import make_printable
+
+File = Annotated[
+    str | None, typer.Argument(metavar="FILE", help="A file with the strategy or the question; - reads stdin.")
+]
+To = Annotated[str, typer.Option("--to", metavar="NAME", help="pubmed, ovid, wos, scopus, embase or cochrane.")]
+FromSession = Annotated[
+    str | None, typer.Option("--session", metavar="SESSION", help="Translate the plan of this session.")
+]
+
+
+def translate(file: File = None, to: To = "pubmed", session: FromSession = None, json: Json = False) -> None:
+    """Write a search strategy in the syntax of another database.
+
+    The strategy goes to stdout; what was changed or lost, and the problems of the text, go to stderr. A question in
+    plain words becomes a plan first.
+
+    Examples:
+    - `paper-search translate strategy.txt --to ovid`
+    - `pbpaste | paper-search translate - --to embase --json`
+    - `paper-search translate --session 4f1c2a --to cochrane`
+    """
+    from paper_search.strategies.translation import PLATFORMS
+
+    if to not in PLATFORMS:
+        allowed = ", ".join(PLATFORMS)
+        raise InvalidInput(f"There is no platform “{to[:40]}”.", hint=f"Use one of: {allowed}.", allowed=[*PLATFORMS])
+    if (file is None) == (session is None):
+        raise InvalidInput("Name either a file or a session.", hint="paper-search translate FILE --to ovid")
+    found = asyncio.run(_translate_plan(session, to)) if session else _translate_text(read_text(file or "-"), to)
+    if json:
+        print_json(found)
+        return
+    sys.stdout.write(f"{found['text']}\n")  # not wrapped: it is to be pasted
+    for change in found["changes"]:
+        _print_remark(f"Changed: {change}")
+    for finding in found["findings"]:
+        _print_remark(f"Characters {finding['start'] + 1} to {finding['end']}: {finding['message']} {finding['hint']}")
+
+
+def _translate_text(text: str, platform: str) -> dict[str, Any]:
+    from paper_search.input_checks import check_query
+    from paper_search.sessions.plan_copies import copy_plan
+    from paper_search.strategies.lint import check_query_text, correct_query_text
+
+    query = check_query(text)
+    strategy, is_typed = asyncio.run(_plan(query))
+    translation = copy_plan(strategy, platform)
+    if not translation.text:
+        raise InvalidQuery(f"Nothing of the query can be written for {translation.label}.", hint="Add search terms.")
+    findings = [problem.to_fields() for problem in check_query_text(query)] if is_typed else []
+    corrected = correct_query_text(query) if findings else query
+    return {**translation.model_dump(), "findings": findings, "corrected": corrected}
+
+
+async def _plan(query: str) -> tuple[Any, bool]:
+    """Return the plan of a query as rules make it, and whether the query was typed as one."""
+    from paper_search.models import QueryBuilderInput
+    from paper_search.skills.intent_parser import IntentParser
+    from paper_search.skills.query_builder import QueryBuilder
+
+    intent = await IntentParser().parse(query)
+    return await QueryBuilder().build(QueryBuilderInput(intent=intent)), bool(intent.typed_query)
+
+
+async def _translate_plan(session: str, platform: str) -> dict[str, Any]:
+    from paper_search.sessions.plan_copies import copy_plan
+    from paper_search.sessions.strategy_view import read_strategy
+
+    async with open_manager() as manager:
+        state = await manager.peek_state(await manager.resolve_id_prefix(session))
+        found = await asyncio.to_thread(read_strategy, manager.store, state)
+    if found is None:
+        raise InvalidInput("The session has no plan yet.", hint="Wait until its first question is there.")
+    return {**copy_plan(found[0], platform).model_dump(), "findings": []}
+
+
+def _print_remark(line: str) -> None:
+    sys.stderr.write(fit_to_terminal(make_printable(line), sys.stderr, hanging="    ") + "\n")
