@@ -19,7 +19,7 @@ File = Annotated[
 ]
 To = Annotated[str, typer.Option("--to", metavar="NAME", help="pubmed, ovid, wos, scopus, embase or cochrane.")]
 FromSession = Annotated[
-    str | None, typer.Option("--session", metavar="SESSION", help="Translate the plan of this session.")
+    str | None, typer.Option("--session", metavar="ID", help="Translate the plan of this session.")
 ]
 
 
@@ -31,7 +31,7 @@ def translate(file: File = None, to: To = "pubmed", session: FromSession = None,
 
     Examples:
     - `paper-search translate strategy.txt --to ovid`
-    - `pbpaste | paper-search translate - --to embase --json`
+    - `cat strategy.txt | paper-search translate - --to embase --json`
     - `paper-search translate --session 4f1c2a --to cochrane`
     """
     from paper_search.strategies.translation import PLATFORMS
