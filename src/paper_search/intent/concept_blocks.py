@@ -18,7 +18,7 @@ from paper_search.intent.concepts import (
     split_into_chunks,
 )
 from paper_search.intent.text_cleanup import replace_quoted_phrases
-from paper_search.intent.topic_words import estimate_share, is_counted_pair, is_generic, list_spellings
+from paper_search.intent.topic_words import estimate_share, is_counted_pair, is_generic, is_weak, list_spellings
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.word_lists import NOT_FIRST, NOT_SECOND, NOUNS_LIKE_ADJECTIVES
 from paper_search.models import ConceptBlock, ParsedIntent
@@ -27,16 +27,26 @@ from paper_search.text import extract_terms, split_words
 
 MAX_BLOCKS: Final = 8
 MAX_VARIANTS: Final = 12
+_LONGEST_TERM: Final = 4
 _NAME_SHARE: Final = 0.001
 _VENUE_SHARE: Final = 0.05
 _LEAST_SHARE: Final = 0.0001
 """The smallest share: the counts say no more about rarer terms, and JSON writes smaller numbers with an exponent."""
 _ADJECTIVE: Final = re.compile(r".{3,}(?:al|ic|ive|ous|able|ible|ful|less|ary)", re.IGNORECASE)
 _INITIAL: Final = re.compile(r"[A-Z]\.")
+_MODIFIER: Final = re.compile(
+    r"(\w{3,})-(?:based|driven|led|oriented|related|induced|associated|assisted)", re.IGNORECASE
+)
+"""Words that say little without the noun behind them, whatever it is: "school-based programmes"."""
+_BETWEEN: Final = re.compile(r"\b(?:between|among) $")
 _LINKS: Final = frozenset({",", "and", "or", ", and", ", or", "and/or"})
 _EITHER: Final = frozenset({"or", ", or", "and/or"})
-_NOT_FIRST: Final = re.compile(r".{3,}(?:ed|ly)|[A-Z]{2,}s?")
-"""Words that seldom begin a term: participles and adverbs; an acronym is a term of its own."""
+_PARTICIPLE: Final = re.compile(r"(?!watershed|seabed|riverbed|infrared).{2,}[^e]ed", re.IGNORECASE)
+_ADVERB: Final = re.compile(
+    r"(?!family|assembly|anomaly|butterfly|supply|monopoly|jelly|italy|elderly)\w{4,}ly", re.IGNORECASE
+)
+_NOT_FIRST: Final = re.compile(rf"{_ADVERB.pattern}|[A-Z]{{2,}}s?|[^A-Z].*['’]s?")
+"""Words that seldom begin a term: adverbs and possessives; an acronym is a term of its own."""
 
 
 def build_blocks(intent: ParsedIntent, vocabulary: Vocabulary) -> list[ConceptBlock]:
@@ -56,6 +66,9 @@ def build_blocks(intent: ParsedIntent, vocabulary: Vocabulary) -> list[ConceptBl
         others = [spelled_out[key]] if key in spelled_out else []
         others += [name for group in groups if make_term_key(group[0]) == key for name in group[1:]]
         blocks[key] = make_block(text, vocabulary, others, alternatives=lists.get(text, ()), reason="from the question")
+    for key, block in blocks.items():  # a term in two blocks would make their combination ask for that term alone
+        kept = [text for text in block.variants if (other := make_term_key(text)) == key or other not in blocks]
+        blocks[key] = block.model_copy(update={"variants": kept})
     quoted = {make_term_key(phrase): phrase for phrase in intent.phrases if parse_phrase(phrase)}
     exact = [make_exact_block(phrase) for phrase in quoted.values()]
     asked = [block for key, block in blocks.items() if not any(_contains(whole, key) for whole in quoted)]
@@ -80,6 +93,8 @@ def make_block(
     for term in own:
         for spelling in [term] if learned else list_spellings(term):
             names += vocabulary.find_synonyms(spelling)
+        if (modifier := _MODIFIER.fullmatch(term.split()[0])) and is_generic(term.split()[-1]):
+            names += [modifier[1]] * (not (is_generic(modifier[1]) or is_weak(modifier[1])))
     spelled = [*own, *others, *(one for name in own for one in list_spellings(name)), *names]
     distinct: dict[str, str] = {}
     for one in spelled:
@@ -119,6 +134,7 @@ def _list_terms(intent: ParsedIntent, vocabulary: Vocabulary) -> list[str]:
         for chunk in chunks
         for term in _split_into_terms(_join_parts(chunk), vocabulary, known, capitals_name=capitals_name)
     ]
+    found = [term for term in found if not (is_weak(term) or _ADVERB.fullmatch(term))] or found
     return found or intent.concepts or find_concepts(intent.topic, vocabulary)
 
 
@@ -132,15 +148,18 @@ def _find_lists(topic: str, terms: Sequence[str]) -> dict[str, list[str]]:
         between = folded[position:start].strip() if start >= 0 else " "
         if runs and between in _LINKS:
             runs[-1].append(term)
-            links[-1].add(between)
+            is_bracketed = folded.count("(", 0, start) > folded.count(")", 0, start)
+            links[-1].add("or" if is_bracketed else between)  # terms in brackets are examples
         else:
             runs.append([term])
             links.append(set())
         position = start + len(term) if start >= 0 else position
+        if len(runs[-1]) == 1 and _BETWEEN.search(folded[:start]):
+            links[-1].add(" ")  # "the relation between A, B and C" needs all of them
     return {
         run[0]: run[1:]
         for run, used in zip(runs, links, strict=True)
-        if used & _EITHER or (len(run) > 2 and any("," in link for link in used))
+        if " " not in used and (used & _EITHER or (len(run) > 2 and any("," in link for link in used)))
     }
 
 
@@ -181,6 +200,8 @@ def _split_into_terms(
             yield " ".join(chunk[position : position + 2])
             run, size = [], 2
         elif _separates(chunk[position]):
+            if run and _MODIFIER.fullmatch(run[-1]) and not is_function_word(chunk[position]):
+                run.append(chunk[position])
             yield from _divide_run(run)
             run = []
         else:
@@ -206,31 +227,40 @@ def _is_written_as_name(word: str) -> bool:
 
 
 def _divide_run(words: Sequence[str]) -> Iterator[str]:
-    """Yield pairs of words that make terms, from the end of the run, and the other words alone."""
-    terms: list[str] = []
-    end = len(words)
-    while end > 0:
-        if end > 1 and _makes_term(words[end - 2], words[end - 1]):
-            terms.append(f"{words[end - 2]} {words[end - 1]}")
-            end -= 2
-        else:
-            terms.append(words[end - 1])
-            end -= 1
-    yield from reversed(terms)
+    """Yield the terms of a run of words: neighbours that make a term stay together, longer ones in two halves."""
+    start = 0
+    for end in range(1, len(words) + 1):
+        if end < len(words) and _makes_term(words, end):
+            continue
+        middle = end if end - start <= _LONGEST_TERM else (start + end) // 2
+        yield from (
+            _drop_possessive(words[one:other]) for one, other in ((start, middle), (middle, end)) if one < other
+        )
+        start = end
 
 
-def _makes_term(first: str, second: str) -> bool:
+def _makes_term(words: Sequence[str], position: int) -> bool:
+    """Return True if the word at a position of a run belongs to the term of the word before it."""
+    first, second = words[position - 1], words[position]
     is_adjective = _ADJECTIVE.fullmatch(second) and second.casefold() not in NOUNS_LIKE_ADJECTIVES
     return (
         not is_adjective
-        and second.casefold() not in NOT_SECOND
+        and (not _is_verb(second) or first.endswith("ly"))
+        and (position == 1 or words[position - 2].endswith("ly") or not _is_verb(first))
         and first.casefold() not in NOT_FIRST
         and "-" not in second  # mostly an adjective: off-target, long-term
         and not _INITIAL.match(first)
-        and not _NOT_FIRST.fullmatch(first)
-        and first.isascii()
-        and second.isascii()
+        and (not _NOT_FIRST.fullmatch(first) or (first.endswith("ly") and bool(_PARTICIPLE.fullmatch(second))))
     )
+
+
+def _is_verb(word: str) -> bool:
+    """Return True for a word that mostly is a verb behind a noun: "foods fermented", but not in "fermented foods"."""
+    return word.casefold() in NOT_SECOND or bool(_PARTICIPLE.fullmatch(word))
+
+
+def _drop_possessive(words: Sequence[str]) -> str:
+    return re.sub(r"['’]s?$", "", " ".join(words))
 
 
 def _make_name_blocks(intent: ParsedIntent, known: Sequence[tuple[str, ...]]) -> Iterator[ConceptBlock]:

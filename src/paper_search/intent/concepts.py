@@ -21,6 +21,10 @@ _SPLITS = re.compile(
     r"[\n()\[\]{}|;、。，；：！？…]+|,(?![0-9])|(?<![0-9]),|(?<!\b[A-Z])[.!?:](?=\s|$)|\s[-–—/&+=<>]+\s"
 )
 _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_CHINESE_RELATION = re.compile(
+    "对(?=.*的)|与(?=.*的)|和(?=.*的)|及其?|的|影响|研究|关系|作用|分析|综述|における|について|に関する|影響|関係|効果"
+)
+"""What Chinese and Japanese titles write between and behind their terms."""
 _YEAR = re.compile(r"1[5-9][0-9]{2}|20[0-2][0-9]")
 _PERIOD = re.compile(r"[0-9]{4}[-‐‑‒–—/][0-9]{2,4}")
 _ELISION = re.compile(r"(?:[ldcnsjmt]|qu)['’](?=\w)", re.IGNORECASE)
@@ -44,7 +48,8 @@ def find_concepts(text: str, vocabulary: Vocabulary) -> list[str]:
 
 def split_into_chunks(text: str, vocabulary: Vocabulary) -> list[list[str]]:
     """Return the runs of words between punctuation and function words; quoted phrases are left out."""
-    chunks = _split_chunks(text, vocabulary, _detect_foreign_function_words(text))
+    apart = _CHINESE_RELATION.sub(" ", text)
+    chunks = _split_chunks(apart, vocabulary, _detect_foreign_function_words(text))
     return [[word for word in chunk if not re.fullmatch(PLACEHOLDER, word)] for chunk in chunks]
 
 
@@ -80,7 +85,7 @@ def _split_chunks(text: str, vocabulary: Vocabulary, foreign: frozenset[str]) ->
                 chunk = []
             elif (
                 not any(map(str.isalnum, word))
-                or is_function_word(word)
+                or (is_function_word(word) and not (word == "A" and chunk))  # "vitamin A"
                 or word.lower() in foreign
                 or _is_help_verb(tokens, position)
             ):

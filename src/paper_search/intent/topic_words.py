@@ -1,46 +1,34 @@
 """Which words carry a topic, how rare words are, and how words are written: data files, read once.
 
-`generic_words.txt` lists words without a topic, `untaught_words.txt` words that papers never teach, `word_counts.txt`
-in how many papers words and pairs of words occur, `spellings.txt` pairs of British and American spellings,
-`synonyms.txt` groups of terms that mean the same and narrower ones, `terms.txt` terms of several words that stay whole.
+`generic_words.txt` lists words without a topic, `verbs.txt` verbs, `weak_words.txt` words that say nothing alone,
+`untaught_words.txt` words that papers never teach, `word_counts.txt` in how many papers words and pairs of words occur,
+`spellings.txt` pairs of British and American spellings, `synonyms.txt` groups of terms that mean the same and narrower
+ones, `terms.txt` terms of several words that stay whole.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from paper_search.intent.vocabulary import to_singular
+from paper_search.intent.vocabulary import find_listed_plural, to_singular
 from paper_search.text import STOP_WORDS, extract_terms, split_words
 
 _PAPERS: Final = "# papers "
 _UNCOUNTED: Final = 5
 """The count that stands for words too rare to be listed."""
-_WITHOUT_PLURAL: Final = (
-    *("ed", "ing", "ly", "ous", "ive", "al", "ic", "sis", "able", "ible", "ful", "less", "ics", "ism", "ness", "s"),
-    *(
-        "ese",
-        "ish",
-        "ary",
-        "ity",
-        "ogy",
-        "ance",
-        "ence",
-        "ment",
-        "ation",
-        "health",
-        "care",
-        "work",
-        "ice",
-        "mouse",
-        "children",
-        "men",
-        "people",
-        *("audio", "growth", "life", "poetry", "power", "privacy", "recognition", "safety", "syntax"),
-    ),
+_WITHOUT_PLURAL: Final = re.compile(
+    ".*(?:ed|ing|ly|ous|ive|al|ic|sis|able|ible|ful|less|ics|ism|ness|s|ese|ish|ary|ity|ogy|ance|ence|ment|ation)"
 )
 """The endings of words that mostly have no plural."""
+_PREFIXED: Final = re.compile(
+    r"\b(anti|bio|co|cyber|eco|geo|hydro|hyper|immuno|inter|intra|macro|micro|multi|nano|neuro|non|photo|poly|post|pre"
+    r"|psycho|socio|sub|super|tele|thermo|ultra)-(?=[a-z]{4})",
+    re.IGNORECASE,
+)
+"""The beginnings of words that are also written without the hyphen behind them."""
 _USUAL: Final = 100
 _UNSURE: Final = ("-emic", "-ise", "-ised", "-ising", "-ize", "-ized", "-izing", "-yse", "-yze")
 """The endings that also end other words: academic, promise, exercise."""
@@ -57,10 +45,18 @@ class _Counts(NamedTuple):
 def is_generic(word: str) -> bool:
     """Return True for a word without a topic, in any inflection: study, effectiveness, measured."""
     folded = word.casefold()
-    if folded in STOP_WORDS or folded in _load_words("generic_words.txt"):
+    if folded in STOP_WORDS or folded in _load_words("generic_words.txt") or folded in _load_words("verbs.txt"):
         return True
     stems = extract_terms(word)
-    return len(stems) < 2 and _load_generic_stems().issuperset(stems)  # low-resource has a topic, low and resource none
+    return len(stems) < 2 and _load_stems("generic_words.txt").issuperset(
+        stems
+    )  # low-resource has a topic, low and resource none
+
+
+def is_weak(term: str) -> bool:
+    """Return True for a single word that says nothing without other words of its term."""
+    stems = extract_terms(term)
+    return len(stems) == 1 and stems[0] in _load_stems("weak_words.txt")
 
 
 def is_teachable(word: str) -> bool:
@@ -91,7 +87,9 @@ def list_spellings(term: str) -> list[str]:
     """Return the term with its other spellings: singular or plural, British or American, with and without hyphens."""
     *before, last = term.split(" ")
     numbers = [last, to_singular(last)]
-    if numbers[0] == numbers[1] and _is_usual_noun(last):
+    if plural := find_listed_plural(last):
+        numbers.append(plural)
+    elif numbers[0] == numbers[1] and _is_usual_noun(last):
         numbers.append(_to_plural(last))
     spelled = [" ".join([*before, number]) for number in numbers]
     for text in tuple(spelled[:2]):
@@ -102,6 +100,8 @@ def list_spellings(term: str) -> list[str]:
         ]
     if "-" in term:
         spelled.append(term.replace("-", " "))
+    if _PREFIXED.search(term):
+        spelled.append(_PREFIXED.sub(r"\1", term))
     return list(dict.fromkeys(spelled))
 
 
@@ -127,7 +127,7 @@ def list_question_words(text: str) -> str:
 def _is_usual_noun(word: str) -> bool:
     """Return True for a frequent word with a regular plural; rare words are mostly substances or mass nouns."""
     count = max((_load_counts().words.get(stem, 0) for stem in extract_terms(word)), default=0)
-    return count >= _USUAL and word.isalpha() and word.islower() and not word.endswith(_WITHOUT_PLURAL)
+    return count >= _USUAL and word.isalpha() and word.islower() and not _WITHOUT_PLURAL.fullmatch(word)
 
 
 def _to_plural(word: str) -> str:
@@ -164,14 +164,14 @@ def _load_spelling_pairs() -> Sequence[tuple[str, str]]:
     return [(british, american) for british, american in (line.split() for line in _iterate_lines("spellings.txt"))]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _load_words(name: str) -> frozenset[str]:
     return frozenset(word for line in _iterate_lines(name) for word in line.split())
 
 
-@lru_cache(maxsize=1)
-def _load_generic_stems() -> frozenset[str]:
-    return frozenset(stem for word in _load_words("generic_words.txt") for stem in extract_terms(word))
+@lru_cache(maxsize=4)
+def _load_stems(name: str) -> frozenset[str]:
+    return frozenset(stem for word in _load_words(name) for stem in extract_terms(word))
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from importlib.resources import files
 
 from paper_search.text import split_words
 
@@ -24,7 +25,9 @@ def make_term_key(term: str) -> Key:
 
 
 def to_singular(word: str) -> str:
-    """Return the singular of an English word, judged by its ending."""
+    """Return the singular of an English word: a listed one, or else judged by its ending."""
+    if listed := _read_singulars().get(word):
+        return listed
     if word.endswith(("analyses", "theses")):
         return f"{word[:-2]}is"
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
@@ -34,6 +37,25 @@ def to_singular(word: str) -> str:
     if word.endswith("uses") and not _ENDS_WITH_USE.fullmatch(word):
         return word[:-2]
     return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zes")) else word[:-1]
+
+
+def find_listed_plural(word: str) -> str | None:
+    """Return the plural that no rule forms, the word itself if it has none, and None for other words."""
+    return _read_plurals().get(word)
+
+
+@lru_cache(maxsize=1)
+def _read_plurals() -> Mapping[str, str]:
+    """Return the listed plurals by their singular; a word without a plural is its own."""
+    text = files("paper_search.intent").joinpath("data", "plurals.txt").read_text(encoding="utf-8")
+    rows = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    pairs = {row[0]: row[1] for row in rows if len(row) == 2}
+    return {word: word for row in rows if len(row) != 2 for word in row} | pairs
+
+
+@lru_cache(maxsize=1)
+def _read_singulars() -> Mapping[str, str]:
+    return {plural: singular for singular, plural in _read_plurals().items()}
 
 
 class Vocabulary:

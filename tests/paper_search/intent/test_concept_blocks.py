@@ -52,6 +52,19 @@ QUESTIONS = [
     ("Can probiotics treat colic?", {"probiotics", "colic"}),
     ("How do parsers represent syntax?", {"parsers", "syntax"}),
     ("How do owls navigate forests?", {"owls", "forests"}),
+    ("freshwater pearl mussel decline", {"freshwater pearl mussel decline"}),
+    ("dense granular shear flow rheology of sand", {"dense granular", "shear flow rheology", "sand"}),
+    ("what do farmers prescribe for ponies kept in stables", {"farmers", "prescribe", "ponies", "stables"}),
+    ("smoked fish and fermented cabbage", {"smoked fish", "fermented cabbage"}),
+    ("treating warts in toddlers", {"warts", "toddlers"}),
+    ("a child's handwriting", {"child", "handwriting"}),
+    ("violin lessons: testing and scoring", {"violin lessons"}),
+    ("hepatitis A vaccines", {"hepatitis A vaccines"}),
+    ("poorly insulated houses", {"poorly insulated houses"}),
+    ("Einfluss der Musik auf das Gedächtnis", {"Musik", "Gedächtnis"}),
+    ("Quelle est l'influence du bruit sur les grenouilles ?", {"bruit", "grenouilles"}),
+    ("los efectos del ruido urbano sobre las ranas", {"ruido urbano", "ranas"}),
+    ("气候变化对森林鸟类的影响", {"气候变化", "森林鸟类"}),
     ("night predators, i.e., owls, e.g. in forests", {"night predators", "owls", "forests"}),
 ]
 
@@ -133,6 +146,7 @@ def test_words_with_a_topic_are_not_generic(word: str) -> None:
         ("COVID-19 vaccines", "COVID-19", {"SARS-CoV-2"}),
         ("heart attack", "heart attack", {"myocardial infarction"}),
         ("electric buses", "electric buses", {"electric bus"}),
+        ("tele-nursing", "tele-nursing", {"tele nursing", "telenursing"}),
         ("plant viruses", "plant viruses", {"plant virus"}),
         ("screen time of toddlers", "screen time", {"screen use"}),
         ("birth control among migrants", "birth control", {"contraception"}),
@@ -199,6 +213,40 @@ async def test_the_terms_of_a_list_are_one_block(question: str, name: str, alter
     assert listed.name == name
     assert listed.variants[: len(alternatives)] == alternatives
     assert other.name not in alternatives
+
+
+async def test_terms_in_brackets_are_alternatives_and_terms_in_a_relation_are_not() -> None:
+    names = [block.name for block in await list_blocks("mussels of rivers (Danube, Rhine)")]
+    assert names == ["mussels", "rivers", "Danube or Rhine"]
+    names = [block.name for block in await list_blocks("relation between humour, boredom and violin practice")]
+    assert names[:2] == ["humour", "boredom"]
+
+
+async def test_no_block_has_the_name_of_another_as_its_variant() -> None:
+    first, second = await list_blocks("pesticides and herbicides")
+    assert "herbicide" not in first.variants
+    assert "herbicides" in second.variants
+
+
+@pytest.mark.parametrize(
+    ("word", "spellings"),
+    [
+        ("caries", []),
+        ("teeth", ["tooth"]),
+        ("diabetes", []),
+        ("fungus", ["fungi"]),
+        ("species", []),
+        ("mice", ["mouse"]),
+    ],
+)
+def test_a_noun_with_an_irregular_plural_or_none_is_spelled_as_papers_write_it(word: str, spellings: list[str]) -> None:
+    assert list_spellings(word) == [word, *spellings]
+
+
+async def test_a_word_that_needs_its_noun_keeps_it_and_is_searched_without_it_too() -> None:
+    (block, _) = await list_blocks("school-based programmes for stutterers")
+    assert block.name == "school-based programmes"
+    assert "school" in block.variants
 
 
 async def test_two_terms_joined_by_and_are_two_blocks() -> None:
