@@ -179,6 +179,8 @@ export interface Body_start_search {
 export interface Body_update_search {
   /** What is missing. */
   note?: string | null;
+  /** Feedback, as in a decision. */
+  data?: Record<string, unknown> | null;
 }
 
 export interface Body_update_setting {
@@ -462,6 +464,12 @@ export interface FacetPage {
 export interface FacetValue {
   value: string;
   paper_count: number;
+}
+
+/** The limits that feedback can drop, and the suggested terms that it can accept. */
+export interface FeedbackChoices {
+  limits: string[];
+  suggestions: TermSuggestionReply[];
 }
 
 /** The value of another record. */
@@ -2058,6 +2066,7 @@ export interface StrategyReply {
   inherited: PartOriginReply[];
   changes: StrategyChange[];
   has_last_round: boolean;
+  feedback: FeedbackChoices | null;
 }
 
 /** A source, whether it is chosen, and how it answered last. */

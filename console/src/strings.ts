@@ -570,6 +570,16 @@ export const strings = {
     oneIn: (papers: string) => `≈ 1 in ${papers} papers`,
   },
 
+  feedback: {
+    title: "Terms, years and limits",
+    add: "Add a term to search for",
+    exclude: "Exclude a term",
+    yearFrom: "From year",
+    yearTo: "To year",
+    drop: "Drop limits",
+    suggested: "Use suggested terms",
+  },
+
   ladder: {
     title: "Queries, strict to broad",
     rung: (index: number, count: number) =>
@@ -688,7 +698,7 @@ export const strings = {
     stopEdit: "Discard edits",
     reject: "Reject with a hint",
     rejectLabel: "What is missing or wrong?",
-    rejectHint: "Your words are used for the next plan.",
+    rejectHint: "Words that are not understood are listed in the next plan and change nothing.",
     sendReject: "Reject",
     keepIt: "Back",
     firstWins: "The first decision counts, wherever it is made.",
@@ -838,7 +848,8 @@ export const strings = {
     another: "Search another round",
     anotherTitle: "Search another round",
     anotherLabel: "What is missing?",
-    anotherHint: "Your words and your verdicts shape the next plan.",
+    anotherHint:
+      "Your verdicts shape the next plan. Words that are not understood are listed there and change nothing.",
     anotherButton: "Make the next plan",
     complete: "This search is complete.",
     completeHint: "Exports stay here. Another round continues it in a new search.",

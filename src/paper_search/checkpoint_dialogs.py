@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from paper_search.editorial_notices import mark_title
 from paper_search.errors import InvalidDecision
 from paper_search.models import SearchStrategy
+from paper_search.sessions.note_question import find_question
 from paper_search.sessions.replies import build_checkpoint_payload, clip_text, format_bare_question
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, StrategyPayload
 
@@ -66,14 +67,19 @@ async def _open_dialog(manager: "SessionManager", state: dict[str, Any], on_prog
             session_id, decision, checkpoint_id=checkpoint_id, door=DOOR, by=get_client_name(), on_progress=on_progress
         )
 
-    return open_dialog(build_form(state["query"], checkpoint), manager.inbox, decide)
+    question = await asyncio.to_thread(find_question, manager.store, checkpoint)
+    return open_dialog(build_form(state["query"], checkpoint, question), manager.inbox, decide)
 
 
-def build_form(query: str, checkpoint: Checkpoint) -> "Form":
-    """Return the question of a checkpoint of the search for `query`, with the fields that a person can fill in."""
+def build_form(query: str, checkpoint: Checkpoint, about_note: str | None = None) -> "Form":
+    """Return the question of a checkpoint of the search for `query`, with the fields that a person can fill in.
+
+    `about_note` is the question about the note of the person's last answer.
+    """
     from uraniborg.kernel.mcp import Form
 
-    lines = [f"Paper search: {clip_text(query, 300)}", format_bare_question(checkpoint)]
+    lines = [*([about_note] if about_note else []), f"Paper search: {clip_text(query, 300)}"]
+    lines.append(format_bare_question(checkpoint))
     if isinstance(checkpoint.payload, StrategyPayload):
         fields = _build_strategy_fields(checkpoint.payload.strategy)
     else:

@@ -5,7 +5,8 @@ UraniborgError
 │   ├── InvalidQuery            the query is empty, too long or not text
 │   │   └── UnsupportedQuery    it asks for the citations or references of a work
 │   ├── InvalidDecision         the data sent with a decision does not fit its checkpoint
-│   │   └── InvalidAction       it is not approve, edit or reject
+│   │   ├── InvalidAction       it is not approve, edit or reject
+│   │   └── NoteAsksForChange   an approval has a note that asks for something; sent again, it is applied
 │   ├── UnknownDomain           lists the domains
 │   └── UnknownSource           lists the sources
 ├── NotFound
@@ -69,6 +70,23 @@ class InvalidAction(InvalidDecision):
             hint=f"Use one of: {', '.join(allowed)}.",
             argument="action",
             allowed=allowed,
+        )
+
+
+class NoteAsksForChange(InvalidDecision):
+    code = "note_asks_for_change"
+
+    def __init__(self, asked: str, *, is_strategy: bool) -> None:
+        change = "edit it, or reject it" if is_strategy else "send decisions about papers, or reject"
+        subject = "the plan" if is_strategy else "the result"
+        outcome = "search with the plan as it is" if is_strategy else "end the review"
+        super().__init__(
+            f"Nothing was decided: the note of this approve seems to ask for “{make_printable(asked)}”, "
+            "and an approve changes nothing.",
+            hint=f"To change {subject}, {change} with feedback such as "
+            f'{{"exclude_terms": ["mice"], "drop_limits": ["language"]}}. To {outcome}, send the same approve again.',
+            argument="note",
+            asked=make_printable(asked),
         )
 
 

@@ -86,15 +86,19 @@ _DATA: Final[dict[str, Any]] = {
         "sources": _IDS,
         "filters": {"type": "object"},
         "decisions": {"type": "object"},
-        "marked_relevant": _IDS | {"description": "Ids to include."},
-        "marked_irrelevant": _IDS | {"description": "Ids to exclude."},
+        "marked_relevant": _IDS,
+        "marked_irrelevant": _IDS,
+        "add_terms": _IDS,
+        "exclude_terms": _IDS,
+        "drop_limits": _IDS,
+        "set_years": {"type": "object"},
+        "use_suggestions": {"type": "boolean"},
         "free_text_feedback": {"type": "string"},
-        "merge": {"type": "array", "items": _IDS, "description": "Lists of ids of papers that are one paper."},
+        "merge": {"type": "array", "items": _IDS, "description": "Ids of papers that are one."},
         "split": {
             "type": "array",
             "items": {"anyOf": [{"type": "string"}, {"type": "object"}]},
-            "description": 'Papers that were merged wrongly: ids, or {"paper": id, "records": [{"source": "...", '
-            '"record_id": "..."}]} with the records that leave.',
+            "description": 'Ids of papers merged wrongly, or {"paper": id, "records": [{"source", "record_id"}]}',
         },
     },
 }
@@ -140,9 +144,7 @@ async def search_papers(
     ] = DEFAULT_DOMAIN,
     max_results: Annotated[
         int,
-        Field(
-            description="The maximum number of papers to return.", json_schema_extra={"minimum": 1, "maximum": 20_000}
-        ),
+        Field(description="The maximum number of papers.", json_schema_extra={"minimum": 1, "maximum": 20_000}),
     ] = DEFAULT_MAX_RESULTS,
 ) -> str:
     """Search scholarly literature for papers, with a person's approval. Opens a session.
@@ -165,35 +167,33 @@ async def search_papers(
 @_return_errors_as_json
 async def decide(
     session_id: _SessionId,
-    action: Annotated[str, Field(description="The decision of the person.", json_schema_extra=_ACTIONS)],
+    action: Annotated[str, Field(description="The person's decision.", json_schema_extra=_ACTIONS)],
     data: Annotated[
         Annotated[dict[str, Any], WithJsonSchema(_DATA)] | None,
         Field(
-            description="With edit at strategy_confirmation: the fields of the strategy to change. "
-            'Example: {"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], '
+            description="With edit at strategy_confirmation: the fields to change, such as "
+            '{"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], '
             '"filters": {"year_from": 2018}}; an empty list of sources means all. '
-            "With edit or reject at result_review: feedback for the next round. Example: "
-            '{"decisions": {"p_...": {"status": "exclude", "reason": "no data"}}, '
-            '"free_text_feedback": "more on JWST"}; statuses: include, exclude, maybe, undecided. '
-            "With approve: nothing, or at result_review decisions, merge and split only."
+            "With reject, or edit at result_review: feedback, such as "
+            '{"decisions": {"p_...": {"status": "exclude", "reason": "no data"}}, "set_years": {"year_from": 2018}}; '
+            "statuses: include, exclude, maybe, undecided. "
+            "With approve: nothing, or decisions, merge and split at result_review."
         ),
     ] = None,
-    note: Annotated[
-        str | None, Field(description="The person's own words; with reject they guide the next round.")
-    ] = None,
+    note: Annotated[str | None, Field(description="The person's own words; with reject they are feedback.")] = None,
     checkpoint_id: Annotated[
         str | None,
         Field(
-            description="The checkpoint_id of the reply that you answer. With it a call can be repeated safely: "
-            "an earlier decision is reported (already_decided) and not applied again."
+            description="The checkpoint_id of the reply you answer: a repeated call is then reported "
+            "(already_decided), not applied."
         ),
     ] = None,
 ) -> str:
-    """Send the person's decision about the pending checkpoint of a paper search session.
+    """Send the person's decision about the pending checkpoint of a search session.
 
     At strategy_confirmation approve and edit start the search, reject proposes another strategy. At result_review
-    approve ends it with all papers that are not excluded; edit and reject start another round. A paper found in any
-    round stays in the session with its status. Returns the next checkpoint or the result.
+    approve ends it with all papers that are not excluded; edit and reject start another round, and no paper is lost.
+    Returns the next checkpoint or the result.
     """
     manager = await _get_or_create_manager()
     from paper_search.sessions.inbox_decisions import parse_action
@@ -230,8 +230,7 @@ async def export_results(
 async def get_session(session_id: _SessionId) -> str:
     """Return the state of a paper search session: working, waiting for a decision, complete or failed.
 
-    Use it when a call returned before the search reached a checkpoint, after a restart, or when the person may have
-    decided elsewhere.
+    Use it when a call returned before a checkpoint, after a restart, or when the person may have decided elsewhere.
     """
     manager = await _get_or_create_manager()
     return await _reply_and_ask(manager, manager.get_state(session_id))

@@ -507,8 +507,8 @@ class QueryBuilderInput(BaseModel):
     """The strategies of all earlier rounds, with edits; the next strategy is built on the last one."""
     user_feedback: UserFeedback | None = None
     """The feedback on the last strategy or result."""
-    earlier_texts: list[str] = Field(default_factory=list)
-    """The texts of the feedback before that, the oldest first."""
+    earlier_feedback: list[UserFeedback] = Field(default_factory=list[UserFeedback])
+    """The feedback before that, the oldest first."""
     person_queries: list[SearchQuery] = Field(default_factory=list[SearchQuery])
     """Queries of the last strategy that a person set; new queries are built on these."""
     relevant_titles: list[str] = Field(default_factory=list)
@@ -528,6 +528,8 @@ class RelevanceHints(BaseModel):
     relevant: list[Work] = Field(default_factory=list[Work])
     irrelevant: list[Work] = Field(default_factory=list[Work])
     free_text: list[str] = Field(default_factory=list)
+    added_terms: list[str] = Field(default_factory=list)
+    """Terms that the fields of feedback add."""
     terms: list[str] = Field(default_factory=list)
     """Terms that papers taught: they count less than the terms of the question."""
 

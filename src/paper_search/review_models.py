@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -147,6 +147,21 @@ class DuplicateCorrection(BaseModel):
     by_agent: bool = False
 
 
+Limit = Literal["years", "year_from", "year_to", "language", "min_relevance"]
+"""The name of a limit that feedback can drop."""
+YEARS: Final[dict[str, tuple[str, ...]]] = {"years": ("year_from", "year_to")}
+"""The limits that one name stands for."""
+
+
+class YearLimits(BaseModel):
+    """First and last year: a year that is left out stays, null removes it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    year_from: int | None = Field(default=None, ge=1600, le=2100)
+    year_to: int | None = Field(default=None, ge=1600, le=2100)
+
+
 class UserFeedback(BaseModel):
     """The feedback of a person on a strategy or on papers."""
 
@@ -167,6 +182,21 @@ class UserFeedback(BaseModel):
     """Papers that are one paper: lists of their ids."""
     split: list[PaperSplit] = Field(default_factory=list[PaperSplit])
     """Papers whose records are not one paper: ids, or ids with the records that leave."""
+    add_terms: list[str] = Field(default_factory=list, max_length=50)
+    """Terms that the next plan also searches for. These fields win over the texts."""
+    exclude_terms: list[str] = Field(default_factory=list, max_length=50)
+    """Terms that no paper of the next plan contains."""
+    drop_limits: list[Limit] = Field(default_factory=list[Limit])
+    """Limits that the next plan does not have."""
+    set_years: YearLimits | None = None
+    use_suggestions: bool | list[str] = False
+    """The suggested terms that the next plan uses; True for all of them."""
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether a field asks for a change of the next plan."""
+        fields = (self.add_terms, self.exclude_terms, self.drop_limits, self.set_years, self.use_suggestions)
+        return any(map(bool, fields))
 
     @property
     def texts(self) -> list[str]:

@@ -18,9 +18,7 @@ File = Annotated[
     str | None, typer.Argument(metavar="FILE", help="A file with the strategy or the question; - reads stdin.")
 ]
 To = Annotated[str, typer.Option("--to", metavar="NAME", help="pubmed, ovid, wos, scopus, embase or cochrane.")]
-FromSession = Annotated[
-    str | None, typer.Option("--session", metavar="ID", help="Translate the plan of this session.")
-]
+FromSession = Annotated[str | None, typer.Option("--session", metavar="ID", help="Translate the plan of this session.")]
 
 
 def translate(file: File = None, to: To = "pubmed", session: FromSession = None, json: Json = False) -> None:

@@ -101,6 +101,18 @@ def test_a_decision_can_be_named_by_its_id_or_by_a_beginning_of_it_with_its_numb
     assert look(asked["session_id"])["checkpoint_kind"] == "result_review"
 
 
+def test_an_approve_with_a_note_that_asks_for_something_is_applied_when_it_is_repeated(
+    uraniborg: Command, asked: dict[str, Any]
+) -> None:
+    decision = ("decide", asked["checkpoint_id"], "approve", "--note", "but exclude reviews")
+    first = uraniborg(*decision)
+    assert first.returncode != 0
+    assert "Nothing was decided: " in first.stderr
+    assert "send the same approve again" in " ".join(first.stderr.split())
+    assert look(asked["session_id"])["checkpoint_kind"] == "strategy_confirmation"
+    assert uraniborg(*decision).returncode == 0
+
+
 def test_the_review_can_be_seen_whole_and_rejected_with_feedback(
     uraniborg: Command, asked: dict[str, Any], home: Path
 ) -> None:

@@ -29,7 +29,7 @@ def resolve_contradictions(
     excluded: list[Node] = []
     notes: list[str] = []
     for key, text in refused.items():
-        if any(_contains_key(other, key) for other in asked):
+        if any(contains_key(other, key) for other in asked):
             notes.append(f"“{text}” is part of the search terms and cannot be excluded.")
         else:
             excluded += [node for spelling in list_numbers(text) if (node := parse_phrase(spelling))]
@@ -45,6 +45,21 @@ def add_blocks(blocks: Sequence[ConceptBlock], added: Iterable[ConceptBlock]) ->
             found.append(block)
             known.add(key)
     return found
+
+
+def accept_suggestions(
+    blocks: Sequence[ConceptBlock], suggestions: Iterable[TermSuggestion], vocabulary: Vocabulary
+) -> list[ConceptBlock]:
+    """Return the blocks with the suggestions, each a variant of its block or a block of its own."""
+    changed = list(blocks)
+    for entry in suggestions:
+        place = next((index for index, block in enumerate(changed) if block.name == entry.block), None)
+        if place is None:
+            changed = add_blocks(changed, [make_block(entry.term, vocabulary, reason=ASKED_FOR, learned=True)])
+        else:
+            variants = list(dict.fromkeys([*changed[place].variants, entry.term]))
+            changed[place] = changed[place].model_copy(update={"variants": variants})
+    return changed
 
 
 def replace_learned_blocks(
@@ -75,6 +90,12 @@ def describe_block_changes(before: Sequence[ConceptBlock], after: Sequence[Conce
     old = {block.name: block for block in before}
     new = {block.name: block for block in after}
     notes = [f"Added: “{name}” ({block.reason})." for name, block in new.items() if name not in old]
+    notes += [
+        f"Added: “{text}” to “{name}”."
+        for name, block in new.items()
+        for text in (block.variants if name in old else ())
+        if text not in old[name].variants
+    ]
     notes += [f"Removed: “{name}”." for name, block in old.items() if name not in new and block.active]
     notes += [
         f"Loosened: “{name}” is no longer required."
@@ -89,7 +110,7 @@ def _drop_refused_variants(block: ConceptBlock, refused: Iterable[Key]) -> Conce
     variants = [
         text
         for text in block.variants
-        if text == block.name or not any(_contains_key(make_term_key(text), key) for key in keys)
+        if text == block.name or not any(contains_key(make_term_key(text), key) for key in keys)
     ]
     return block if variants == block.variants else block.model_copy(update={"variants": variants})
 
@@ -100,5 +121,6 @@ def list_numbers(text: str) -> list[str]:
     return list(dict.fromkeys([text, " ".join([*before, to_singular(last)])]))
 
 
-def _contains_key(whole: Key, part: Key) -> bool:
+def contains_key(whole: Key, part: Key) -> bool:
+    """Return True if the words of a term stand together in another one."""
     return bool(part) and any(whole[start : start + len(part)] == part for start in range(len(whole)))

@@ -12,6 +12,7 @@ from typing import Final
 from paper_search.identifier_queries import Identifier, make_lookup_query, read_identifiers
 from paper_search.intent.block_changes import (
     ASKED_FOR,
+    accept_suggestions,
     add_blocks,
     describe_block_changes,
     drop_least_specific,
@@ -20,8 +21,8 @@ from paper_search.intent.block_changes import (
     resolve_contradictions,
 )
 from paper_search.intent.concept_blocks import build_blocks, extract_family_name, make_block
-from paper_search.intent.feedback import FeedbackReading, read_feedback_texts
-from paper_search.intent.feedback_directions import Direction
+from paper_search.intent.feedback import Direction, FeedbackReading, read_feedback
+from paper_search.intent.feedback_notes import describe_changes, select_accepted
 from paper_search.intent.result_limits import apply_limit_changes, correct_limits
 from paper_search.intent.topic_words import list_question_words
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
@@ -79,11 +80,11 @@ def plan_strategy(
     """
     intent = given.intent
     if not given.person_queries and (identifiers := read_identifiers(intent.topic)):
-        return _plan_lookup(identifiers, intent, sources, today)
+        return _plan_lookup(identifiers, given, sources, today)
     last = given.previous_strategies[-1] if given.previous_strategies else None
     limits = last.filters if last else intent.constraints
-    latest = read_feedback_texts(given.user_feedback.texts if given.user_feedback else (), vocabulary, today, limits)
-    feedback = read_feedback_texts(given.earlier_texts, vocabulary, today)
+    latest = read_feedback([given.user_feedback] if given.user_feedback else [], vocabulary, today, limits)
+    feedback = read_feedback(given.earlier_feedback, vocabulary, today)
     feedback.merge_later(latest)
     filters, notes = correct_limits(apply_limit_changes(limits, latest.limits), today)
     written = given.person_queries or _list_typed_queries(intent)
@@ -99,6 +100,7 @@ def plan_strategy(
     if not sources:
         notes.append("No source is available, so nothing can be searched.")
     notes += [*draft.notes, *latest.notes, *(f"“{name}” was read as an author." for name in latest.authors)]
+    notes += describe_changes(latest, limits, filters, draft.notes)
     origins = [
         _make_origin(f"queries[{index}]", query.boolean_query or query.words, draft.reason)
         for index, query in enumerate(draft.queries)
@@ -149,6 +151,7 @@ def _plan_ladder(
         [entry for entry in given.taught if make_term_key(entry.term) not in refused], given.previous_strategies
     )
     blocks = replace_learned_blocks(blocks, taught, vocabulary)
+    blocks = accept_suggestions(blocks, select_accepted(given.suggestions, latest.suggestions), vocabulary)
     if taught and given.taught == given.suggestions:  # only a search without a person uses suggestions unasked
         words = ", ".join(f"“{entry.term}”" for entry in taught)
         notes.append(f"Second pass: the best papers of the first pass taught the terms {words}.")
@@ -227,18 +230,22 @@ def _plan_written_queries(
         fresh, reason = refiner.compose_narrower(), TIGHTENED
     elif directions & _WIDER:
         fresh, reason = refiner.compose_broader(), LOOSENED
-    elif feedback.wanted or feedback.authors or given.taught:
-        words = [*feedback.wanted, *map(extract_family_name, feedback.authors)]
-        taught = given.taught[:MOST_LEARNED]
-        fresh = refiner.compose_with_terms(words, [entry.term for entry in taught])
+    turned = _select_untried(fresh, tried, 1)
+    joined: list[SearchQuery] = []
+    taught = [] if directions else given.taught[:MOST_LEARNED]
+    words = [*feedback.wanted, *map(extract_family_name, feedback.authors)]
+    if taught or (words if not directions else latest.wanted):
+        joined = _select_untried(
+            refiner.compose_with_terms(words, [entry.term for entry in taught]), tried, MAX_QUERIES
+        )
         notes += [f"Added: “{entry.term}” ({entry.reason})." for entry in taught]
-        reason = "adds what the feedback and the papers ask for"
-    added = _select_untried(fresh, tried, 1 if directions else MAX_QUERIES)
+        notes += [f"Added: “{text}” ({ASKED_FOR})." for text in latest.wanted if make_term_key(text) not in own]
+        reason = reason if turned else "adds what the feedback and the papers ask for"
     kept = list(refiner.compose_first_queries(())) if excluded else list(written)
-    if added and (directions & (_NARROWER | _WIDER)):
-        before, after = written[0].boolean_query, added[-1].boolean_query
+    if turned:
+        before, after = written[0].boolean_query, turned[-1].boolean_query
         notes += describe_loosening(before, after) if reason == LOOSENED else describe_tightening(before, after)
-    queries = added if directions & (_NARROWER | _WIDER) and added else [*kept, *added]
+    queries = [*(turned or kept), *joined]
     return _Draft(queries, reason, [], notes)
 
 
@@ -278,10 +285,12 @@ def _make_origin(part: str, value: str, reason: str, *, by_person: bool = False)
 
 
 def _plan_lookup(
-    identifiers: Sequence[Identifier], intent: ParsedIntent, sources: Sequence[str], today: date
+    identifiers: Sequence[Identifier], given: QueryBuilderInput, sources: Sequence[str], today: date
 ) -> SearchStrategy:
     """Return the strategy that fetches exactly these works, in every round."""
-    filters, notes = correct_limits(intent.constraints, today)
+    filters, notes = correct_limits(given.intent.constraints, today)
+    if (feedback := given.user_feedback) and (feedback.texts or feedback.has_changes):
+        notes.append("The feedback was not used: the query names works, which are fetched as they are.")
     wanted = identifiers[: filters.max_results]
     if len(wanted) < len(identifiers):
         notes.append(

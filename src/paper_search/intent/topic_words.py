@@ -59,6 +59,11 @@ def is_weak(term: str) -> bool:
     return len(stems) == 1 and stems[0] in _load_stems("weak_words.txt")
 
 
+def is_counted(word: str) -> bool:
+    """Return True for a word that the counted papers contain: an English word that is not too rare."""
+    return all(stem in _load_counts().words for stem in extract_terms(word))
+
+
 def is_teachable(word: str) -> bool:
     """Return True for a word that papers may teach: with a topic, and none that the abstracts of all fields contain."""
     return not is_generic(word) and word.casefold() not in _load_words("untaught_words.txt")
@@ -109,8 +114,8 @@ def read_synonym_groups() -> dict[str, tuple[str, ...]]:
     """Return the groups of synonyms, each by its first term; a term without synonyms is a group of its own."""
     groups: dict[str, tuple[str, ...]] = {}
     shared: set[str] = set()
-    alone = {term.strip() for line in _iterate_lines("terms.txt") for term in line.split(",")} - {""}
-    for line in _iterate_lines("synonyms.txt"):
+    alone = {term.strip() for line in iterate_lines("terms.txt") for term in line.split(",")} - {""}
+    for line in iterate_lines("synonyms.txt"):
         (first, *others), *narrower = ([term.strip() for term in part.split("=")] for part in line.split(">"))
         groups[first] = (*others, *(term for terms in narrower for term in terms))
         shared.update((first, *others))
@@ -161,12 +166,12 @@ def _longer(own: str, other: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _load_spelling_pairs() -> Sequence[tuple[str, str]]:
-    return [(british, american) for british, american in (line.split() for line in _iterate_lines("spellings.txt"))]
+    return [(british, american) for british, american in (line.split() for line in iterate_lines("spellings.txt"))]
 
 
 @lru_cache(maxsize=4)
 def _load_words(name: str) -> frozenset[str]:
-    return frozenset(word for line in _iterate_lines(name) for word in line.split())
+    return frozenset(word for line in iterate_lines(name) for word in line.split())
 
 
 @lru_cache(maxsize=4)
@@ -191,7 +196,7 @@ def _load_counts() -> _Counts:
     return _Counts(papers, words, pairs)
 
 
-def _iterate_lines(name: str) -> Iterator[str]:
+def iterate_lines(name: str) -> Iterator[str]:
     return (line for line in _read(name) if line.strip() and not line.startswith("#"))
 
 

@@ -38,7 +38,8 @@ def score_papers(
 
     A paper that the intent names by identifier scores 1.
     """
-    query = build_weighted_query(intent, [extract_wanted_words(text) for text in hints.free_text], hints.terms)
+    added = [*hints.added_terms, *map(extract_wanted_words, hints.free_text)]
+    query = build_weighted_query(intent, added, hints.terms)
     pool = Pool([Candidate.from_paper(paper, keep_stop_words=query.keeps_stop_words) for paper in papers])
     weights = weigh_terms(pool, query.asked)
     strengths = compute_text_strengths(pool, query, weights)

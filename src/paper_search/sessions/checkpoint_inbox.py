@@ -6,6 +6,7 @@ from paper_search.editorial_notices import mark_title
 from paper_search.models import SearchStrategy
 from paper_search.plan_text import describe_plan
 from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE, check_inbox_decision
+from paper_search.sessions.note_question import ask_about_note, find_requests
 from paper_search.sessions.replies import build_checkpoint_payload, format_question
 from paper_search.sessions.saved_marks import MarkStore, add_marks
 from paper_search.sessions.state import PART, PendingCheckpoint, read_session_state
@@ -25,12 +26,16 @@ def add_to_inbox(inbox: InboxPort, query: str, pending: PendingCheckpoint) -> En
 def check_answer(
     entry: Entry, given: InboxDecision, *, inbox: InboxPort | None = None, store: SessionStore | None = None
 ) -> None:
-    """Raise InvalidDecision unless the decision fits the entry; AlreadyDecided or SessionNotFound if none can."""
+    """Raise InvalidDecision unless the decision fits the entry; AlreadyDecided or SessionNotFound if none can.
+
+    An approval whose note asks for something raises NoteAsksForChange, once.
+    """
     store = store or SessionFiles()
     state = read_session_state(store, inbox or Inbox(), entry.subject)
     if state.pending is None or state.checkpoint_id != entry.id:
         raise AlreadyDecided(entry)
-    check_inbox_decision(given, state.pending)
+    if asked := find_requests(check_inbox_decision(given, state.pending)):
+        ask_about_note(store, state.pending.checkpoint, given.note or "", asked)
     store.touch(entry.subject)
 
 

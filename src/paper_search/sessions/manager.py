@@ -26,6 +26,7 @@ from paper_search.sessions.checkpoint_inbox import add_to_inbox
 from paper_search.sessions.event_loops import LoopRunner
 from paper_search.sessions.export_pages import MOST_PAPERS, build_export_page, build_export_summary
 from paper_search.sessions.inbox_decisions import check_inbox_decision, to_inbox_decision
+from paper_search.sessions.note_question import ask_about_note, find_requests
 from paper_search.sessions.query_pages import QueryPage, build_query_page
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
 from paper_search.sessions.removed_papers import RemovedPage, build_removed_page
@@ -141,7 +142,7 @@ class SessionManager:
         With the id of a checkpoint that was decided before, nothing is decided: the reply states the earlier decision
         and the present state. Raise SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
         CheckpointBusy, CheckpointNotFound, PersonRequired, InvalidDecision or SessionInterrupted; the checkpoint stays
-        pending then.
+        pending then. An approval whose note asks for something raises NoteAsksForChange, once.
         """
         session_id = await self._read_session_id(session_id)
         return await self._loop.run(
@@ -369,6 +370,8 @@ class SessionManager:
             await asyncio.to_thread(self._refuse_agent, origin[0], pending.checkpoint.checkpoint_id)
         given = to_inbox_decision(decision)
         checked = check_inbox_decision(given, pending, origin[0])
+        if asked := find_requests(checked):
+            await asyncio.to_thread(ask_about_note, self._services.store, pending.checkpoint, checked.note or "", asked)
         async with AsyncExitStack() as lock:
             if session is not None:
                 await lock.enter_async_context(session.decision_lock)

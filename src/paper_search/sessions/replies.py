@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from paper_search.editorial_notices import build_notice_fields
+from paper_search.intent.feedback_notes import NOT_USED
 from paper_search.models import (
     NO_SOURCE_ANSWERED,
     Paper,
@@ -305,7 +306,8 @@ def _ask_about_payload(payload: StrategyPayload | ResultPayload) -> str:
         if len(asked) > _NAMED_QUERIES:
             queries += f" and {plural(len(asked) - _NAMED_QUERIES, 'more query', 'more queries')}"
         sources = ", ".join(map(get_source_label, strategy.sources[:20])) or "all sources"
-        return f"Search for {queries} in {sources}{_describe_limits(strategy)}?"
+        unused = next((f" {clip_text(note, 500)}" for note in strategy.notes if note.startswith(NOT_USED)), "")
+        return f"Search for {queries} in {sources}{_describe_limits(strategy)}?{unused}"
     collection = payload.collection
     count, problems = len(collection.papers), describe_source_problems(collection)
     found = f"Keep these {plural(count, 'paper')}?" if count != 1 else "Keep this paper?"
@@ -490,6 +492,7 @@ def _build_review_payload(
         "status_counts": _count_statuses(collection),
         **_build_news_fields(checkpoint.run_id, collection),
         "stage_counts": _build_stage_count_fields(collection.metadata.stage_counts, checkpoint.round),
+        "suggestions": [entry.model_dump(mode="json") for entry in checkpoint.suggestions[:_LISTED_TERMS]],
         "strategy": (plan := _build_plan_fields(collection.metadata.search_strategy, _REVIEWED_PLAN_BYTES)),
     }
     if plan.get("shortened"):

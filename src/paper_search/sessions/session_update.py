@@ -1,41 +1,53 @@
 """Another round of a complete session: a new session that repeats its stored steps and asks about the next strategy."""
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from paper_search.errors import SessionNotComplete
+from paper_search.sessions.inbox_decisions import check_inbox_decision
 from paper_search.sessions.manager import SessionManager
-from paper_search.sessions.state import SessionRequest
+from paper_search.sessions.state import PendingCheckpoint, SessionRequest
 from paper_search.sessions.store import SessionStore, read_step
 from paper_search.workflow.checkpoints import DecisionAction
 from paper_search.workflow.decisions import StoredDecision
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.ids import new_id
+from uraniborg.kernel.inbox import Decision as InboxDecision
 
 _END_STEPS: Final = {"result", "ended"}
 _DECISION: Final = "decision-"
 _MORE_ROUNDS: Final = 5
 
 
-async def start_another_round(manager: SessionManager, session_id: str, note: str | None = None) -> dict[str, Any]:
+async def start_another_round(
+    manager: SessionManager, session_id: str, note: str | None = None, data: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Open a session that continues a complete one with another round, and return its state.
 
-    Raise SessionNotFound, SessionFailed or SessionNotComplete.
+    `data` is feedback, as in a decision. Raise SessionNotFound, SessionFailed, SessionNotComplete or InvalidDecision.
     """
     rounds = (await manager.get_result(session_id)).metadata.rounds
     session_id, own_id = (await manager.peek_state(session_id)).session_id, new_id()
-    await asyncio.to_thread(copy_for_another_round, manager.store, session_id, own_id, note, rounds, SystemClock())
+    clock = SystemClock()
+    await asyncio.to_thread(copy_for_another_round, manager.store, session_id, own_id, note, rounds, clock, data)
     await manager.get_state(own_id)  # runs it
     return await manager.wait_until_passed(own_id, "", manager.reply_within_s)
 
 
 def copy_for_another_round(
-    store: SessionStore, session_id: str, own_id: str, note: str | None, rounds: int, clock: Clock
+    store: SessionStore,
+    session_id: str,
+    own_id: str,
+    note: str | None,
+    rounds: int,
+    clock: Clock,
+    data: dict[str, Any] | None = None,
 ) -> None:
     """Store a new session that continues a complete one where it was approved. Blocks while it copies.
 
-    The new session has all papers and decisions of the earlier one; the approval becomes a reject with `note`, so that
-    the next round begins. The earlier session does not change. Raise SessionNotFound or SessionNotComplete.
+    The new session has all papers and decisions of the earlier one; the approval becomes a reject with `note` and
+    `data`, so that the next round begins. The earlier session does not change. Raise SessionNotFound,
+    SessionNotComplete or InvalidDecision.
     """
     steps = store.list_steps(session_id)
     if "result" not in steps:
@@ -43,14 +55,19 @@ def copy_for_another_round(
     request = read_step(store, session_id, "session", SessionRequest)
     config: dict[str, Any] = {**request.config, "max_rounds": rounds + max(_MORE_ROUNDS, request.max_rounds)}
     renewed = request.model_copy(update={"config": config, "at": clock.now()})
-    store.write(own_id, "session", renewed.model_dump_json(), create_session=True)
     last = max((int(step.removeprefix(_DECISION)) for step in steps if step.startswith(_DECISION)), default=None)
+    if data and last is not None:
+        pending = read_step(store, session_id, f"checkpoint-{last}", PendingCheckpoint)
+        check_inbox_decision(InboxDecision(action=DecisionAction.REJECT.value, data=data, note=note), pending)
+    store.write(own_id, "session", renewed.model_dump_json(), create_session=True)
     for step in steps:
         if step in _END_STEPS or step == "session" or step.startswith("checkpoint-"):
             continue
         text = store.read(session_id, step) or ""
         if step == f"{_DECISION}{last}":
             decision = read_step(store, session_id, step, StoredDecision)
-            changed = {"action": DecisionAction.REJECT, "note": note or decision.note}
+            earlier = cast("dict[str, Any]", decision.revised_data or {})
+            changed: dict[str, Any] = {"action": DecisionAction.REJECT, "note": note or decision.note}
+            changed["revised_data"] = {**earlier, **(data or {})} or None
             text = decision.model_copy(update=changed).model_dump_json()
         store.write(own_id, step, text)

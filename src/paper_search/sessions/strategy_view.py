@@ -21,6 +21,7 @@ from paper_search.sources.registry import KNOWN, list_source_names
 from paper_search.strategies.findings import QueryProblem
 from paper_search.strategies.lint import check_query_text
 from paper_search.workflow.checkpoints import StrategyPayload
+from paper_search.workflow.feedback_check import list_limits
 
 ChangedPart = Literal["blocks", "queries"]
 _CHECKPOINT: Final = "checkpoint-"
@@ -32,8 +33,10 @@ def build_strategy_view(store: SessionStore, state: SessionState, config: AppCon
     """Return the strategy that waits for a decision, or the one used last. Blocks while it reads the store."""
     proposed = read_strategy(store, state)
     if proposed is None:
-        return {**_describe_state(state), "strategy": None, "queries": [], "sources": [], "changes": []}
+        empty: dict[str, Any] = {"strategy": None, "queries": [], "sources": [], "changes": [], "feedback": None}
+        return {**_describe_state(state), **empty}
     strategy, intent, last = proposed
+    suggestions = state.pending.checkpoint.suggestions if state.pending else []
     names = list_offered_sources(state, strategy, config)
     return {
         **_describe_state(state),
@@ -44,6 +47,10 @@ def build_strategy_view(store: SessionStore, state: SessionState, config: AppCon
         "inherited": [origin.model_dump(mode="json") for origin in strategy.origins if origin.inherited],
         "changes": list_changes(last, strategy) if last else [],
         "has_last_round": last is not None,
+        "feedback": {
+            "limits": list_limits(strategy.filters),
+            "suggestions": [entry.model_dump(mode="json") for entry in suggestions],
+        },
     }
 
 

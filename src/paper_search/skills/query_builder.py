@@ -7,8 +7,9 @@ from pydantic import BaseModel, Field
 
 from paper_search.domains import get_domain
 from paper_search.identifier_queries import read_identifiers
-from paper_search.intent.block_changes import add_blocks
+from paper_search.intent.block_changes import accept_suggestions, add_blocks
 from paper_search.intent.concept_blocks import MAX_BLOCKS, make_block
+from paper_search.intent.feedback_notes import list_exact_changes, select_accepted
 from paper_search.intent.result_limits import correct_limits
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.text_cleanup import normalise_text
@@ -90,7 +91,7 @@ class QueryBuilder:
         return by_rule.model_copy(update={"notes": [note, *by_rule.notes]})
 
     def _describe_input(self, given: QueryBuilderInput) -> dict[str, object]:
-        texts = [*given.earlier_texts, *(given.user_feedback.texts if given.user_feedback else ())]
+        feedback = [*given.earlier_feedback, *([given.user_feedback] if given.user_feedback else ())]
         last = given.previous_strategies[-1] if given.previous_strategies else None
         return {
             "intent": given.intent.model_dump(mode="json", exclude={"notes"}),
@@ -103,7 +104,7 @@ class QueryBuilder:
             ],
             "last_strategy": last and last.model_dump(mode="json", exclude={"notes", "origins"}),
             "set_by_person": [origin.part for origin in last.origins if origin.by_person] if last else [],
-            "feedback": "\n".join(texts),
+            "feedback": "\n".join(text for one in feedback for text in one.texts),
             "relevant_titles": _clip_titles(given.relevant_titles),
             "irrelevant_titles": _clip_titles(given.irrelevant_titles),
         }
@@ -123,14 +124,15 @@ class QueryBuilder:
         else:
             queries = _select_new_queries(proposed.queries, given.previous_strategies)
         filters, notes = correct_limits(proposed.filters, self._clock.now().date())
-        stated = {name: value for name, value in filters if value is not None and name not in _PERSONAL}
+        fixed = {*_PERSONAL, *(origin.part for origin in by_rule.origins if origin.by_person)}
+        stated = {name: value for name, value in filters if value is not None and name not in fixed}
         limits, _ = correct_limits(by_rule.filters.model_copy(update=stated), self._clock.now().date())
         subject = "concepts" if blocks else "queries"
         return SearchStrategy(
             queries=queries,
             sources=[name for name in self._sources if name in proposed.sources] or list(self._sources),
             filters=limits,
-            notes=[f"The {subject} were written by a language model.", *notes],
+            notes=[f"The {subject} were written by a language model.", *notes, *list_exact_changes(by_rule.notes)],
             origins=_list_origins(queries, by_rule),
             blocks=blocks,
             suggestions=by_rule.suggestions,
@@ -150,7 +152,11 @@ class QueryBuilder:
             if not all(map(is_generic, split_words(name)))
         ]
         own = add_blocks([], made)[:MAX_BLOCKS]
-        return add_blocks(own, [block for block in by_rule.blocks if block.learned or not block.active]) if own else []
+        if not own:
+            return []
+        own = add_blocks(own, [block for block in by_rule.blocks if block.learned or not block.active])
+        accepted = given.user_feedback.use_suggestions if given.user_feedback else False
+        return accept_suggestions(own, select_accepted(given.suggestions, accepted), self._vocabulary)
 
 
 def _clip_names(names: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, Field, model_validator
 
-from paper_search.models import Paper, PaperCollection, ParsedIntent, SearchStrategy
+from paper_search.models import Paper, PaperCollection, ParsedIntent, SearchStrategy, TermSuggestion
 
 
 class CheckpointKind(StrEnum):
@@ -54,6 +54,8 @@ class ResultPayload(BaseModel):
 
     collection: PaperCollection
     accumulated_papers: list[Paper] = Field(default_factory=list[Paper])
+    suggestions: list[TermSuggestion] = Field(default_factory=list[TermSuggestion])
+    """Terms of the best papers that the next plan will suggest."""
 
 
 class Checkpoint(BaseModel):
@@ -65,6 +67,20 @@ class Checkpoint(BaseModel):
     iteration: int = 0
     round: int = 0
     timestamp: str = Field(default_factory=lambda: datetime.now(UTC).isoformat())
+
+    @property
+    def plan(self) -> SearchStrategy:
+        """The proposed strategy, or the one that was searched last."""
+        payload = self.payload
+        is_proposal = isinstance(payload, StrategyPayload)
+        return payload.strategy if is_proposal else payload.collection.metadata.search_strategy
+
+    @property
+    def suggestions(self) -> list[TermSuggestion]:
+        """The terms that feedback can accept."""
+        return (
+            self.payload.suggestions if isinstance(self.payload, ResultPayload) else self.payload.strategy.suggestions
+        )
 
     @property
     def checkpoint_id(self) -> str:

@@ -29,6 +29,7 @@ from paper_search.workflow.checkpoints import (
     StrategyPayload,
 )
 from paper_search.workflow.correction_checks import refuse_bad_corrections
+from paper_search.workflow.feedback_check import FEEDBACK_EXAMPLE, TERM_LISTS, check_changes
 from paper_search.workflow.step_journal import StepJournal
 from uraniborg.kernel.bibliography.identifiers import normalise_doi
 from uraniborg.kernel.clock import Clock
@@ -150,7 +151,7 @@ def check_decision(
             _refuse_broken_queries(strategy, checkpoint.payload.strategy)
     else:
         feedback = read_feedback(checkpoint, decision)
-        if decision.action is DecisionAction.APPROVE and feedback.free_text_feedback:
+        if decision.action is DecisionAction.APPROVE and (feedback.free_text_feedback or feedback.has_changes):
             raise InvalidDecision(
                 "An approve takes decisions about papers, merges and splits, and no other feedback.",
                 hint="To search again with this feedback, send it with the action 'reject'.",
@@ -196,12 +197,12 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
     that are not in the session.
     """
     fields = _read_fields(decision.revised_data, UserFeedback, "feedback")
-    for name in ("marked_relevant", "marked_irrelevant"):
+    for name in ("marked_relevant", "marked_irrelevant", "drop_limits", "use_suggestions", *TERM_LISTS):
         if isinstance(fields.get(name), str):
             fields[name] = [fields[name]]
     if isinstance(decisions := fields.get("decisions"), list):
         fields["decisions"] = _index_decisions(cast("list[Any]", decisions))
-    feedback = _validate_fields(UserFeedback, fields, "feedback")
+    feedback = _validate_fields(UserFeedback, fields, "feedback", f" For example: {FEEDBACK_EXAMPLE}")
     _refuse_unknown_or_contradictory_marks(checkpoint, feedback)
     if feedback.merge or feedback.split:
         if not isinstance(checkpoint.payload, ResultPayload):
@@ -216,6 +217,7 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
             "The decision has two notes: one in the data, one beside it.", hint="Send one note, beside the data."
         )
     reviewer = (feedback.reviewer or "").strip() or None
+    feedback = check_changes(checkpoint, feedback)
     return feedback.model_copy(update={"reviewer": reviewer, "note": note or feedback.note})
 
 
@@ -292,12 +294,12 @@ def _parse_json(text: str, object_name: str) -> Any:
         raise InvalidDecision(f"The {object_name} is text that is not JSON.", hint="Send an object.") from None
 
 
-def _validate_fields(model: type[M], fields: dict[str, Any], object_name: str) -> M:
+def _validate_fields(model: type[M], fields: dict[str, Any], object_name: str, example: str = "") -> M:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
         problem = make_invalid_input(error, label=object_name)
-        raise InvalidDecision(problem.message, hint=problem.hint, **problem.ids) from None
+        raise InvalidDecision(problem.message, hint=f"{problem.hint}{example}", **problem.ids) from None
 
 
 def _check_and_cap_strategy(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:

@@ -198,7 +198,7 @@ class SearchRun:
             intent=intent,
             previous_strategies=self._state.previous_strategies,
             user_feedback=self._state.latest_feedback,
-            earlier_texts=self._state.collect_feedback_texts(exclude_last=True, since_round=self._queries_edited_in),
+            earlier_feedback=self._state.list_feedback(exclude_last=True, since_round=self._queries_edited_in),
             person_queries=select_person_queries(last),
             relevant_titles=[paper.title for paper in self._state.accumulated_papers],
             irrelevant_titles=[paper.title for paper in self._state.rejected_papers],
@@ -331,7 +331,7 @@ class SearchRun:
             return True, UserFeedback()
         collection = await self._call_in_thread_if_large(self._build_collection, latest, self._round + 1)
         included = await self._call_in_thread_if_large(lambda: self._state.accumulated_papers)
-        payload = ResultPayload(collection=collection, accumulated_papers=included)
+        payload = ResultPayload(collection=collection, accumulated_papers=included, suggestions=self._suggestions)
         checkpoint, decision = await self._ask_person(
             self._dialog, CheckpointKind.RESULT_REVIEW, payload, paper_count=len(collection.papers)
         )

@@ -47,10 +47,10 @@ class WorkflowState(BaseModel):
         """The feedback of the last finished round."""
         return self.history[-1].feedback if self.history else None
 
-    def collect_feedback_texts(self, *, exclude_last: bool = False, since_round: int = 0) -> list[str]:
-        """Return the texts of the feedback of all rounds from `since_round` on, with or without the last one."""
+    def list_feedback(self, *, exclude_last: bool = False, since_round: int = 0) -> list[UserFeedback]:
+        """Return the feedback of all rounds from `since_round` on, with or without the last one."""
         records = self.history[since_round : -1 if exclude_last else None]
-        return [text for record in records if record.feedback for text in record.feedback.texts]
+        return [record.feedback for record in records if record.feedback]
 
     @property
     def hints(self) -> RelevanceHints:
@@ -58,7 +58,8 @@ class WorkflowState(BaseModel):
         return RelevanceHints(
             relevant=list(self.accumulated_papers),
             irrelevant=list(self.rejected_papers),
-            free_text=self.collect_feedback_texts(),
+            free_text=[text for feedback in self.list_feedback() for text in feedback.texts],
+            added_terms=[term for feedback in self.list_feedback() for term in feedback.add_terms],
         )
 
     def record_iteration(

@@ -117,10 +117,11 @@ def _add_session_routes(
     )
     async def update_search(  # pyright: ignore[reportUnusedFunction]
         session_id: SessionId,
-        note: Annotated[str | None, Body(embed=True, max_length=4_000, description="What is missing.")] = None,
+        note: Annotated[str | None, Body(max_length=4_000, description="What is missing.")] = None,
+        data: Annotated[dict[str, Any] | None, Body(description="Feedback, as in a decision.")] = None,
     ) -> dict[str, Any]:
         """Open a new session with the papers and decisions of a complete one, which asks about the next strategy."""
-        return await start_another_round(manager, session_id, note)
+        return await start_another_round(manager, session_id, note, data)
 
     @api.delete("/api/searches/{session_id}", tags=["searches"], summary="Delete a session", status_code=204)
     async def delete_search(session_id: SessionId) -> Response:  # pyright: ignore[reportUnusedFunction]

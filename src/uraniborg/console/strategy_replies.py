@@ -94,6 +94,13 @@ class TermSuggestionReply(Reply):
     block: str | None
 
 
+class FeedbackChoices(Reply):
+    """The limits that feedback can drop, and the suggested terms that it can accept."""
+
+    limits: list[str]
+    suggestions: list[TermSuggestionReply]
+
+
 class PartOriginReply(Reply):
     """The origin of one part of a strategy."""
 
@@ -153,6 +160,7 @@ class StrategyReply(Reply):
     inherited: list[PartOriginReply]
     changes: list[StrategyChange]
     has_last_round: bool
+    feedback: FeedbackChoices | None
 
 
 class StrategyProblem(Reply):

@@ -344,6 +344,29 @@ async def test_the_next_strategy_shows_the_difference_to_the_last_round(api: htt
     assert removed not in proposed["changes"]
 
 
+async def test_exact_feedback_changes_the_next_plan_also_of_a_complete_search(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api)
+    decide = f"/api/searches/{session_id}/decide"
+    offered = (await get(api, f"/api/searches/{session_id}/strategy"))["feedback"]
+    assert offered == {"limits": ["years", "year_from"], "suggestions": []}
+    data = {"exclude_terms": ["mice"], "drop_limits": ["years"]}
+    plan = (await api.post(decide, json={"action": "reject", "data": data})).json()
+    assert {"Excluded: “mice” (asked for in the feedback).", "Dropped: first year 2016."} <= set(
+        plan["checkpoint"]["payload"]["strategy"]["notes"]
+    )
+    refused = await api.post(decide, json={"action": "reject", "data": {"drop_limits": ["years"]}})
+    assert refused.json()["error"]["hint"] == "It has no limit that can be dropped."
+    await api.post(decide, json={"action": "approve"})
+    note = {"action": "approve", "note": "only keep the first two"}
+    assert (await api.post(decide, json=note)).json()["error"]["code"] == "note_asks_for_change"
+    assert (await api.post(decide, json=note)).json()["is_complete"]
+    update = f"/api/searches/{session_id}/update"
+    refused = await api.post(update, json={"data": {"set_years": {}}})
+    assert refused.status_code == 422, refused.text
+    renewed = (await api.post(update, json={"data": {"add_terms": ["flares"]}})).json()
+    assert "Added: “flares” (asked for in the feedback)." in renewed["checkpoint"]["payload"]["strategy"]["notes"]
+
+
 async def test_papers_are_filtered_sorted_and_paged(api: httpx.AsyncClient, review_id: str) -> None:
     path = f"/api/searches/{review_id}/papers"
     everything = await get(api, path, limit=500)

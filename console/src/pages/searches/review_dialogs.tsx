@@ -10,6 +10,8 @@ import { useDraft } from "../../draft.ts";
 import { useResource } from "../../resource.ts";
 import { formatPath, navigate } from "../../router.ts";
 import { strings } from "../../strings.ts";
+import { useFeedbackDraft } from "./feedback_edit.ts";
+import { FeedbackFields } from "./feedback_fields.tsx";
 import { RemovedPapersDialog } from "./removed_papers.tsx";
 import { hasPapersAt, type ReviewStore } from "./review_store.ts";
 import { SourceResultsDialog } from "./source_results_dialog.tsx";
@@ -69,15 +71,27 @@ function FinishDialog({ store, onClose }: { store: ReviewStore; onClose: () => v
 /** Search another round; of a complete search in a new one. */
 function AnotherRoundDialog({ store, onClose }: { store: ReviewStore; onClose: () => void }) {
   const note = useDraft(`another.${store.sessionId}`);
+  const feedback = useFeedbackDraft(`another.${store.sessionId}`);
+  const strategy = useResource(`strategy ${store.sessionId}`, (signal) =>
+    api.get("/api/searches/{session_id}/strategy", { path: { session_id: store.sessionId }, signal }),
+  );
   const submission = useSubmission();
   async function start(): Promise<void> {
     const words = note.text.value.trim() || null;
     const path = { session_id: store.sessionId };
     const { state, isApplied } = store.isComplete.value
-      ? { state: await api.post("/api/searches/{session_id}/update", { path, body: { note: words } }), isApplied: true }
-      : await decide(store, "reject", words);
-    if (isApplied) note.clear();
-    else if (words) showToast(strings.inbox.reasonNotSent, "no");
+      ? {
+          state: await api.post("/api/searches/{session_id}/update", {
+            path,
+            body: { note: words, data: feedback.data ?? null },
+          }),
+          isApplied: true,
+        }
+      : await decide(store, "reject", words, feedback.data);
+    if (isApplied) {
+      note.clear();
+      feedback.clear();
+    } else if (words) showToast(strings.inbox.reasonNotSent, "no");
     onClose();
     navigate(`/searches/${state.session_id}/strategy`);
   }
@@ -95,6 +109,7 @@ function AnotherRoundDialog({ store, onClose }: { store: ReviewStore; onClose: (
           maxLength={4_000}
           autoFocus
         />
+        <FeedbackFields choices={strategy.value.value?.feedback} edit={feedback.edit} onChange={feedback.change} />
       </SubmitForm>
     </Dialog>
   );
@@ -104,7 +119,12 @@ function AnotherRoundDialog({ store, onClose }: { store: ReviewStore; onClose: (
  * Send the marks and decide the review. Return the new state of the search, and whether this decision was the first. An
  * earlier one of somebody else is shown.
  */
-async function decide(store: ReviewStore, action: "approve" | "reject", note: string | null = null) {
+async function decide(
+  store: ReviewStore,
+  action: "approve" | "reject",
+  note: string | null = null,
+  data: Record<string, unknown> | null = null,
+) {
   await store.unsent.sendAll();
   const forget = store.expectOwnDecision();
   const had = store.hasPapers;
@@ -112,7 +132,7 @@ async function decide(store: ReviewStore, action: "approve" | "reject", note: st
   const state = await api
     .post("/api/searches/{session_id}/decide", {
       path: { session_id: store.sessionId },
-      body: { action, note, checkpoint_id: store.checkpointId.value, wait_s: 20 },
+      body: { action, note, data, checkpoint_id: store.checkpointId.value, wait_s: 20 },
     })
     .catch((thrown) => {
       store.hasPapers = had;

@@ -13,6 +13,8 @@ import { type Resource, useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
 import { ConceptCard } from "./concept_card.tsx";
 import { CopyPlanDialog } from "./copy_plan_dialog.tsx";
+import { useFeedbackDraft } from "./feedback_edit.ts";
+import { FeedbackFields } from "./feedback_fields.tsx";
 import { useLiveCheck } from "./live_check.ts";
 import { type ExpectOwnDecision, useOtherDecider } from "./other_decider.ts";
 import { useSteadyFocus } from "./steady_focus.ts";
@@ -82,8 +84,9 @@ interface DecisionProps {
 function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: DecisionProps) {
   const draft = useDraft(`strategy.${reply.checkpoint_id ?? reply.session_id}`);
   const hint = useDraft(`reject.${reply.checkpoint_id ?? reply.session_id}`);
+  const feedback = useFeedbackDraft(reply.checkpoint_id ?? reply.session_id);
   const edit = parseEdit(draft.text.value);
-  const [isRejecting, setRejecting] = useState(Boolean(hint.text.value));
+  const [isRejecting, setRejecting] = useState(Boolean(hint.text.value || feedback.data));
   const [isCopying, setCopying] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
@@ -112,6 +115,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
           checkpoint_id: reply.checkpoint_id,
           wait_s: 0,
           ...(action === "edit" ? { data: toEditData(readEdit()) } : {}),
+          ...(action === "reject" && feedback.data ? { data: feedback.data } : {}),
           ...(action === "reject" && hint.text.value.trim() ? { note: hint.text.value } : {}),
         },
       });
@@ -121,6 +125,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
         showToast(texts.sent);
         draft.clear();
         hint.clear();
+        feedback.clear();
       }
       onDecided(!other);
     } catch (thrown) {
@@ -161,6 +166,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
         maxLength={4_000}
         autoFocus
       />
+      <FeedbackFields choices={reply.feedback} edit={feedback.edit} onChange={feedback.change} />
       {error && <ErrorNote error={error} />}
       <Button kind="primary" type="submit" isBusy={isBusy}>
         {texts.sendReject}

@@ -215,7 +215,7 @@ class Dialog:
         except UraniborgError as error:
             if not await self._is_decided_in_inbox():
                 _log.warning("an answer in a dialog cannot be used", **self._ids, reason=error.message)
-                self._reason = error.message
+                self._reason = f"{error.message} {error.hint or ''}".rstrip()
                 return DialogState.INVALID
         return DialogState.DECIDED
 
