@@ -52,9 +52,9 @@ checkpoint_id.
 
 A reply with neither a checkpoint nor is_complete means that the search still runs: call get_session. Sessions \
 survive restarts; a decide that got no answer can be sent again with the same checkpoint_id. The resource \
-paper-search://sessions lists all sessions, to find a lost session_id again.
+paper-search://sessions lists all sessions.
 
-A paper with a shelf_id is on the shelf named in `shelf`: its paper-library server can read it.\
+A paper with a shelf_id is on the shelf named in `shelf`, which a paper-library server reads.\
 """
 
 USAGE: Final = """\
@@ -94,12 +94,8 @@ _DATA: Final[dict[str, Any]] = {
         "set_years": {"type": "object"},
         "use_suggestions": {"type": "boolean"},
         "free_text_feedback": {"type": "string"},
-        "merge": {"type": "array", "items": _IDS, "description": "Ids of papers that are one."},
-        "split": {
-            "type": "array",
-            "items": {"anyOf": [{"type": "string"}, {"type": "object"}]},
-            "description": 'Ids of papers merged wrongly, or {"paper": id, "records": [{"source", "record_id"}]}',
-        },
+        "merge": {"type": "array", "items": _IDS},
+        "split": {"type": "array", "items": {}},
     },
 }
 """The schema of the data of a decision, with its properties for clients that do not accept free-form objects."""
@@ -172,21 +168,18 @@ async def decide(
         Annotated[dict[str, Any], WithJsonSchema(_DATA)] | None,
         Field(
             description="With edit at strategy_confirmation: the fields to change, such as "
-            '{"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], '
+            '{"queries": [{"boolean_query": "a AND b"}], "sources": ["arxiv"], '
             '"filters": {"year_from": 2018}}; an empty list of sources means all. '
             "With reject, or edit at result_review: feedback, such as "
             '{"decisions": {"p_...": {"status": "exclude", "reason": "no data"}}, "set_years": {"year_from": 2018}}; '
-            "statuses: include, exclude, maybe, undecided. "
-            "With approve: nothing, or decisions, merge and split at result_review."
+            "statuses: include, exclude, maybe, undecided; merge lists ids of one paper, split ids merged wrongly. "
+            "With approve: nothing, or at result_review decisions, merge and split."
         ),
     ] = None,
     note: Annotated[str | None, Field(description="The person's own words; with reject they are feedback.")] = None,
     checkpoint_id: Annotated[
         str | None,
-        Field(
-            description="The checkpoint_id of the reply you answer: a repeated call is then reported "
-            "(already_decided), not applied."
-        ),
+        Field(description="The checkpoint_id of the reply you answer; a repeated call is then reported, not applied."),
     ] = None,
 ) -> str:
     """Send the person's decision about the pending checkpoint of a search session.

@@ -69,6 +69,8 @@ class Arguments:
         self.schema: dict[str, Any] = self._model.model_json_schema(by_alias=True)
         self.schema["additionalProperties"] = False
         self._properties: dict[str, dict[str, Any]] = self.schema.get("properties", {})
+        for named in (self.schema, *self._properties.values()):
+            named.pop("title", None)  # it repeats the name, and every agent pays for its tokens
         required = set(self.schema.get("required", []))
         self._without_null = {
             argument
