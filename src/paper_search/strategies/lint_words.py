@@ -20,7 +20,7 @@ def check_curly_quotes(query: str) -> Iterator[QueryProblem]:
     """Yield the quotation marks that are not straight."""
     for position, sign in enumerate(query):
         if sign in _CURLY:
-            message = f"“{sign}” is not a straight quotation mark; it is read as one."
+            message = "This is not a straight quotation mark; it is read as one."
             correction = Correction(position, position + 1, '"')
             hint = 'Write ": databases may read other marks as letters.'
             yield QueryProblem("warning", position, position + 1, message, hint, correction)

@@ -228,11 +228,9 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
           )}
           {reply.offline && `, ${strings.searches.offline}`}
         </span>
-        {!edit && (
-          <Button kind="quiet" icon="copy" onClick={() => setCopying(true)}>
-            {strings.planCopy.open}
-          </Button>
-        )}
+        <Button kind="quiet" icon="copy" onClick={() => setCopying(true)} isDisabled={Boolean(edit)}>
+          {strings.planCopy.open}
+        </Button>
       </div>
       {isCopying && <CopyPlanDialog sessionId={reply.session_id} onClose={() => setCopying(false)} />}
       <h1 class="detail-title" dir="auto">
