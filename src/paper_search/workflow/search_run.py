@@ -162,7 +162,7 @@ class SearchRun:
         earlier = await self._call_in_thread_if_large(self._build_collection, latest, self._round) if latest else None
         notes = dict.fromkeys([*self._options.notes, *list_true_notes(intent, proposed)])
         shown = intent.model_copy(update={"notes": list(notes)})
-        findings = list_query_findings(proposed)
+        findings = await asyncio.to_thread(list_query_findings, proposed)
         payload = StrategyPayload(intent=shown, strategy=proposed, collection=earlier, findings=findings)
         _, decision = await self._ask_person(self._dialog, CheckpointKind.STRATEGY_CONFIRMATION, payload)
         strategy = decision.strategy

@@ -1,12 +1,9 @@
 """Strategies that librarians paste run in the syntax of each source, and stay as they were written."""
 
-import asyncio
-
 import pytest
 
 from paper_search.emulated_literature import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource
 from paper_search.errors import InvalidDecision, InvalidQuery
-from paper_search.export import export
 from paper_search.models import SearchConstraints, SearchQuery
 from paper_search.sources.europepmc import EuropePmc
 from paper_search.sources.openalex import OpenAlex
@@ -164,5 +161,3 @@ async def test_sources_of_a_kind_find_the_papers_of_a_strategy(
         assert "Tidal heating of planets" not in titles
         (report,) = result.metadata.sources
         assert any("Excluded only by sources with this field" in change for change in report.queries[0].changes)
-        log = await asyncio.to_thread(export, result, "prisma")
-        assert "Changed: Excluded only by sources with this field" in log
