@@ -334,7 +334,21 @@ export interface ConnectionList {
 
 /** The merges and splits of a review: first those that wait for the decision. */
 export interface CorrectionList {
-  corrections: uraniborg__console__search_replies__CorrectionReply[];
+  corrections: CorrectionReply[];
+}
+
+/** A merge or a split of a reviewer. */
+export interface CorrectionReply {
+  kind: "merge" | "split";
+  /** The papers that are one paper, or the paper that is split. */
+  papers: string[];
+  /** The records that leave; empty if each record becomes a paper. */
+  records: RecordNameReply[];
+  title: string;
+  reviewer: string | null;
+  at: string | null;
+  /** False while the change waits for the decision. */
+  is_sent: boolean;
 }
 
 /** The decision about a question. */
@@ -1172,6 +1186,13 @@ export interface PublicationLink {
   url: string;
 }
 
+/** An edit of a query: the text in place of the characters from `start` to before `end`. */
+export interface QueryCorrection {
+  start: number;
+  end: number;
+  text: string;
+}
+
 /** A problem of a query; positions count characters of the text as it was sent. */
 export interface QueryProblemReply {
   severity: "error" | "warning";
@@ -1180,7 +1201,7 @@ export interface QueryProblemReply {
   message: string;
   hint: string;
   /** Null if only a person can choose. */
-  correction: uraniborg__console__strategy_replies__CorrectionReply | null;
+  correction: QueryCorrection | null;
 }
 
 /** What one source did with one query. */
@@ -3251,27 +3272,6 @@ export interface YearBounds {
 export interface YearCount {
   year: number;
   paper_count: number;
-}
-
-/** A merge or a split of a reviewer. */
-export interface uraniborg__console__search_replies__CorrectionReply {
-  kind: "merge" | "split";
-  /** The papers that are one paper, or the paper that is split. */
-  papers: string[];
-  /** The records that leave; empty if each record becomes a paper. */
-  records: RecordNameReply[];
-  title: string;
-  reviewer: string | null;
-  at: string | null;
-  /** False while the change waits for the decision. */
-  is_sent: boolean;
-}
-
-/** An edit of a query: the text in place of the characters from `start` to before `end`. */
-export interface uraniborg__console__strategy_replies__CorrectionReply {
-  start: number;
-  end: number;
-  text: string;
 }
 
 /** Every operation, by method and path. */

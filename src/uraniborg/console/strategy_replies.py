@@ -6,7 +6,7 @@ from uraniborg.console.replies import Reply
 from uraniborg.console.search_replies import NamedSource, SourceReportReply
 
 
-class CorrectionReply(Reply):
+class QueryCorrection(Reply):
     """An edit of a query: the text in place of the characters from `start` to before `end`."""
 
     start: int
@@ -22,7 +22,7 @@ class QueryProblemReply(Reply):
     end: int
     message: str
     hint: str
-    correction: CorrectionReply | None
+    correction: QueryCorrection | None
     """Null if only a person can choose."""
 
 
