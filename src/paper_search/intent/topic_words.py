@@ -43,14 +43,16 @@ class _Counts(NamedTuple):
 
 
 def is_generic(word: str) -> bool:
-    """Return True for a word without a topic, in any inflection: study, effectiveness, measured."""
+    """Return True for a word without a topic: a verb, or in any inflection study, effectiveness, measured."""
+    return word.casefold() in _load_words("verbs.txt") or _has_no_topic(word)
+
+
+def _has_no_topic(word: str) -> bool:
     folded = word.casefold()
-    if folded in STOP_WORDS or folded in _load_words("generic_words.txt") or folded in _load_words("verbs.txt"):
+    if folded in STOP_WORDS or folded in _load_words("generic_words.txt"):
         return True
     stems = extract_terms(word)
-    return len(stems) < 2 and _load_stems("generic_words.txt").issuperset(
-        stems
-    )  # low-resource has a topic, low and resource none
+    return len(stems) < 2 and _load_stems("generic_words.txt").issuperset(stems)  # low-resource has a topic
 
 
 def is_weak(term: str) -> bool:
@@ -65,8 +67,11 @@ def is_counted(word: str) -> bool:
 
 
 def is_teachable(word: str) -> bool:
-    """Return True for a word that papers may teach: with a topic, and none that the abstracts of all fields contain."""
-    return not is_generic(word) and word.casefold() not in _load_words("untaught_words.txt")
+    """Return True for a word that papers may teach: with a topic, and none that the abstracts of all fields contain.
+
+    Verbs that often occur in the best papers may be their topic: prescribed, implanted.
+    """
+    return not _has_no_topic(word) and word.casefold() not in _load_words("untaught_words.txt")
 
 
 def estimate_share(term: str) -> float:

@@ -55,13 +55,9 @@ def compose_ladder(
     rungs = [*_compose_learned_conditions(asked, learned), *_compose_conditions(asked)]
     queries: dict[tuple[str, str], SearchQuery] = {}  # by the Boolean text or the words, so that none comes twice
     for rung, combinations_of_rung in enumerate(rungs):
-        made = [
-            _compose_query(combination, excluded, rung, is_loose=is_loose)
-            for combination, is_loose in combinations_of_rung
-        ]
-        fresh = {(query.boolean_query, ""): query for query in made if (query.boolean_query, "") not in queries}
-        if not asked or any(asked[0].name in query.blocks for query in fresh.values()):
-            queries |= fresh
+        for combination, is_loose in combinations_of_rung:
+            query = _compose_query(combination, excluded, rung, is_loose=is_loose)
+            queries.setdefault((query.boolean_query, ""), query)
     minus = " ".join(f"-{format_query(node)}" for node in excluded if isinstance(node, Term))
     for rung, lists in enumerate(_list_word_rungs(active, learned)):
         for used in lists:
@@ -111,9 +107,9 @@ def build_block_condition(block: ConceptBlock, *, is_loose: bool = False) -> Nod
     seen: set[tuple[str, ...]] = set()
     for variant in block.variants or [block.name]:
         phrase = parse_phrase(variant)
-        words = _list_rarest_words(variant, block)
+        words = list_words(variant)
         if is_loose and phrase and len(words) > 1 and not block.exact:
-            key = tuple(sorted(extract_terms(" ".join(words))))
+            key = tuple(sorted(extract_terms(variant)))
             if key in seen:  # variants in the plural or with a hyphen are the same words
                 continue
             seen.add(key)
@@ -193,17 +189,6 @@ def _list_word_rungs(
         yield [*([*asked, *part] for part in parts), *alone]
     if asked:
         yield [asked]
-
-
-def _list_rarest_words(text: str, block: ConceptBlock) -> list[str]:
-    """Return the words of a variant; of three words or more of the name only the two rarest that have a topic."""
-    words = list_words(text)
-    shares = {stem: share for word, share in block.word_shares.items() for stem in extract_terms(word)}
-    known = [word for word in dict.fromkeys(words) if shares.keys() >= set(extract_terms(word))]
-    if len(words) < 3 or len(known) < 2 or not set(extract_terms(block.name)).issuperset(extract_terms(text)):
-        return words
-    rarest = sorted(known, key=lambda word: min(shares[stem] for stem in extract_terms(word)))[:2]
-    return [word for word in known if word in rarest]
 
 
 def _join_words(blocks: Iterable[ConceptBlock]) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from paper_search.domains import get_domain
 from paper_search.intent.concept_blocks import MAX_VARIANTS, build_blocks, make_block
-from paper_search.intent.topic_words import estimate_share, is_generic, list_spellings
+from paper_search.intent.topic_words import estimate_share, is_generic, is_teachable, list_spellings
 from paper_search.intent.vocabulary import Vocabulary, to_singular
 from paper_search.models import ConceptBlock, ParsedIntent, QueryBuilderInput
 from paper_search.query.boolean_query import iterate_wanted_terms, parse_query
@@ -125,6 +125,11 @@ async def test_a_word_without_a_topic_is_required_only_beside_the_words_of_its_t
 def test_a_word_without_a_topic_is_recognised_in_any_inflection(word: str) -> None:
     assert is_generic(word)
     assert is_generic(word.capitalize())
+
+
+def test_a_verb_makes_no_block_but_papers_may_teach_it() -> None:
+    assert is_generic("inhibited")
+    assert is_teachable("inhibited")
 
 
 @pytest.mark.parametrize("word", ["graphene", "sleep", "malaria", "tariff", "sonnet", "COVID-19", "coral"])

@@ -146,16 +146,6 @@ def test_a_loose_condition_lets_words_stand_apart_except_those_of_a_quoted_phras
     assert exact == parse_phrase("black ice")
 
 
-def test_a_loose_condition_for_a_longer_term_requires_its_two_rarest_words() -> None:
-    shares = {"fresh": 0.01, "pearl": 0.001, "mussel": 0.002}
-    block = make_block("fresh pearl mussel", "Margaritifera", word_shares=shares)
-    condition = build_block_condition(block, is_loose=True)
-    assert condition is not None
-    assert format_query(condition) == "(pearl AND mussel) OR Margaritifera"
-    common = make_block("large language model", word_shares={"language": 0.1})  # the other words have no topic
-    assert build_block_condition(common, is_loose=True) == parse_query("large AND language AND model")
-
-
 def test_a_loose_condition_does_not_drop_the_meaning_of_a_hyphenated_word() -> None:
     condition = build_block_condition(make_block("off-target"), is_loose=True)
     assert condition is not None
