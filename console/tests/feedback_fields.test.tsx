@@ -25,10 +25,14 @@ test("the fields give the data of a decision, with the limits and suggestions th
       suggestions: [{ term: "encapsulation", reason: "in 9 of 20 papers", block: null }],
     };
     return (
-      <FeedbackFields choices={choices} edit={edit} onChange={(fields) => setEdit((last) => ({ ...last, ...fields }))} />
+      <FeedbackFields
+        choices={choices}
+        edit={edit}
+        onChange={(fields) => setEdit((last) => ({ ...last, ...fields }))}
+      />
     );
   }
-  const { getByLabelText, queryByLabelText } = render(<Form />);
+  const { getByLabelText, getByRole, queryByLabelText } = render(<Form />);
   expect(toFeedbackData(latest)).toBeUndefined();
   for (const [label, term] of [
     [texts.add, "tandem cells"],
@@ -38,9 +42,9 @@ test("the fields give the data of a decision, with the limits and suggestions th
     fireEvent.input(field, { target: { value: term } });
     fireEvent.keyDown(field, { key: "Enter" });
   }
-  fireEvent.input(getByLabelText(texts.yearFrom), { target: { value: "2018" } });
-  fireEvent.input(getByLabelText(texts.yearTo), { target: { value: "soon" } });
-  fireEvent.click(getByLabelText(strings.strategy.parts["language"] ?? ""));
+  fireEvent.input(getByRole("textbox", { name: texts.yearFrom }), { target: { value: "2018" } });
+  fireEvent.input(getByRole("textbox", { name: texts.yearTo }), { target: { value: "soon" } });
+  fireEvent.click(getByLabelText(strings.strategy.parts.language ?? ""));
   fireEvent.click(getByLabelText("encapsulation"));
   expect(queryByLabelText("years")).toBeNull();
   expect(toFeedbackData(latest)).toEqual({
