@@ -144,7 +144,8 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     if strategy:
         concepts = list_main_terms(strategy) or [typed.text[:_LONGEST_TERM]]
         topic = ", ".join(concepts)
-        typed.years.year_from, typed.years.year_to = stated.year_from, stated.year_to
+        typed.years.year_from = stated.year_from or typed.years.year_from
+        typed.years.year_to = stated.year_to or typed.years.year_to
     else:
         topic = format_query(asked) if asked and (refused or tags) else normalise_text(typed.text)
         text, quoted = replace_quoted_phrases(topic)

@@ -3,8 +3,8 @@
 A text is a query if it has the tag of a known field, an operator in capitals, or quotation marks without a sentence
 around them, or if it is a row of groups in brackets. A question, a sentence or a headline in capitals stays plain
 words, unless an operator joins brackets or quotation marks. Beside a query only limits of years, requests ("find")
-and preferences are read; every other character stays as it was typed. A strategy in the syntax of PubMed, and a long
-query, have nothing beside them.
+and preferences are read; every other character stays as it was typed. A strategy in the syntax of PubMed can have
+limits of years behind it, a long query nothing.
 """
 
 import re
@@ -94,7 +94,9 @@ def read_typed_query(text: str, today: date, vocabulary: Vocabulary | None = Non
         return None
     text = _UNSEARCHABLE.sub(" ", text)
     marked = text.translate(QUERY_SIGNS).replace(BREAK, " ")
-    if is_strategy(text) or (len(text) > MAX_QUERY_CHARS and _is_query(marked, marked, marked)):
+    if is_strategy(text):
+        return _read_years_behind_strategy(text, marked, today)
+    if len(text) > MAX_QUERY_CHARS and _is_query(marked, marked, marked):
         return TypedQuery(text.strip(), text, YearReading(rest=text))
     if len(text) > MAX_QUERY_CHARS or not _has_syntax(marked):
         return None
@@ -110,9 +112,23 @@ def read_typed_query(text: str, today: date, vocabulary: Vocabulary | None = Non
         return TypedQuery(text.strip(), text, years)
     amounts = [tail_amount, *map(read_amount, requests)]
     amount = next((found for found in amounts if found.max_results is not None), tail_amount)
+    return TypedQuery(_join_kept(text, kept), blank_cuts(text, kept), years, amount, requests, preferences)
+
+
+def _read_years_behind_strategy(text: str, marked: str, today: date) -> TypedQuery:
+    """Return a strategy of PubMed; behind its last tag, bracket or quotation mark words may limit the years."""
+    end = max(marked.rfind(sign) for sign in ("]", ")", '"')) + 1
+    if "\n" in text.strip() or not marked[end:].strip():
+        return TypedQuery(text.strip(), text, YearReading(rest=text))
+    years, kept = read_and_cut_years(MASK * end + marked[end:], today)
+    kept = tidy_cuts(kept)
+    return TypedQuery(_join_kept(text, kept), blank_cuts(text, kept), years)
+
+
+def _join_kept(text: str, kept: str) -> str:
+    """Return the text without the words that were read."""
     pieces = [text[part.start() : part.end()].strip() for part in re.finditer(r"[^\n]+", kept)]
-    query = re.sub(r"(?<=\()\n|\n(?=\))", "", "\n".join(filter(None, pieces)))
-    return TypedQuery(query.replace("\n", " "), blank_cuts(text, kept), years, amount, requests, preferences)
+    return re.sub(r"(?<=\()\n|\n(?=\))", "", "\n".join(filter(None, pieces))).replace("\n", " ")
 
 
 def _has_syntax(marked: str) -> bool:

@@ -156,6 +156,9 @@ PLAIN = [
 READ_BESIDE: list[tuple[str, str, tuple[int | None, int | None]]] = [
     ('"hate speech" AND danish since 2015', '"hate speech" AND danish', (2015, None)),
     ("(stem OR shoot) AND cancer, last 5 years", "(stem OR shoot) AND cancer", (2021, None)),
+    ("malaria[tiab] AND child*[ti] since 2015", "malaria[tiab] AND child*[ti]", (2015, None)),
+    ("malaria[tiab] AND children, 2010-2015", "malaria[tiab] AND children", (2010, 2015)),
+    ("malaria[tiab] AND 2015:2020[dp]", "malaria[tiab] AND 2015:2020[dp]", (2015, 2020)),
     ("since 2019: (stem OR shoot) AND cancer", "(stem OR shoot) AND cancer", (2019, None)),
     ("peat AND carbon (2012-2016)", "peat AND carbon", (2012, 2016)),
     ("peat AND (2012-2016) AND carbon", "peat AND carbon", (2012, 2016)),
