@@ -108,8 +108,6 @@ def read_typed_query(text: str, today: date, vocabulary: Vocabulary | None = Non
     kept, requests = cut_requests(with_request)
     if not _is_query(marked, kept, with_request):
         return None
-    if BREAK not in kept:
-        return TypedQuery(text.strip(), text, years)
     amounts = [tail_amount, *map(read_amount, requests)]
     amount = next((found for found in amounts if found.max_results is not None), tail_amount)
     return TypedQuery(_join_kept(text, kept), blank_cuts(text, kept), years, amount, requests, preferences)
@@ -126,7 +124,9 @@ def _read_years_behind_strategy(text: str, marked: str, today: date) -> TypedQue
 
 
 def _join_kept(text: str, kept: str) -> str:
-    """Return the text without the words that were read."""
+    """Return the text without the words that were read; without any it is verbatim."""
+    if BREAK not in kept:
+        return text.strip()
     pieces = [text[part.start() : part.end()].strip() for part in re.finditer(r"[^\n]+", kept)]
     return re.sub(r"(?<=\()\n|\n(?=\))", "", "\n".join(filter(None, pieces))).replace("\n", " ")
 
