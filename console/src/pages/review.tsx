@@ -238,7 +238,7 @@ function Review({
             if (now.id) setSelected(toggle(now.selected ?? new Set(), now.id));
           },
         },
-        { keys: "g", label: texts.keys.merge, run: startMerge },
+        { keys: "w", label: texts.keys.merge, run: startMerge },
         { keys: "d", label: texts.keys.split, run: () => startSplit() },
         { keys: "a", label: texts.keys.finish, run: () => setOverlay("finish") },
         { keys: "r", label: texts.keys.another, run: () => setOverlay("another") },

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from importlib.resources import files
 from typing import TypeVar
 
@@ -30,12 +30,12 @@ async def ask_model(
         return None, "The answer of the language model was invalid"
 
 
-@cache
+@lru_cache(maxsize=16)
 def read_prompt(name: str) -> str:
     """Return the instructions for one kind of question."""
     return files("paper_search.llm").joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
 
 
-@cache
+@lru_cache(maxsize=16)
 def _make_schema(answer_type: type[BaseModel]) -> dict[str, object]:
     return make_answer_schema(answer_type)

@@ -7,7 +7,7 @@ group, `'` stands for both apostrophes and `{name}` for the pattern of this name
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Final
 
@@ -23,7 +23,7 @@ _SIGN: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?)| |'")
 _MEANING: Final = {" ": r"\s+", "'": "['’]", "(": "(?:"}
 
 
-@cache
+@lru_cache(maxsize=256)
 def read_phrase_file(package: str, name: str) -> Mapping[str, tuple[str, ...]]:
     """Return the entries of each list of the file `name` in a package."""
     lists: dict[str, list[str]] = {}
@@ -86,12 +86,12 @@ class PhraseFile:
         """Return a regular expression that matches any entry of a list."""
         return "|".join(translate_pattern(entry, self.names) for entry in self.lists[title])
 
-    @cache  # noqa: B019 - the few phrase files live as long as the program
+    @lru_cache(maxsize=256)  # noqa: B019 - the few phrase files live as long as the program
     def compile(self, title: str, frame: str = "{}") -> re.Pattern[str]:
         """Return the pattern that matches any entry of a list, with `frame` around it."""
         return re.compile(frame.format(f"(?:{self.join(title)})"), re.IGNORECASE)
 
-    @cache  # noqa: B019
+    @lru_cache(maxsize=256)  # noqa: B019
     def compile_each(self, title: str) -> tuple[re.Pattern[str], ...]:
         """Return a pattern for each entry of a list."""
         return tuple(re.compile(translate_pattern(entry, self.names), re.IGNORECASE) for entry in self.lists[title])

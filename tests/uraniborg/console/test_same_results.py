@@ -224,6 +224,13 @@ async def check_flow_of_records(on: Surfaces) -> None:
     assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}
 
 
+async def check_strategy_copies(on: Surfaces) -> None:
+    session_id = await on.start_search()
+    for ours in (await on.get(f"/api/searches/{session_id}/strategy/copies"))["copies"]:
+        theirs = await on.run("search", "translate", "--session", session_id, "--to", ours["platform"])
+        assert theirs == {**ours, "findings": []}
+
+
 async def check_doctor(on: Surfaces) -> None:
     ours = {(one["topic"], one["name"]): one["status"] for one in (await on.get("/api/doctor"))["checks"]}
     theirs = {(one["topic"], one["name"]): one["status"] for one in (await on.run("doctor"))["checks"]}
@@ -237,7 +244,7 @@ class Only(str):
 
 
 BROWSER: Final = Only("Signing in belongs to browsers; tools and commands run in your account.")
-REVIEW: Final = Only("A page reviews with it; tools and commands send marks with the decision.")
+REVIEW: Final = Only("A page reviews with it; tools and commands send marks, merges and splits with the decision.")
 PAGE: Final = Only("A page shows it; tools and commands have no counterpart.")
 TABLE: Final[dict[str, Check | Only]] = {
     "start_search": check_start,
@@ -296,6 +303,8 @@ TABLE: Final[dict[str, Check | Only]] = {
     "get_shelf_build": REVIEW,
     "get_search_strategy": REVIEW,
     "check_search_strategy": REVIEW,
+    "list_strategy_copies": check_strategy_copies,
+    **dict.fromkeys(("list_corrections", "merge_papers", "split_paper", "withdraw_correction"), REVIEW),
     "list_connections": PAGE,
     "count_running": PAGE,
     "list_tool_calls": PAGE,

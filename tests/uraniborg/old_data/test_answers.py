@@ -14,6 +14,7 @@ ADDED: Final[dict[str, tuple[Any, ...]]] = {
     ".checkpoint.payload.strategy.blocks": ([],),
     ".checkpoint.payload.strategy.suggestions": ([],),
     ".checkpoint.payload.strategy.queries[].blocks": ([],),
+    ".checkpoint.payload.suggestions": ([],),
     ".checkpoint.payload.strategy.queries[].rung": (0,),
     ".checkpoint.payload.strategy.queries[].words": ("",),
     ".sources[].partial": (False,),

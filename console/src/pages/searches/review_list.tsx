@@ -59,7 +59,7 @@ export function ReviewList({ store, filters, currentId, selection, onFilters, hr
             {texts.selectNone}
           </Button>
           {selection.ids.size > 1 && (
-            <Button kind="quiet" keyHint="g" onClick={selection.merge}>
+            <Button kind="quiet" keyHint="w" onClick={selection.merge}>
               {strings.duplicates.mergeWith}
             </Button>
           )}

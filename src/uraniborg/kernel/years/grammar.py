@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from uraniborg.kernel.phrase_files import (
@@ -120,7 +120,7 @@ def get_decades() -> dict[str, int]:
     return read_values(read_phrase_file("uraniborg.kernel.years", "phrases.txt")["decades"])
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _translate_places(kind: str) -> dict[str, str]:
     lists = read_phrase_file("uraniborg.kernel.years", "phrases.txt")
     units = (words for name, words in split_entries(lists["units"], " = ") if name != "single")
@@ -142,13 +142,13 @@ def _load_context() -> dict[str, re.Pattern[str]]:
     return {name: re.compile(text, re.IGNORECASE) for name, text in texts.items()}
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _compile_cues(name: str) -> re.Pattern[str] | None:
     heads = dict(split_entries(read_phrase_file("uraniborg.kernel.years", "phrases.txt")[name], ": "))
     return re.compile(translate_pattern(heads["cues"]), re.IGNORECASE) if "cues" in heads else None
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _compile_language(name: str) -> Language:
     lists = read_phrase_file("uraniborg.kernel.years", "phrases.txt")
     entries = split_entries(lists[name], ": ")
@@ -177,6 +177,6 @@ def _compile_rule(meaning: str, text: str, places: dict[str, str]) -> Rule:
     return Rule(meaning.removesuffix(mode), pattern, ending, mode)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _compile_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
