@@ -20,7 +20,7 @@ from paper_search.intent.concepts import (
 from paper_search.intent.text_cleanup import replace_quoted_phrases
 from paper_search.intent.topic_words import estimate_share, is_counted_pair, is_generic, is_weak, list_spellings
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
-from paper_search.intent.word_lists import NOT_FIRST, NOT_SECOND, NOUNS_LIKE_ADJECTIVES
+from paper_search.intent.word_lists import MEDICINE_ENDINGS, NOT_FIRST, NOT_SECOND, NOUNS_LIKE_ADJECTIVES
 from paper_search.models import ConceptBlock, ParsedIntent
 from paper_search.query.rendering import parse_phrase
 from paper_search.text import extract_terms, split_words
@@ -248,6 +248,7 @@ def _makes_term(words: Sequence[str], position: int) -> bool:
         and (not _is_verb(second) or first.endswith("ly"))
         and (position == 1 or words[position - 2].endswith("ly") or not _is_verb(first))
         and first.casefold() not in NOT_FIRST
+        and not first.casefold().endswith(MEDICINE_ENDINGS)
         and "-" not in second  # mostly an adjective: off-target, long-term
         and not _INITIAL.match(first)
         and (not _NOT_FIRST.fullmatch(first) or (first.endswith("ly") and bool(_PARTICIPLE.fullmatch(second))))

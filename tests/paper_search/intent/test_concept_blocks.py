@@ -65,6 +65,8 @@ QUESTIONS = [
     ("Quelle est l'influence du bruit sur les grenouilles ?", {"bruit", "grenouilles"}),
     ("los efectos del ruido urbano sobre las ranas", {"ruido urbano", "ranas"}),
     ("气候变化对森林鸟类的影响", {"气候变化", "森林鸟类"}),
+    ("rituximab serum levels in lupus nephritis", {"rituximab", "serum", "lupus nephritis"}),
+    ("statin muscle pain", {"statin", "muscle pain"}),
     ("night predators, i.e., owls, e.g. in forests", {"night predators", "owls", "forests"}),
 ]
 
