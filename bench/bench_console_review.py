@@ -63,9 +63,8 @@ def time_lists(client: httpx.Client, session_id: str, repeats: int) -> list[floa
 
 def time_keys(browser: Browser, server: ConsoleServer, session_id: str, papers: int, rounds: int) -> list[float]:
     """Return the time of script of each key press in a list of all papers in milliseconds, until the page is idle."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    signing = {"token": server.token, "name": "Tycho"}
-    context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"})
+    storage = server.make_storage()
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, storage_state=storage)
     page = context.new_page()
     page.goto(f"{server.url}/searches/{session_id}/review")
     page.wait_for_selector(f".virtual-list [aria-setsize='{papers}'] a")  # the list is loaded in parts

@@ -68,9 +68,8 @@ class Measured(NamedTuple):
 def measure(browser: Browser, server: ConsoleServer, name: str, document: dict[str, Any], gate: Path) -> Measured:
     """Run a workflow in a process of its own, and watch it on a page."""
     gate.unlink(missing_ok=True)
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    signing = {"token": server.token, "name": "Tycho"}
-    context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"})
+    storage = server.make_storage()
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, storage_state=storage)
     with server.make_client() as client:
         client.put(f"/api/drafts/{name}", json={"document": document}).raise_for_status()
         command = [sys.executable, "-m", "pflow", "run", "--quiet", name]

@@ -86,9 +86,7 @@ def import_universes(folder: Path, env: dict[str, str], sizes: tuple[int, ...]) 
 
 def measure(browser: Browser, server: ConsoleServer, size: int) -> dict[str, float]:
     """Return the milliseconds of script of a frame, frames in a second, the heap in MB, and seconds to the start."""
-    context = browser.new_context(viewport=VIEWPORT)
-    signing = {"token": server.token, "name": "Tycho"}
-    context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"})
+    context = browser.new_context(viewport=VIEWPORT, storage_state=server.make_storage())
     page = context.new_page()
     page.set_default_timeout(120_000)
     replies: dict[str, int] = {}
@@ -127,9 +125,7 @@ def measure(browser: Browser, server: ConsoleServer, size: int) -> dict[str, flo
 
 def time_commands(browser: Browser, server: ConsoleServer) -> list[float]:
     """Return the milliseconds from sending a command until the page of the universe shows its version."""
-    context = browser.new_context(viewport=VIEWPORT, reduced_motion="reduce")
-    signing = {"token": server.token, "name": "Tycho"}
-    context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"})
+    context = browser.new_context(viewport=VIEWPORT, reduced_motion="reduce", storage_state=server.make_storage())
     page = context.new_page()
     times: list[float] = []
     with server.make_client() as client:

@@ -66,6 +66,13 @@ class ConsoleServer:
         """The headers of a request that may change something."""
         return {"Authorization": f"Bearer {self.token}", "X-Uraniborg": "1"}
 
+    def make_storage(self) -> Any:
+        """Return the state of a browser profile that is signed in."""
+        given = {"token": self.token, "name": "Tycho"}
+        reply = httpx.post(f"{self.url}/api/sign-in", json=given, headers={"X-Uraniborg": "1"}, timeout=60)
+        key = reply.raise_for_status().json()["key"]
+        return {"origins": [{"origin": self.url, "localStorage": [{"name": "uraniborg.sign-in", "value": key}]}]}
+
     def make_client(self) -> httpx.Client:
         """Return a client of the API."""
         return httpx.Client(base_url=self.url, headers=self.headers, timeout=120)

@@ -316,13 +316,22 @@ def take_pictures(browser: Browser, station: Station, folder: Path, pages: dict[
                 if name in SIGNED_OUT_PAGES:
                     open_signed_out_page(page, name, station.url + pages[name])
                 else:
-                    data = {"token": station.token, "name": "Sophie Brahe"}
-                    context.request.post(f"{station.url}/api/sign-in", data=data, headers={"X-Uraniborg": "1"})
+                    sign_in(page, station)
                     open_page(page, name, station.url + pages[name])
                 page.evaluate(SHORTEN_PATHS, [[str(station.home), "~"], [str(ROOT), "~/uraniborg"]])
                 take_picture(page, folder / f"{name}-{size}-{theme}.png")
                 print(f"{name}-{size}-{theme}.png")
             context.close()
+
+
+def sign_in(page: Page, station: "Station") -> None:
+    """Store the key of a person in the browser, unless it has one."""
+    if not page.url.startswith(station.url):
+        page.goto(f"{station.url}/#name=Sophie+Brahe")
+    if not page.evaluate("() => localStorage.getItem('uraniborg.sign-in')"):
+        data = {"token": station.token, "name": "Sophie Brahe"}
+        reply = page.request.post(f"{station.url}/api/sign-in", data=data, headers={"X-Uraniborg": "1"})
+        page.evaluate("(key) => localStorage.setItem('uraniborg.sign-in', key)", reply.json()["key"])
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 import { makeOfflineError, readErrorResponse } from "./api_error.ts";
 import type { Operations } from "./api_types.ts";
+import { makeKeyHeader } from "./sign_in_key.ts";
 import { readServerClock } from "./times.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -47,8 +48,8 @@ export function formatAddress(template: string, given: AnyGiven = {}): string {
 }
 
 async function request(method: Method, template: string, given: AnyGiven = {}): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json", "X-Uraniborg": "1" };
-  const init: RequestInit = { method, headers, signal: given.signal ?? null };
+  const headers: Record<string, string> = { Accept: "application/json", "X-Uraniborg": "1", ...makeKeyHeader() };
+  const init: RequestInit = { method, headers, signal: given.signal ?? null, credentials: "omit" };
   if (given.body !== undefined) {
     headers["Content-Type"] = "application/json";
     init.body = JSON.stringify(given.body);
@@ -86,6 +87,11 @@ function requestJson(method: Method, template: string, given?: AnyGiven): Promis
   return requestBody(method, template, given, async (response) =>
     response.status === 204 ? undefined : response.json(),
   );
+}
+
+/** Return the file at an address of the API. */
+export function fetchFile(address: string, signal?: AbortSignal): Promise<Blob> {
+  return requestBody("GET", address, { signal }, (response) => response.blob());
 }
 
 /** The operations of the API. Paths, parameters, bodies and replies are checked against its OpenAPI document. */

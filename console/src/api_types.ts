@@ -1810,9 +1810,19 @@ export interface ShelfTargets {
   shelves: ShelfTarget[];
 }
 
-/** The name of the person whose cookie a browser has; None if nobody is signed in. */
+/** The name of the person whose key a browser has; None if nobody is signed in. */
 export interface SignInState {
   name: string | null;
+  /** Whether the browser is to exchange its key for a new one. */
+  is_renewal_due: boolean;
+}
+
+/** The key of a browser, which it sends as its bearer token. It is shown only once. */
+export interface SignedIn {
+  name: string;
+  key: string;
+  /** The time at which the key ends. */
+  valid_until: string;
 }
 
 /** A source answered a search. `subject` is the id of the session. */
@@ -4220,17 +4230,33 @@ export interface Operations {
     body: undefined;
     reply: SignInState;
   };
-  /** Exchange the token for a cookie. */
+  /** Exchange the token for a key. */
   "POST /api/sign-in": {
     id: "sign_in";
     path: Record<never, never>;
     query: Record<never, never>;
     body: Body_sign_in;
-    reply: PersonName;
+    reply: SignedIn;
   };
-  /** Make the cookie invalid. */
+  /** Exchange a key for a new one. */
+  "POST /api/sign-in/renew": {
+    id: "renew_key";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: SignedIn;
+  };
+  /** Make the key invalid. */
   "POST /api/sign-out": {
     id: "sign_out";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: undefined;
+  };
+  /** Make all keys invalid. */
+  "POST /api/sign-out-everywhere": {
+    id: "sign_out_everywhere";
     path: Record<never, never>;
     query: Record<never, never>;
     body: undefined;

@@ -1,5 +1,6 @@
 import { useComputed } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { openFile } from "./api_file.tsx";
 import { Key } from "./components/controls.tsx";
 import { ErrorBoundary } from "./components/error_boundary.tsx";
 import { Icon } from "./components/icon.tsx";
@@ -184,7 +185,15 @@ function JsonLink() {
   const href = findJsonTwin(address.value);
   if (!href) return null;
   return (
-    <a href={href} target="_blank" rel="noopener">
+    <a
+      href={href}
+      target="_blank"
+      rel="noopener"
+      onClick={(event) => {
+        event.preventDefault();
+        void openFile(href);
+      }}
+    >
       {strings.navigation.json}
     </a>
   );

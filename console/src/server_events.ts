@@ -1,3 +1,5 @@
+import { makeKeyHeader } from "./sign_in_key.ts";
+
 /** One change of one process, as the event stream sends it. Further facts depend on the kind. */
 export interface Change {
   kind: string;
@@ -62,9 +64,10 @@ export async function followStream(listener: StreamListener, position: string, s
     let silence = setTimeout(stop, SILENCE_MS);
     try {
       const response = await fetch("/api/events", {
-        headers: last ? { "Last-Event-ID": last } : {},
+        headers: { ...makeKeyHeader(), ...(last && { "Last-Event-ID": last }) },
         signal: attempt.signal,
         cache: "no-store",
+        credentials: "omit",
       });
       if (response.status === 401) {
         listener.onSignedOut();

@@ -3,6 +3,7 @@ import { api, listenForSignOut } from "./api.ts";
 import { type ApiError, toApiError } from "./api_error.ts";
 import { showError } from "./components/toasts.tsx";
 import { followChanges } from "./live.ts";
+import { listenForDeletedKey, storeKey } from "./sign_in_key.ts";
 
 /** Whether this browser is signed in. `name` is the one recorded with decisions. */
 export type Session =
@@ -28,11 +29,10 @@ export function readFragment(fragment: string): { token: string; name: string } 
 /** Find out whether this browser is signed in, and follow the changes if it is. Try again while the server is away. */
 export async function startSession(given = readFragment(location.hash)): Promise<void> {
   if (location.hash) history.replaceState(null, "", `${location.pathname}${location.search}`);
-  listenForSignOut(() => {
-    if (session.value.state === "signedIn") endSession({ wasSignedIn: true, name: session.value.name });
-  });
+  listenForSignOut(endSessionHere);
   try {
-    const { name } = await api.get("/api/sign-in");
+    const { name, is_renewal_due } = await api.get("/api/sign-in");
+    if (name && is_renewal_due) storeKey((await api.post("/api/sign-in/renew")).key);
     if (name) enter(name);
     else session.value = { state: "signedOut", ...given, wasSignedIn: false };
   } catch (thrown) {
@@ -41,26 +41,31 @@ export async function startSession(given = readFragment(location.hash)): Promise
   }
 }
 
-/** Exchange the token for a cookie. */
+/** Exchange the token for a key of this browser. */
 export async function signIn(token: string, name: string): Promise<void> {
   try {
     const reply = await api.post("/api/sign-in", { body: { token, name } });
+    storeKey(reply.key);
     enter(reply.name);
   } catch (thrown) {
     session.value = { state: "signedOut", token: "", name, wasSignedIn: false, error: toApiError(thrown) };
   }
 }
 
-/** Make the cookie of this browser invalid, or show why that failed. */
-export async function signOut(): Promise<void> {
-  const name = readOwnName();
+/** Make the key of this browser, or those of all browsers, invalid; or show why that failed. */
+export async function signOut({ everywhere = false } = {}): Promise<void> {
   try {
-    await api.post("/api/sign-out");
+    await api.post(everywhere ? "/api/sign-out-everywhere" : "/api/sign-out");
   } catch (thrown) {
     showError(toApiError(thrown));
     return;
   }
-  endSession({ wasSignedIn: true, name });
+  storeKey("");
+  endSessionHere();
+}
+
+function endSessionHere(): void {
+  if (session.value.state === "signedIn") endSession({ wasSignedIn: true, name: session.value.name });
 }
 
 function endSession(last: { wasSignedIn: boolean; name: string }): void {
@@ -73,5 +78,6 @@ function enter(name: string): void {
   stream?.abort();
   stream = new AbortController();
   session.value = { state: "signedIn", name };
+  listenForDeletedKey(endSessionHere, stream.signal);
   void followChanges(() => endSession({ wasSignedIn: true, name }), stream.signal);
 }

@@ -360,7 +360,7 @@ export const strings = {
     row: (text: string) => `row “${text}”`,
     solarMasses: (value: string) => `${value} solar masses`,
     picture: (title: string, number: number) => `${title}, plot ${number}`,
-    openInTab: "Opens as a file of its own.",
+    savePicture: "Saves the picture as a file.",
     keyTitle: "Story",
     keyRun: "Run the step, or go to the next one",
     keyNext: "Next step",
@@ -1008,7 +1008,7 @@ export const strings = {
     translation: (language: string) => `In ${language}`,
     outline: "Outline",
     links: "Links",
-    openPdf: "Open the PDF",
+    savePdf: "Download the PDF",
     orbit: "orbit",
     note: "Note",
     noteLabel: "What you think of it",
@@ -1550,6 +1550,7 @@ export const strings = {
     person: "You",
     signedInAs: (name: string) => `Signed in as ${name}`,
     signOut: "Sign out",
+    signOutEverywhere: "Sign out everywhere",
   },
 } as const;
 

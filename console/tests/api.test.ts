@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { api, formatAddress, listenForSignOut } from "../src/api.ts";
+import { api, fetchFile, formatAddress, listenForSignOut } from "../src/api.ts";
 import type { ApiError } from "../src/api_error.ts";
+import { storeKey } from "../src/sign_in_key.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -72,4 +73,20 @@ test("an expired sign-in is announced", async () => {
   answer(401, { error: { code: "not_authorized", message: "You are not signed in.", hint: "" } });
   await catchError(api.get("/api/me"));
   expect(listener).toHaveBeenCalledOnce();
+});
+
+test("requests carry the key of this origin as a header, and no credentials that a browser adds itself", async () => {
+  const sent: RequestInit[] = [];
+  vi.stubGlobal("fetch", async (_address: string, init: RequestInit) => {
+    sent.push(init);
+    return Response.json({});
+  });
+  await api.get("/api/me");
+  storeKey("abc");
+  await api.get("/api/me");
+  await fetchFile("/api/story/files/bundle.zip");
+  const keys = sent.map((init) => new Headers(init.headers).get("authorization"));
+  expect(keys).toEqual([null, "bearer abc", "bearer abc"]);
+  expect(sent.map((init) => init.credentials)).toEqual(["omit", "omit", "omit"]);
+  storeKey("");
 });

@@ -73,6 +73,9 @@ def serve(
         int | None, typer.Option(min=0, max=65_535, metavar="N", help="The port of the API.", show_default="8420")
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
+    new_token: Annotated[
+        bool, typer.Option("--new-token", help="Replace the token, and sign out every browser.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Serve everything on this machine: the web console with its API, and the MCP servers over HTTP.
@@ -89,7 +92,7 @@ def serve(
         raise UsageError(f"There is no server '{server}'.", hint=f"Servers: {', '.join(SERVERS)}.")
     from uraniborg.serve import run_serve
 
-    run_serve(port, open_browser=open_browser, as_json=json)
+    run_serve(port, open_browser=open_browser, new_token=new_token, as_json=json)
 
 
 @app.command()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from uraniborg.console.worker_process import SearchWorkerProcess
 
 
-def run_serve(port: int | None, *, open_browser: bool, as_json: bool) -> None:
+def run_serve(port: int | None, *, open_browser: bool, new_token: bool, as_json: bool) -> None:
     """Serve all parts until interrupted. Raise the error that prevents the start of the API."""
     from uraniborg.kernel.logging import configure_logging
 
@@ -27,14 +27,16 @@ def run_serve(port: int | None, *, open_browser: bool, as_json: bool) -> None:
         from uraniborg.kernel.http_connections import raise_file_limit
     raise_file_limit()
     with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(port, open_browser=open_browser, as_json=as_json))
+        asyncio.run(_serve(port, open_browser=open_browser, new_token=new_token, as_json=as_json))
 
 
-async def _serve(port: int | None, *, open_browser: bool, as_json: bool) -> None:
+async def _serve(port: int | None, *, open_browser: bool, new_token: bool, as_json: bool) -> None:
     from uraniborg.console.services import open_console_services
     from uraniborg.served_apps import list_parts
 
     async with open_console_services() as services:
+        if new_token:
+            await asyncio.to_thread(services.sign_ins.replace_token)
         served = ServedParts(list_parts(services, port))
         services.parts = served.parts
         services.universe.part = served.parts[-1]

@@ -47,7 +47,10 @@ export function SettingsPage() {
         <Card title={strings.settings.person}>
           <div class="card-body">
             <p dir="auto">{strings.settings.signedInAs(person.name)}</p>
-            <Button onClick={() => void signOut()}>{strings.settings.signOut}</Button>
+            <p class="buttons">
+              <Button onClick={() => void signOut()}>{strings.settings.signOut}</Button>{" "}
+              <Button onClick={() => void signOut({ everywhere: true })}>{strings.settings.signOutEverywhere}</Button>
+            </p>
           </div>
         </Card>
       )}

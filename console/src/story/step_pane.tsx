@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { api } from "../api.ts";
 import { type ApiError, toApiError } from "../api_error.ts";
+import { FileLink, FilePicture } from "../api_file.tsx";
 import type { StoryState, StoryStep } from "../api_types.ts";
 import { Button, ButtonLink, Tag } from "../components/controls.tsx";
 import { Detail } from "../components/layout.tsx";
@@ -128,9 +129,9 @@ function StepResult({ state, step }: StepProps) {
       )}
       {step.id === "export" && step.status === "done" && (
         <p>
-          <a class="button" href="/api/story/files/bundle.zip" download="trappist-1-story.zip">
+          <FileLink class="button" address="/api/story/files/bundle.zip" name="trappist-1-story.zip">
             {texts.bundle}
-          </a>
+          </FileLink>
         </p>
       )}
       <StepPictures key={step.ended_at} step={step} />
@@ -143,14 +144,13 @@ function StepPictures({ step }: { step: StoryStep }) {
   const [loaded, setLoaded] = useState(0);
   return step.pictures.slice(0, loaded + 1).map((picture, index) => (
     <figure key={picture} class="story-plot">
-      <a href={`/api/story/files/${picture}`} target="_blank" rel="noreferrer" title={texts.openInTab}>
-        <img
-          src={`/api/story/files/${picture}`}
+      <FileLink address={`/api/story/files/${picture}`} name={picture} title={texts.savePicture}>
+        <FilePicture
+          address={`/api/story/files/${picture}`}
           alt={`${texts.picture(step.title, index + 1)}: ${step.sentence}`}
-          onLoad={() => setLoaded(index + 1)}
-          onError={() => setLoaded(index + 1)}
+          onSettled={() => setLoaded(index + 1)}
         />
-      </a>
+      </FileLink>
     </figure>
   ));
 }

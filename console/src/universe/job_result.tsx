@@ -1,4 +1,5 @@
 import { api } from "../api.ts";
+import { FileLink, FilePicture } from "../api_file.tsx";
 import type { UniverseJobChart, UniverseJobFacts } from "../api_types.ts";
 import { Tag, type Tone } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
@@ -73,17 +74,17 @@ export function JobResult({ job }: { job: UniverseJobFacts }) {
         </Loaded>
         {chart.value.value && <JobPlots job={job.id} chart={chart.value.value} />}
         {chart.error.value && (
-          <img
+          <FilePicture
             class="job-plot"
-            src={plot}
+            address={plot}
             alt={texts.plot(texts.kinds[job.kind], String(job.summary?.headline ?? ""))}
           />
         )}
         {(chart.error.value || chart.value.value?.panels.length) && (
           <p>
-            <a class="button" href={plot} download={`${job.kind}-${job.id}.svg`}>
+            <FileLink class="button" address={plot} name={`${job.kind}-${job.id}.svg`}>
               {texts.savePlot}
-            </a>
+            </FileLink>
           </p>
         )}
         {job.kind === "nbody" && result.value.value && <NbodyTables found={result.value.value} />}

@@ -7,22 +7,30 @@ from typing import Annotated, Any, Final
 
 from fastapi import Body, Depends, FastAPI, Header, Request
 from fastapi.routing import APIRoute
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.console.event_replies import AnyChange
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.forwarding import ForwardToWorker
-from uraniborg.console.replies import Health, PersonName, SignInState
+from uraniborg.console.replies import Health, PersonName, SignedIn, SignInState
 from uraniborg.console.request_rates import RequestRates
-from uraniborg.console.sign_in import MAX_NAME_CHARS, SignInCheck, SignIns, get_person, is_api_path, read_cookie
+from uraniborg.console.sign_in import MAX_NAME_CHARS, NewKey, SignInCheck, SignIns, get_person, is_api_path
 from uraniborg.console.universe_routes import ROOTS as UNIVERSES
 from uraniborg.console.universe_routes import describe_universe_routes
 from uraniborg.console.web_files import is_page
 from uraniborg.console.worker_process import SearchWorkerProcess
+from uraniborg.kernel.clock import format_iso
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.hosts import format_authority, list_host_names
-from uraniborg.kernel.http_access import Admission, BodyTooLarge, Gate, RequestIds, make_error_response
+from uraniborg.kernel.http_access import (
+    Admission,
+    BodyTooLarge,
+    Gate,
+    RequestIds,
+    make_error_response,
+    read_bearer_token,
+)
 from uraniborg.kernel.http_app import ErrorBody, HeadAsGet, StoppableApp, add_error_handlers, add_validation_handler
 from uraniborg.kernel.version import version
 
@@ -96,25 +104,18 @@ def secure_api(
     body_limit: int,
 ) -> StoppableApp:
     """Return the API and the pages behind their checks. Only pages of this very address may call the API."""
-    cookie_name = make_cookie_name(port)
-    _add_sign_in_routes(api, sign_ins, cookie_name)
+    _add_sign_in_routes(api, sign_ins)
     _add_event_route(api, broadcast)
     answered = _AddHeaders(_ApiOrPages(ForwardToWorker(api, worker), pages))
     checked = SignInCheck(
         RequestRates(Admission(_BodyLimit(answered, body_limit), token=None)),
         sign_ins,
-        cookie_name,
         owner=owner,
         open_paths=_OPEN_PATHS,
     )
     origins = [f"http://{name}:{port}" for name in {format_authority(host), "localhost", "127.0.0.1"}]
     gate = Gate(HeadAsGet(checked), hosts=list_host_names(host, ()), origins=origins, is_page=is_page)
     return StoppableApp(RequestIds(gate), broadcast.close)
-
-
-def make_cookie_name(port: int) -> str:
-    """Return the name of the cookie. Cookies ignore ports, so the name contains the port."""
-    return f"ubg-{port}"
 
 
 @asynccontextmanager
@@ -143,37 +144,53 @@ async def _refuse_unknown_parameters(request: Request) -> None:
             )
 
 
-def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns, cookie_name: str) -> None:
+def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns) -> None:
     @api.get(HEALTH, tags=["sign-in"], summary="Check that the server runs")
     async def get_health() -> Health:  # pyright: ignore[reportUnusedFunction]
         return Health(status="ok", version=version())
 
     @api.get(SIGN_IN, tags=["sign-in"], summary="Return the name of the person signed in")
     async def get_sign_in(request: Request) -> SignInState:  # pyright: ignore[reportUnusedFunction]
-        """Return null as the name if nobody is signed in in this browser: unlike `/api/me`, this is not an error."""
-        cookie = read_cookie(dict(request.headers.raw), cookie_name)
-        return SignInState(name=await sign_ins.find_person(cookie))
+        """Return null as the name for a request without a valid key: unlike in `/api/me`, this is not an error."""
+        found = await sign_ins.find_sign_in(_read_key(request))
+        return SignInState(
+            name=found and found.name, is_renewal_due=found is not None and sign_ins.is_renewal_due(found)
+        )
 
-    @api.post(SIGN_IN, response_model=PersonName, tags=["sign-in"], summary="Exchange the token for a cookie")
+    @api.post(SIGN_IN, tags=["sign-in"], summary="Exchange the token for a key")
     async def sign_in(  # pyright: ignore[reportUnusedFunction]
         token: Annotated[str, Body(max_length=200)], name: Annotated[str, Body(max_length=MAX_NAME_CHARS)]
-    ) -> JSONResponse:
-        """Set a cookie for this browser. `name` is recorded with your decisions, as claimed."""
-        cookie = await asyncio.to_thread(sign_ins.sign_in, token, name)
-        response = JSONResponse({"name": await sign_ins.find_person(cookie)})
-        response.set_cookie(cookie_name, cookie, httponly=True, samesite="strict", path="/")
-        return response
+    ) -> SignedIn:
+        """Return a key, which a page sends as its bearer token. `name` is recorded with your decisions, as claimed."""
+        return _describe_key(await asyncio.to_thread(sign_ins.sign_in, token, name))
 
-    @api.post("/api/sign-out", tags=["sign-in"], summary="Make the cookie invalid", status_code=204)
+    @api.post("/api/sign-in/renew", tags=["sign-in"], summary="Exchange a key for a new one")
+    async def renew_key(request: Request) -> SignedIn:  # pyright: ignore[reportUnusedFunction]
+        """Return a new key for the same person. The old one ends a minute later."""
+        return _describe_key(await asyncio.to_thread(sign_ins.renew, _read_key(request)))
+
+    @api.post("/api/sign-out", tags=["sign-in"], summary="Make the key invalid", status_code=204)
     async def sign_out(request: Request) -> Response:  # pyright: ignore[reportUnusedFunction]
-        await asyncio.to_thread(sign_ins.sign_out, read_cookie(dict(request.headers.raw), cookie_name))
-        response = Response(status_code=204)
-        response.delete_cookie(cookie_name, path="/")
-        return response
+        await asyncio.to_thread(sign_ins.sign_out, _read_key(request))
+        return Response(status_code=204)
+
+    @api.post("/api/sign-out-everywhere", tags=["sign-in"], summary="Make all keys invalid", status_code=204)
+    async def sign_out_everywhere() -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Sign out every browser. The token stays: `uraniborg serve --new-token` replaces it, too."""
+        await asyncio.to_thread(sign_ins.sign_out_everywhere)
+        return Response(status_code=204)
 
     @api.get("/api/me", tags=["sign-in"], summary="Return your name")
     async def get_me(request: Request) -> PersonName:  # pyright: ignore[reportUnusedFunction]
         return PersonName(name=get_person(request))
+
+
+def _read_key(request: Request) -> str:
+    return read_bearer_token(dict(request.headers.raw))
+
+
+def _describe_key(new: NewKey) -> SignedIn:
+    return SignedIn(name=new.sign_in.name, key=new.key, valid_until=format_iso(new.sign_in.until))
 
 
 def _add_event_route(api: FastAPI, broadcast: EventBroadcast) -> None:

@@ -37,7 +37,17 @@ class PersonName(Reply):
     name: str
 
 
+class SignedIn(PersonName):
+    """The key of a browser, which it sends as its bearer token. It is shown only once."""
+
+    key: str
+    valid_until: str
+    """The time at which the key ends."""
+
+
 class SignInState(Reply):
-    """The name of the person whose cookie a browser has; None if nobody is signed in."""
+    """The name of the person whose key a browser has; None if nobody is signed in."""
 
     name: str | None
+    is_renewal_due: bool
+    """Whether the browser is to exchange its key for a new one."""

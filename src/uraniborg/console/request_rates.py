@@ -1,4 +1,7 @@
-"""The rate of requests: a generous limit for each client, so that a broken program cannot occupy the server."""
+"""The rate of requests: a generous limit for each client, so that a broken program cannot occupy the server.
+
+Requests without a sign-in have no limit in common: one caller would use up the limit of all others.
+"""
 
 import time
 from collections import OrderedDict
@@ -40,7 +43,7 @@ class RequestRates:
         """The requests that each client may still send, and when that was so."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._admit(scope.get(CLIENT, "")):
+        if CLIENT in scope and not self._admit(scope[CLIENT]):
             error = TooManyRequests(
                 "This client sends too many requests.", hint=f"Send at most {self._per_second:.0f} each second."
             )

@@ -21,9 +21,9 @@ from uraniborg.console.app import make_api, run_broadcast
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.inbox_routes import add_inbox_routes
 from uraniborg.console.search_routes import add_search_routes
-from uraniborg.console.sign_in import PERSON
 from uraniborg.console.source_progress import SourceProgressLog
 from uraniborg.console.worker_process import TAKE_OVER
+from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.http_access import RequestIds
 from uraniborg.kernel.inbox import Inbox
@@ -166,7 +166,7 @@ def _make_scope(request: dict[str, Any]) -> dict[str, Any]:
         "client": None,
         "server": None,
         "state": {},
-        PERSON: request["person"],
+        ACTOR: request["actor"] and Actor.model_validate(request["actor"]),
     }
 
 

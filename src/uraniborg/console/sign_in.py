@@ -1,28 +1,28 @@
-"""Signing in to the console: a token, exchanged for a cookie; and the checks of every request to the API.
+"""Signing in to the console: the owner's token, exchanged for a key; and the checks of every request to the API.
 
-`uraniborg serve` prints the token. Programs send it with each request; a page sends it once and gets a cookie with
-another random value. Both are stored in a private file, so that a restarted server accepts them.
+`uraniborg serve` prints the token. A page exchanges it once for a key of its own, which it keeps in the storage of its
+origin and sends as a bearer token: pages of other ports can neither read it nor make a browser send it. Token and
+hashes of keys are in a private file, so that a restarted server accepts them.
 """
 
 import asyncio
 import hashlib
 import hmac
 import secrets
-import time
-from collections import deque
-from http.cookies import CookieError, SimpleCookie
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from uraniborg.console.stored_file import StoredFile
-from uraniborg.kernel.clock import SystemClock, format_iso
-from uraniborg.kernel.errors import InvalidInput, Refused, Unavailable, UraniborgError, as_error
+from uraniborg.kernel.actors import ACTOR, Actor
+from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError, as_error
 from uraniborg.kernel.files import make_private_folder
-from uraniborg.kernel.http_access import NotAuthorized, make_error_response
+from uraniborg.kernel.http_access import NotAuthorized, make_error_response, read_bearer_token
 from uraniborg.kernel.logging import get_logger, register_secret
 from uraniborg.kernel.settings import secure_own_folder
 
@@ -30,15 +30,17 @@ CHANGE_HEADER: Final = b"x-uraniborg"
 """The header that every request which changes something must carry: pages of other sites cannot send it."""
 DOOR: Final = "console"
 """The name of this interface in decisions."""
-PERSON: Final = "uraniborg.person"
-"""The key in the scope of a request of the name that the person chose when signing in."""
 CLIENT: Final = "uraniborg.client"
-"""The key in the scope of a request of its client: the hash of a cookie, or the token."""
+"""The key in the scope of a request of its client: the hash of its key or token."""
 MAX_NAME_CHARS: Final = 80
+LIFETIME: Final = timedelta(days=30)
+"""The time that a key is valid."""
+_RENEWAL_AGE: Final = timedelta(days=1)
+"""The age from which a page exchanges its key for a new one."""
+_GRACE: Final = timedelta(minutes=1)
+"""The time that an exchanged key stays valid, for the requests that are on their way."""
 _SAFE_METHODS: Final = frozenset(("GET", "HEAD", "OPTIONS"))
 _MAX_SIGN_INS: Final = 100
-_ATTEMPTS: Final = 20
-_ATTEMPT_WINDOW_S: Final = 60.0
 
 _log = get_logger(__name__)
 
@@ -50,34 +52,37 @@ class ChangeHeaderMissing(Refused):
         super().__init__("Requests that change something need the header X-Uraniborg: 1.", hint="Send the header.")
 
 
-class TooManyAttempts(Unavailable):
-    code = "too_many_attempts"
-    status = 429
-
-
-class Person(BaseModel):
-    """A person who has signed in, by the name that they chose."""
+class SignIn(BaseModel):
+    """A person who has signed in, by the name that they chose, and until when."""
 
     name: str
-    at: str
+    at: datetime
+    until: datetime
+
+
+class NewKey(NamedTuple):
+    """A key that was just made, which is stored nowhere, and its sign-in."""
+
+    key: str
+    sign_in: SignIn
 
 
 class StoredSignIns(BaseModel):
-    """The contents of the file: the token, and people by the hash of their cookie."""
+    """The contents of the file: the token, and sign-ins by the hash of their key."""
 
     token: str = Field(default_factory=lambda: secrets.token_urlsafe(24))
-    people: dict[str, Person] = Field(default_factory=dict[str, Person])
+    sign_ins: dict[str, SignIn] = Field(default_factory=dict[str, SignIn])
 
 
 class SignIns:
-    """The token of the console and the people signed in, in a private file that servers share."""
+    """The token of the owner and the people signed in, in a private file that servers share."""
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, clock: Clock | None = None) -> None:
         self._stored = StoredSignIns()
+        self._clock = clock or SystemClock()
         path = path or secure_own_folder("data") / "console" / "sign-ins.json"
         # Without a file all people are signed out, but the token of this server stays valid.
         self._file = StoredFile(path, lambda: StoredSignIns(token=self.token))
-        self._failures: deque[float] = deque(maxlen=_ATTEMPTS)
         make_private_folder(self.folder)
         with self._file.change() as stored:
             self._stored = stored
@@ -90,54 +95,95 @@ class SignIns:
 
     @property
     def token(self) -> str:
-        """The token that lets a person sign in."""
+        """The token of the owner, with which a person signs in."""
         return self._stored.token
 
-    def sign_in(self, token: str, name: str) -> str:
-        """Return the value of a new cookie. Blocks while it writes the file.
+    def sign_in(self, token: str, name: str) -> NewKey:
+        """Return a new key. Blocks while it writes the file.
 
-        Raise NotAuthorized for a wrong token, TooManyAttempts, or InvalidInput for a name that cannot be displayed.
+        Raise NotAuthorized for a wrong token, or InvalidInput for a name that cannot be displayed.
         """
-        now = time.monotonic()
-        if len(self._failures) == _ATTEMPTS and now - self._failures[0] < _ATTEMPT_WINDOW_S:
-            raise TooManyAttempts("Too many wrong tokens were sent.", hint="Wait a minute, then try again.")
         if not self.is_token(token):
-            self._failures.append(now)
             raise _make_sign_in_error()
         name = " ".join(name.split())
         if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
             raise InvalidInput(
                 f"A name has 1 to {MAX_NAME_CHARS} printable characters.", hint="Choose another name.", argument="name"
             )
-        cookie = secrets.token_urlsafe(24)
-        register_secret(cookie)
+        return self._add_key(name)
+
+    def renew(self, key: str) -> NewKey:
+        """Return a new key for the person with this one, which ends. Blocks. Raise NotAuthorized."""
+        self._stored = self._file.read()
+        sign_in = self._find_valid(key)
+        if sign_in is None:
+            raise _make_sign_in_error()
+        return self._add_key(sign_in.name, replaced=_hash_key(key))
+
+    def sign_out(self, key: str) -> None:
+        """Make the key invalid. Blocks while it writes the file."""
         with self._file.change() as stored:
-            stored.people[_hash_cookie(cookie)] = Person(name=name, at=format_iso(SystemClock().now()))
-            for oldest in list(stored.people)[:-_MAX_SIGN_INS]:
-                del stored.people[oldest]
+            stored.sign_ins.pop(_hash_key(key), None)
         self._stored = stored
-        return cookie
 
-    def sign_out(self, cookie: str) -> None:
-        """Make the cookie invalid. Blocks while it writes the file."""
+    def sign_out_everywhere(self) -> None:
+        """Make all keys invalid. Blocks while it writes the file."""
         with self._file.change() as stored:
-            stored.people.pop(_hash_cookie(cookie), None)
+            stored.sign_ins.clear()
         self._stored = stored
 
-    async def find_person(self, cookie: str) -> str | None:
-        """Return the name of the person with this cookie, or None. Another server may have given out the cookie.
+    def replace_token(self) -> None:
+        """Make a new token, and all keys and the old token invalid. Blocks while it writes the file."""
+        with self._file.change() as stored:
+            stored.sign_ins.clear()
+            stored.token = StoredSignIns().token
+        self._stored = stored
+        register_secret(self.token)
 
-        Raise OSError or Locked if the file is needed and cannot be read.
+    async def find_actor(self, given: str, owner: str) -> Actor | None:
+        """Return who sent this token or key, or None. Another server may have made, ended or replaced them.
+
+        Programs send the token. Raise OSError or Locked if the file is needed and cannot be read.
         """
-        key = _hash_cookie(cookie)
-        if cookie and key not in self._stored.people:
-            self._stored = await asyncio.to_thread(self._file.read)
-        person = self._stored.people.get(key)
-        return person.name if person else None
+        sign_in = await self.find_sign_in(given)
+        if sign_in is not None:
+            return Actor(kind="person", name=sign_in.name, authenticated="sign_in")
+        return Actor(kind="software", name=owner, authenticated="token") if self.is_token(given) else None
+
+    async def find_sign_in(self, key: str) -> SignIn | None:
+        """Return the sign-in of a valid key, or None. Raise OSError or Locked as `find_actor`."""
+        try:
+            if key and self._file.has_changed():
+                self._stored = await asyncio.to_thread(self._file.read)
+        except OSError:
+            if self._find_valid(key) is None and not self.is_token(key):
+                raise
+        return self._find_valid(key)
+
+    def is_renewal_due(self, sign_in: SignIn) -> bool:
+        """Return True if the browser should exchange its key."""
+        return self._clock.now() >= sign_in.at + _RENEWAL_AGE
 
     def is_token(self, token: str) -> bool:
-        """Return True if `token` is the token of the console."""
+        """Return True if `token` is the token of the owner."""
         return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
+
+    def _find_valid(self, key: str) -> SignIn | None:
+        found = self._stored.sign_ins.get(_hash_key(key))
+        return found if found and self._clock.now() < found.until else None
+
+    def _add_key(self, name: str, *, replaced: str = "") -> NewKey:
+        now, key = self._clock.now(), secrets.token_urlsafe(24)
+        register_secret(key)
+        sign_in = SignIn(name=name, at=now, until=now + LIFETIME)
+        with self._file.change() as stored:
+            if old := stored.sign_ins.get(replaced):
+                stored.sign_ins[replaced] = old.model_copy(update={"until": min(old.until, now + _GRACE)})
+            stored.sign_ins[_hash_key(key)] = sign_in
+            valid = [one for one, found in stored.sign_ins.items() if now < found.until]
+            stored.sign_ins = {one: stored.sign_ins[one] for one in valid[-_MAX_SIGN_INS:]}
+        self._stored = stored
+        return NewKey(key, sign_in)
 
 
 def is_api_path(path: str) -> bool:
@@ -145,21 +191,25 @@ def is_api_path(path: str) -> bool:
     return path == "/api" or path.startswith("/api/")
 
 
+def get_actor(request: Request) -> Actor:
+    """Return who sent the request."""
+    return request.scope[ACTOR]
+
+
 def get_person(request: Request) -> str:
     """Return the name of the person who sent the request, as claimed."""
-    return str(request.scope[PERSON])
+    return get_actor(request).name
 
 
 class SignInCheck:
-    """Middleware that admits requests to `/api` with the cookie, or with the token as a bearer token.
+    """Middleware that admits requests to `/api` with the key of a sign-in, or with the token, as a bearer token.
 
     `open_paths` need neither. A request that changes something must carry CHANGE_HEADER.
     """
 
-    def __init__(self, app: ASGIApp, sign_ins: SignIns, cookie_name: str, *, owner: str, open_paths: set[str]) -> None:
+    def __init__(self, app: ASGIApp, sign_ins: SignIns, *, owner: str, open_paths: set[str]) -> None:
         self._app = app
         self._sign_ins = sign_ins
-        self._cookie_name = cookie_name
         self._owner = owner
         self._open_paths = open_paths
 
@@ -175,34 +225,20 @@ class SignInCheck:
         await self._app(scope, receive, send)
 
     async def _check_request(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
-        """Raise ChangeHeaderMissing or NotAuthorized; store the name of the person in the scope."""
+        """Raise ChangeHeaderMissing or NotAuthorized; store the actor in the scope."""
         if scope["method"] not in _SAFE_METHODS and headers.get(CHANGE_HEADER) != b"1":
             raise ChangeHeaderMissing
         if scope["path"] in self._open_paths or not is_api_path(scope["path"]):
             return
-        scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-        if scheme.lower() == "bearer" and self._sign_ins.is_token(token):
-            scope[PERSON], scope[CLIENT] = self._owner, "token"
-            return
-        cookie = read_cookie(headers, self._cookie_name)
-        person = await self._sign_ins.find_person(cookie)
-        if person is None:
+        given = read_bearer_token(headers)
+        actor = await self._sign_ins.find_actor(given, self._owner)
+        if actor is None:
             raise _make_sign_in_error()
-        scope[PERSON], scope[CLIENT] = person, _hash_cookie(cookie)
+        scope[ACTOR], scope[CLIENT] = actor, _hash_key(given)
 
 
-def read_cookie(headers: dict[bytes, bytes], name: str) -> str:
-    """Return the value of a cookie of a request, or an empty text."""
-    cookies: SimpleCookie = SimpleCookie()
-    try:
-        cookies.load(headers.get(b"cookie", b"").decode("latin-1"))
-    except CookieError:
-        return ""
-    return cookies[name].value if name in cookies else ""
-
-
-def _hash_cookie(cookie: str) -> str:
-    return hashlib.sha256(cookie.encode(errors="replace")).hexdigest()
+def _hash_key(key: str) -> str:
+    return hashlib.sha256(key.encode(errors="replace")).hexdigest()
 
 
 def _make_sign_in_error() -> NotAuthorized:

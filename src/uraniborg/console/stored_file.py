@@ -24,6 +24,11 @@ class StoredFile(Generic[Data]):
         """Use the file at `path`; `make_empty` returns the data of a file that does not exist."""
         self.path = path
         self._make_empty = make_empty
+        self._read_state: tuple[int, int, int] | None = None
+
+    def has_changed(self) -> bool:
+        """Return True unless the file is the one that was last read or written here. Raise OSError."""
+        return self._read_state is None or self._look() != self._read_state
 
     def read(self) -> Data:
         """Return the data of the file. Raise OSError or Locked. Blocks."""
@@ -40,16 +45,28 @@ class StoredFile(Generic[Data]):
             data = self._parse_or_rename_file()
             yield data
             write_atomic(self.path, data.model_dump_json())
+            self._read_state = self._look()
 
     def _hold_lock(self) -> AbstractContextManager[None]:
         return hold_lock(self.path.with_name(f"{self.path.name}.lock"), timeout_s=_LOCK_S)
 
+    def _look(self) -> tuple[int, int, int] | None:
+        """Return what changes when the file is written again; None if there is no file."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
     def _parse_file(self) -> Data:
         empty = self._make_empty()
+        state = self._look()
         try:
-            return type(empty).model_validate_json(self.path.read_bytes())
+            data = type(empty).model_validate_json(self.path.read_bytes())
         except FileNotFoundError:
-            return empty
+            data = empty
+        self._read_state = state
+        return data
 
     def _parse_or_rename_file(self) -> Data:
         try:

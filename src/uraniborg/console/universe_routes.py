@@ -13,7 +13,8 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from uraniborg.console.sign_in import DOOR, PERSON
+from uraniborg.console.sign_in import DOOR
+from uraniborg.kernel.actors import ACTOR
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.http_access import make_error_response
 
@@ -47,7 +48,7 @@ class UniverseMount:
             await make_error_response(self._make_error())(scope, receive, send)
             return
         headers = [(name, value) for name, value in scope["headers"] if name != _AUTHOR]
-        headers.append((_AUTHOR, str(scope[PERSON]).encode()))
+        headers.append((_AUTHOR, scope[ACTOR].name.encode()))
         author_door.set(DOOR)
         await self.app.rest({**scope, "root_path": API, "headers": headers}, receive, _prefix_location(send))
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from starlette.types import Message, Receive, Scope, Send
 
-from uraniborg.console.sign_in import PERSON
+from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.http_access import make_error_response
@@ -80,7 +80,14 @@ class SearchWorkerProcess:
         await self._send({"method": TAKE_OVER, "path": session_id})
 
     async def request(
-        self, method: str, path: str, *, query: bytes = b"", headers: Any = (), body: bytes = b"", person: str = ""
+        self,
+        method: str,
+        path: str,
+        *,
+        query: bytes = b"",
+        headers: Any = (),
+        body: bytes = b"",
+        actor: Actor | None = None,
     ) -> WorkerResponse:
         """Return the response of the worker. Raise WorkerEnded."""
         number = next(self._numbers)
@@ -94,7 +101,7 @@ class SearchWorkerProcess:
                     "query": query.decode("latin-1"),
                     "headers": [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers],
                     "body": body.decode("latin-1"),
-                    "person": person,
+                    "actor": actor and actor.model_dump(),
                 }
             )
             return await answer
@@ -111,7 +118,7 @@ class SearchWorkerProcess:
                 query=scope["query_string"],
                 headers=scope["headers"],
                 body=message.get("body", b""),
-                person=scope[PERSON],
+                actor=scope[ACTOR],
             )
         except WorkerEnded as error:
             await make_error_response(error)(scope, receive, send)

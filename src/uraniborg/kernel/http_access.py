@@ -216,12 +216,19 @@ class Admission(_Check):
 
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise NotAuthorized or UnsupportedMediaType."""
-        if self._token and scope["path"] not in self._open:
-            scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-            if scheme.lower() != b"bearer" or not hmac.compare_digest(given, self._token):
-                raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
+        if self._token and scope["path"] not in self._open and not self._is_token(read_bearer_token(headers)):
+            raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
         if scope["method"] not in _SAFE_METHODS and _has_body(headers):
             check_json_type(_decode_header(headers, b"content-type"), _decode_header(headers, b"content-encoding"))
+
+    def _is_token(self, given: str) -> bool:
+        return self._token is not None and hmac.compare_digest(given.encode("latin-1"), self._token)
+
+
+def read_bearer_token(headers: Headers) -> str:
+    """Return the bearer token of a request, or an empty text."""
+    scheme, _, token = _decode_header(headers, b"authorization").partition(" ")
+    return token if scheme.lower() == "bearer" else ""
 
 
 def _has_body(headers: Headers) -> bool:

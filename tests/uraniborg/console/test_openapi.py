@@ -33,8 +33,8 @@ _STARTING: Final = {
     ("/api/doctor", "get"),
 }
 """Each starts a process: only invalid requests are tried."""
-_SIGNING: Final = {("/api/sign-in", "post"), ("/api/sign-out", "post")}
-"""Wrong tokens are counted, and signing out would end the test."""
+_SIGNING: Final = {("/api/sign-in", "post"), ("/api/sign-in/renew", "post")}
+"""Arbitrary tokens are refused: they have no other reply to look at."""
 _WORKFLOW: Final = {"nodes": [{"id": "say", "type": "shell", "params": {"command": "echo hello"}}]}
 
 

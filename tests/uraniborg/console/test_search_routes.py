@@ -38,6 +38,7 @@ async def sign_in(server: ServerProcess, name: str) -> AsyncGenerator[httpx.Asyn
     async with httpx.AsyncClient(base_url=server.url, headers={"X-Uraniborg": "1"}, timeout=60) as client:
         signed = await client.post("/api/sign-in", json={"token": server.token, "name": name})
         assert signed.status_code == 200, signed.text
+        client.headers["Authorization"] = f"Bearer {signed.json()['key']}"
         yield client
 
 

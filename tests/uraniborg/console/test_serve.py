@@ -138,20 +138,33 @@ def test_a_workflow_that_does_not_exist_is_refused_at_once(client: httpx.Client,
     assert reply["error"]["code"] == "workflow_not_found"
 
 
-def test_the_token_is_exchanged_for_a_cookie_with_another_value(server: ServerProcess) -> None:
+def test_the_token_is_exchanged_for_a_key_that_no_browser_sends_by_itself(server: ServerProcess) -> None:
     with httpx.Client(base_url=server.url, headers={"X-Uraniborg": "1"}) as browser:
         assert browser.get("/api/me").status_code == 401
-        assert browser.get("/api/sign-in").json() == {"name": None}
+        nobody = {"name": None, "is_renewal_due": False}
+        assert browser.get("/api/sign-in").json() == nobody
         answer = browser.post("/api/sign-in", json={"token": server.token, "name": "Sophie  Brahe"})
-        port = server.url.rpartition(":")[2]
-        cookie = answer.headers["set-cookie"]
-        assert cookie.startswith(f"ubg-{port}=")
-        assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; ")[1:])
-        assert server.token not in cookie
+        assert "set-cookie" not in answer.headers
+        key = answer.json()["key"]
+        assert key != server.token
+        assert browser.get("/api/me").status_code == 401
+        browser.headers["Authorization"] = f"Bearer {key}"
         assert browser.get("/api/me").json() == {"name": "Sophie Brahe"}
-        assert browser.get("/api/sign-in").json() == {"name": "Sophie Brahe"}
+        assert browser.get("/api/sign-in").json() == {"name": "Sophie Brahe", "is_renewal_due": False}
+        renewed = browser.post("/api/sign-in/renew").json()
+        assert (renewed["name"], renewed["key"] == key) == ("Sophie Brahe", False)
+        browser.headers["Authorization"] = f"Bearer {renewed['key']}"
         assert browser.post("/api/sign-out").status_code == 204
         assert browser.get("/api/me").status_code == 401
+        assert browser.get("/api/sign-in").json() == nobody
+
+
+def test_many_wrong_tokens_lock_nobody_out(server: ServerProcess) -> None:
+    with httpx.Client(base_url=server.url, headers={"X-Uraniborg": "1"}) as browser:
+        for number in range(30):
+            wrong = browser.post("/api/sign-in", json={"token": f"wrong {number}", "name": "Mallory"})
+            assert wrong.status_code == 401
+        assert browser.post("/api/sign-in", json={"token": server.token, "name": "Sophie"}).status_code == 200
 
 
 @pytest.mark.parametrize(

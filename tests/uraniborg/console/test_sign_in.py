@@ -1,14 +1,21 @@
 """The file of sign-ins: a file that cannot be read or is not valid signs nobody in, and is never overwritten."""
 
+import asyncio
 import json
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from uraniborg.console.request_rates import RequestRates
 from uraniborg.console.sign_in import SignInCheck, SignIns
 from uraniborg.console.waiting_runs import WaitingRuns
+from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.clock import FrozenClock
+from uraniborg.kernel.http_access import NotAuthorized
 
 
 @pytest.fixture
@@ -21,28 +28,104 @@ async def answer(_scope: Any, _receive: Any, send: Any) -> None:
     await send({"type": "http.response.body"})
 
 
-async def send_with_cookie(sign_ins: SignIns, cookie: str) -> httpx.Response:
-    app = SignInCheck(answer, sign_ins, "ubg", owner="ada", open_paths=set())
+async def send_with_key(sign_ins: SignIns, key: str) -> httpx.Response:
+    app = SignInCheck(answer, sign_ins, owner="ada", open_paths=set())
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://station") as client:
-        return await client.get("/api/inbox", headers={"Cookie": f"ubg={cookie}"})
+        return await client.get("/api/inbox", headers={"Authorization": f"Bearer {key}"})
 
 
 async def test_a_file_that_cannot_be_read_signs_nobody_out_and_changes_no_token(path: Path) -> None:
     sign_ins, other_server = SignIns(path), SignIns(path)
     token = sign_ins.token
-    own, foreign = sign_ins.sign_in(token, "Sophie"), other_server.sign_in(token, "Tycho")
+    own, foreign = sign_ins.sign_in(token, "Sophie").key, other_server.sign_in(token, "Tycho").key
     contents = path.read_bytes()
     path.unlink()
     path.mkdir()  # reading a folder fails for every user
-    assert (await send_with_cookie(sign_ins, own)).status_code == 204
-    refused = await send_with_cookie(sign_ins, foreign)
+    assert (await send_with_key(sign_ins, own)).status_code == 204
+    refused = await send_with_key(sign_ins, foreign)
     assert (refused.status_code, refused.json()["error"]["code"]) == (500, "internal_error")
     with pytest.raises(IsADirectoryError):
         sign_ins.sign_in(token, "Kirsten")
     assert sign_ins.token == token
     path.rmdir()
     path.write_bytes(contents)
-    assert (await send_with_cookie(sign_ins, foreign)).status_code == 204
+    assert (await send_with_key(sign_ins, foreign)).status_code == 204
+
+
+async def test_many_wrong_tokens_lock_nobody_out(path: Path) -> None:
+    sign_ins = SignIns(path)
+    for number in range(50):
+        with pytest.raises(NotAuthorized):
+            sign_ins.sign_in(f"wrong {number}", "Mallory")
+    assert (await send_with_key(sign_ins, sign_ins.sign_in(sign_ins.token, "Sophie").key)).status_code == 204
+
+
+def test_requests_without_a_sign_in_use_up_no_limit_of_others() -> None:
+    async def send_many() -> list[int]:
+        app = RequestRates(answer, per_second=1, burst=2, clock=lambda: 0.0)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://station") as client:
+            return [(await client.post("/api/sign-in")).status_code for _ in range(5)]
+
+    assert asyncio.run(send_many()) == [204] * 5
+
+
+async def test_a_key_ends_after_thirty_days(path: Path) -> None:
+    begun = datetime(2026, 1, 1, tzinfo=UTC)
+    new = SignIns(path, FrozenClock(begun)).sign_in(SignIns(path).token, "Sophie")
+    assert (await send_with_key(SignIns(path, FrozenClock(begun + timedelta(days=29))), new.key)).status_code == 204
+    assert (await send_with_key(SignIns(path, FrozenClock(begun + timedelta(days=30))), new.key)).status_code == 401
+
+
+async def test_a_renewed_key_replaces_the_old_one_within_a_minute(path: Path) -> None:
+    begun = datetime(2026, 1, 1, tzinfo=UTC)
+    sign_ins = SignIns(path, FrozenClock(begun))
+    old = sign_ins.sign_in(sign_ins.token, "Sophie").key
+    new = sign_ins.renew(old)
+    assert new.sign_in.name == "Sophie"
+    assert (await send_with_key(sign_ins, old)).status_code == 204
+    later = SignIns(path, FrozenClock(begun + timedelta(minutes=1)))
+    assert (await send_with_key(later, old)).status_code == 401
+    assert (await send_with_key(later, new.key)).status_code == 204
+    with pytest.raises(NotAuthorized):
+        later.renew(old)
+
+
+async def test_signing_out_ends_a_key_on_every_server(path: Path) -> None:
+    sign_ins, other_server = SignIns(path), SignIns(path)
+    first, second = (sign_ins.sign_in(sign_ins.token, name).key for name in ("Sophie", "Tycho"))
+    assert (await send_with_key(other_server, first)).status_code == 204
+    sign_ins.sign_out(first)
+    assert (await send_with_key(other_server, first)).status_code == 401
+    assert (await send_with_key(other_server, second)).status_code == 204
+    sign_ins.sign_out_everywhere()
+    assert (await send_with_key(other_server, second)).status_code == 401
+    assert (await send_with_key(other_server, sign_ins.token)).status_code == 204
+
+
+async def test_a_new_token_ends_the_old_one_and_all_keys_on_every_server(path: Path) -> None:
+    sign_ins, other_server = SignIns(path), SignIns(path)
+    old, key = sign_ins.token, sign_ins.sign_in(sign_ins.token, "Sophie").key
+    sign_ins.replace_token()
+    for given in (old, key):
+        assert (await send_with_key(other_server, given)).status_code == 401
+    assert (await send_with_key(other_server, sign_ins.token)).status_code == 204
+
+
+async def test_cookies_of_earlier_versions_no_longer_sign_in(path: Path) -> None:
+    path.parent.mkdir()
+    people = {sha256(b"cookie").hexdigest(): {"name": "Sophie", "at": "2026-01-01T00:00:00Z"}}
+    path.write_text(json.dumps({"token": "token of an earlier version", "people": people}))
+    sign_ins = SignIns(path)
+    assert (await send_with_key(sign_ins, "cookie")).status_code == 401
+    assert (await send_with_key(sign_ins, "token of an earlier version")).status_code == 204
+
+
+async def test_a_program_with_the_token_is_not_a_person(path: Path) -> None:
+    sign_ins = SignIns(path)
+    key = sign_ins.sign_in(sign_ins.token, "Sophie").key
+    assert await sign_ins.find_actor(key, "ada") == Actor(kind="person", name="Sophie", authenticated="sign_in")
+    program = Actor(kind="software", name="ada", authenticated="token")
+    assert await sign_ins.find_actor(sign_ins.token, "ada") == program
 
 
 async def test_a_file_that_is_not_valid_is_renamed_and_the_token_of_a_running_server_stays(
@@ -51,7 +134,7 @@ async def test_a_file_that_is_not_valid_is_renamed_and_the_token_of_a_running_se
     sign_ins = SignIns(path)
     token = sign_ins.token
     path.write_text("{half a fi")
-    assert (await send_with_cookie(sign_ins, "unknown")).status_code == 401
+    assert (await send_with_key(sign_ins, "unknown")).status_code == 401
     assert path.with_name("sign-ins.json.damaged").read_text() == "{half a fi"
     assert "a file is not valid and was renamed" in caplog.text
     sign_ins.sign_in(token, "Sophie")

@@ -1,4 +1,5 @@
 import { api, formatAddress } from "../../api.ts";
+import { FileLink } from "../../api_file.tsx";
 import type { PaperMetadata } from "../../api_types.ts";
 import { Button } from "../../components/controls.tsx";
 import { checkLink } from "../../components/foreign_text.tsx";
@@ -69,13 +70,12 @@ function Links({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
       <h2 class="section-title">{texts.links}</h2>
       {paper.has_original && (
         <p>
-          <a
-            href={formatAddress("/api/shelves/{shelf}/papers/{paper_id}/original", { path })}
-            target="_blank"
-            rel="noopener"
+          <FileLink
+            address={formatAddress("/api/shelves/{shelf}/papers/{paper_id}/original", { path })}
+            name={`${(paper.citation_key ?? "").replace(/[^\p{L}\p{N}._-]+/gu, "-") || "paper"}.pdf`}
           >
-            {texts.openPdf} <Icon name="external" />
-          </a>
+            {texts.savePdf}
+          </FileLink>
         </p>
       )}
       <dl class="identifiers">

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { api, formatAddress } from "../../api.ts";
+import { FileLink } from "../../api_file.tsx";
 import { Button, ButtonLink, Checkbox, Tag } from "../../components/controls.tsx";
 import { Facts } from "../../components/layout.tsx";
 import { LoadingState } from "../../components/states.tsx";
@@ -121,18 +122,21 @@ function Exports({ store }: { store: ReviewStore }) {
   return (
     <section class="context-actions">
       <h2 class="section-title">{texts.exportTitle}</h2>
-      <a class="button" href={address("prisma-svg")} download={`prisma-${store.sessionId.slice(0, 8)}.svg`}>
+      <FileLink class="button" address={address("prisma-svg")} name={`prisma-${store.sessionId.slice(0, 8)}.svg`}>
         {texts.exportFigure}
-      </a>
+      </FileLink>
       <ul class="export-links">
         {Object.entries(texts.exports).map(([format, label]) => {
           const isLog = format.startsWith("prisma");
           const status = onlyIncluded && !isLog ? "include" : undefined;
           return (
             <li key={format}>
-              <a href={address(format, status)} download={`search-${store.sessionId.slice(0, 8)}.${endingOf(format)}`}>
+              <FileLink
+                address={address(format, status)}
+                name={`search-${store.sessionId.slice(0, 8)}.${endingOf(format)}`}
+              >
                 {label}
-              </a>
+              </FileLink>
             </li>
           );
         })}

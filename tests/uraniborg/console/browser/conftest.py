@@ -102,6 +102,7 @@ class Visitor:
 
     context: BrowserContext
     url: str
+    key: str = ""
     messages: list[str] = field(default_factory=list)
     expected: tuple[str, ...] = ()
     """Texts of messages that the test causes on purpose, such as a server that is away."""
@@ -112,6 +113,11 @@ class Visitor:
         page.on("pageerror", lambda error: self.messages.append(f"{error}"))
         page.goto(f"{self.url}{path}")
         return page
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of a request that changes something as this person."""
+        return {"X-Uraniborg": "1", "Authorization": f"Bearer {self.key}"}
 
     def _collect_message(self, message: ConsoleMessage) -> None:
         if not any(text in message.text for text in self.expected):
@@ -132,7 +138,9 @@ def make_visitor(browser: Browser, server: ServerProcess) -> Generator[Callable[
         signed_in: bool = True,
         using: Browser = browser,
     ) -> Visitor:
+        key = server.sign_in(name) if signed_in else ""
         context = using.new_context(
+            storage_state=server.make_storage(key) if key else None,
             viewport={"width": width, "height": height or (900 if width > 760 else 844)},
             color_scheme="dark" if theme == "dark" else "light",
             reduced_motion="reduce",
@@ -140,11 +148,7 @@ def make_visitor(browser: Browser, server: ServerProcess) -> Generator[Callable[
         context.set_default_timeout(30_000)
         context.add_init_script(WATCH_POLICY)
         context.add_init_script(COUNT_SHIFTS)
-        if signed_in:
-            headers = {"X-Uraniborg": "1"}
-            data = {"token": server.token, "name": name}
-            assert context.request.post(f"{server.url}/api/sign-in", data=data, headers=headers).ok
-        visitor = Visitor(context, server.url)
+        visitor = Visitor(context, server.url, key)
         visitors.append(visitor)
         return visitor
 

@@ -270,7 +270,9 @@ def test_no_text_of_a_paper_or_name_of_a_shelf_is_executed_or_fetches_anything(
     keywords: list[str] = []
     for address in links:
         paper_id = address.rpartition("/")[2]
-        paper = visitor.context.request.get(f"{visitor.url}/api/shelves/hostile/papers/{paper_id}").json()
+        paper = visitor.context.request.get(
+            f"{visitor.url}/api/shelves/hostile/papers/{paper_id}", headers=visitor.headers
+        ).json()
         go_to(page, address)
         expect(page.locator("#paper-title")).to_have_text(paper["title"])
         expect(page.locator(".authors a")).to_have_text(paper["authors"])

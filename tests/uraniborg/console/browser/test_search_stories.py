@@ -529,7 +529,9 @@ def clear_filters(page: Page) -> None:
 
 def check_orders(page: Page, server: ServerProcess, session_id: str) -> None:
     """Sort by everything: the list has the order of the values."""
-    rows = page.context.request.get(f"{server.url}/api/searches/{session_id}/papers?limit=500").json()["papers"]
+    key = page.evaluate("() => localStorage.getItem('uraniborg.sign-in')")
+    address = f"{server.url}/api/searches/{session_id}/papers?limit=500"
+    rows = page.context.request.get(address, headers={"Authorization": f"Bearer {key}"}).json()["papers"]
     states = ["include", "exclude", "maybe", "undecided"]
     orders: dict[str, Callable[[Any], Any]] = {
         "Score": lambda row: -row["relevance_score"],
@@ -661,8 +663,7 @@ def mark_as_other_reviewers(server: ServerProcess, session_id: str, papers: list
     """Exclude each paper as another person, whose name and reason are attacks, where the text can be a name."""
     with httpx.Client(base_url=server.url, headers={"X-Uraniborg": "1"}, timeout=60) as other:
         for paper, text in zip(papers, PAYLOADS, strict=True):
-            name = text if text.isprintable() else "Mary"
-            other.post("/api/sign-in", json={"token": server.token, "name": name}).raise_for_status()
+            other.headers["Authorization"] = f"Bearer {server.sign_in(text if text.isprintable() else 'Mary')}"
             marks = {paper: {"status": "exclude", "reason": text}}
             other.put(f"/api/searches/{session_id}/marks", json={"decisions": marks}).raise_for_status()
 
@@ -681,7 +682,7 @@ def test_no_text_of_a_search_is_executed_or_fetches_anything(
     mark_as_other_reviewers(server, hostile_id, papers)
     own = {paper: {"status": "exclude", "reason": text} for paper, text in zip(papers, PAYLOADS, strict=True)}
     marks = f"{server.url}/api/searches/{hostile_id}/marks"
-    assert visitor.context.request.put(marks, data={"decisions": own}, headers={"X-Uraniborg": "1"}).ok
+    assert visitor.context.request.put(marks, data={"decisions": own}, headers=visitor.headers).ok
     page = visitor.open_page("/searches")
 
     def visit(path: str, sign: Locator) -> str:
@@ -795,10 +796,9 @@ def test_a_server_killed_while_people_decide_loses_no_mark_and_no_typed_word(
     browser: Browser, own_server: ServerProcess, tmp_path: Path
 ) -> None:
     review_id = start_review(own_server)
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    storage = own_server.make_storage(own_server.sign_in("Ada"))
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, storage_state=storage)
     context.set_default_timeout(30_000)
-    signing = {"token": own_server.token, "name": "Ada"}
-    assert context.request.post(f"{own_server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"}).ok
     with Agent(own_server.env) as agent:
         asked = agent.call("search_papers", query=QUERY)
         review, question, other = context.new_page(), context.new_page(), context.new_page()
@@ -871,10 +871,8 @@ def test_an_abstract_of_ten_megabytes_and_details_of_the_same_size_are_shown_in_
     asked = {"question": "Publish?", "workflow": "w", "node": "n", "lineage": "l", "actions": ["approve"]}
     inbox.put("long", "pflow", "approval", "long", asked | {"details": long})
     inbox.close()
-    with run_server(tmp_path) as server, browser.new_context() as context:
-        signing = {"token": server.token, "name": "Ada"}
-        assert context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"}).ok
-        page = context.new_page()
+    with run_server(tmp_path) as server:
+        page = browser.new_page(storage_state=server.make_storage(server.sign_in("Ada")))
         page.goto(f"{server.url}/searches/{session_id}/review")
         expect(page.get_by_role("list", name="Papers")).to_be_visible()
         shortened = page.get_by_text("The first 20,000 of 10,500,000 characters.")
@@ -898,12 +896,11 @@ def test_two_thousand_papers_draw_few_rows_and_their_place_is_restored(browser: 
     rounds = (APPROVE, REJECT, APPROVE)  # a source and a round give at most 1,000
     question = "tidal heating of icy moons"
     session_id = store_review(tmp_path, question, make_moon_papers(1_000), beta, decisions=rounds)
-    with run_server(tmp_path) as server, browser.new_context(viewport={"width": 1440, "height": 900}) as context:
-        signing = {"token": server.token, "name": "Ada"}
-        assert context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"}).ok
-        page = context.new_page()
-        papers = f"{server.url}/api/searches/{session_id}/papers"
-        last = context.request.get(f"{papers}?limit=1&offset=1999").json()["papers"][0]
+    with run_server(tmp_path) as server, server.make_client() as client:
+        storage = server.make_storage(server.sign_in("Ada"))
+        page = browser.new_page(viewport={"width": 1440, "height": 900}, storage_state=storage)
+        papers = f"/api/searches/{session_id}/papers"
+        last = client.get(f"{papers}?limit=1&offset=1999").json()["papers"][0]
         page.goto(f"{server.url}/searches/{session_id}/review")
         expect(page.get_by_role("heading", name="2,000 papers")).to_be_visible()
         rows = page.locator(".virtual-list li")

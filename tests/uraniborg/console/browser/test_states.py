@@ -122,13 +122,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]
 
 @pytest.fixture(scope="module")
 def visitor(browser: Browser, server: ServerProcess) -> Generator[Visitor]:
-    with browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce") as context:
+    key = server.sign_in(NAME)
+    looks: Any = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+    with browser.new_context(**looks, storage_state=server.make_storage(key)) as context:
         context.set_default_timeout(30_000)
         context.add_init_script(WATCH_POLICY)
         context.add_init_script(NO_WEBGL)  # drawn in software, it would take longer than all pages together
-        data = {"token": server.token, "name": NAME}
-        assert context.request.post(f"{server.url}/api/sign-in", data=data, headers={"X-Uraniborg": "1"}).ok
-        visitor = Visitor(context, server.url, expected=("404", "409", "422", "500", "net::ERR_", "WebGL"))
+        visitor = Visitor(context, server.url, key, expected=("404", "409", "422", "500", "net::ERR_", "WebGL"))
         yield visitor
         assert visitor.messages == []
 
@@ -239,7 +239,7 @@ def test_a_page_shows_that_it_loads_and_why_it_cannot_and_survives_a_lost_server
         expect(alert).to_have_count(left)
     expect(loaded).to_be_visible()
     data = page.get_by_role("link", name="This page as JSON").get_attribute("href")
-    reply = visitor.context.request.get(f"{visitor.url}{data}")
+    reply = visitor.context.request.get(f"{visitor.url}{data}", headers=visitor.headers)
     assert (reply.ok, reply.headers["content-type"]) == (True, "application/json"), data
 
     visitor.context.set_offline(True)

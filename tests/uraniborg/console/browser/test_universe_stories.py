@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.shared_folders import PATIENCE_S
 from tests.uraniborg.console.browser.agents import Agent
@@ -365,11 +365,11 @@ def test_the_whole_story_goes_on_after_the_server_was_killed(plain_browser: Brow
 
 
 def open_signed_in(browser: Browser, server: ServerProcess) -> Page:
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    storage = server.make_storage(server.sign_in("Ada"))
+    viewport: ViewportSize = {"width": 1440, "height": 900}
+    context = browser.new_context(viewport=viewport, reduced_motion="reduce", storage_state=storage)
     context.set_default_timeout(30_000)
     context.add_init_script(COUNT_SHIFTS)
-    signing = {"token": server.token, "name": "Ada"}
-    assert context.request.post(f"{server.url}/api/sign-in", data=signing, headers={"X-Uraniborg": "1"}).ok
     page = context.new_page()
     page.goto(f"{server.url}/story")
     return page

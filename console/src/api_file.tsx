@@ -1,0 +1,81 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { fetchFile } from "./api.ts";
+import { toApiError } from "./api_error.ts";
+import { saveFile } from "./components/save_file.ts";
+import { showError } from "./components/toasts.tsx";
+
+// A browser sends no key for links and pictures: the page fetches their files.
+
+interface FileLinkProps {
+  address: string;
+  /** The name of the saved file. */
+  name: string;
+  class?: string;
+  title?: string;
+  children: ComponentChildren;
+}
+
+/** A link that saves a file of the API. */
+export function FileLink({ address, name, children, ...rest }: FileLinkProps) {
+  const save = async (event: Event) => {
+    event.preventDefault();
+    try {
+      saveFile(await fetchFile(address), name);
+    } catch (thrown) {
+      showError(toApiError(thrown));
+    }
+  };
+  return (
+    <a {...rest} href={address} download={name} onClick={(event) => void save(event)}>
+      {children}
+    </a>
+  );
+}
+
+interface FilePictureProps {
+  address: string;
+  alt: string;
+  class?: string;
+  /** Called when the picture is there, or cannot be fetched. */
+  onSettled?: () => void;
+}
+
+/** A picture of the API. */
+export function FilePicture({ address, alt, onSettled, ...rest }: FilePictureProps) {
+  const [url, setUrl] = useState("");
+  useEffect(() => {
+    const abort = new AbortController();
+    let made = "";
+    fetchFile(address, abort.signal).then(
+      (file) => {
+        if (abort.signal.aborted) return;
+        made = URL.createObjectURL(file);
+        setUrl(made);
+      },
+      () => {
+        if (!abort.signal.aborted) onSettled?.();
+      },
+    );
+    return () => {
+      abort.abort();
+      URL.revokeObjectURL(made);
+    };
+  }, [address]);
+  return <img {...rest} src={url || undefined} alt={alt} onLoad={onSettled} onError={onSettled} />;
+}
+
+/** Show a file of the API in a new tab. */
+export async function openFile(address: string): Promise<void> {
+  const tab = open("about:blank"); // at once: a browser refuses tabs that are opened later
+  try {
+    const url = URL.createObjectURL(await fetchFile(address));
+    if (tab) {
+      tab.opener = null;
+      tab.location.replace(url);
+    }
+  } catch (thrown) {
+    tab?.close();
+    showError(toApiError(thrown));
+  }
+}

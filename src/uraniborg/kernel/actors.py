@@ -1,0 +1,30 @@
+"""Who changed something: a person, an agent or another program, and how that was established."""
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+ActorKind = Literal["person", "agent", "software"]
+Authentication = Literal["sign_in", "token", "credential", "terminal", "dialog", "account", "none"]
+"""`sign_in`: signed in to the console with the token of the owner. `token`: sent that token. `credential`: sent the
+credential of an agent. `terminal`: confirmed at the controlling terminal. `dialog`: answered the dialog of a client.
+`account`: a process of this account. `none`: anybody who can reach the server."""
+
+ACTOR: Final = "uraniborg.actor"
+"""The key of the actor in the scope of a request."""
+
+
+class Actor(BaseModel):
+    """Who changed something. `name` is the name that they claim; a credential has the name of its client."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    kind: ActorKind
+    name: str
+    authenticated: Authentication
+    """How it was established who they are."""
+
+    @property
+    def is_person(self) -> bool:
+        """Return True for a person, and False for a program, also if a person started it."""
+        return self.kind == "person"
