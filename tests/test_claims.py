@@ -173,6 +173,18 @@ SECURITY: dict[str, list[str]] = {
         "test_two_hosts_are_refused",
         "test_both_servers_answer_a_preflight_alike",
     ],
+    "Every port of `uraniborg serve` asks for a credential.": [
+        "test_every_port_asks_for_a_credential",
+        "test_the_credential_of_an_agent_does_not_open_the_api",
+        "test_an_agent_with_its_credential_and_a_program_with_the_token_are_admitted",
+    ],
+    "The console uses no cookies.": [
+        "test_a_server_on_another_port_gets_nothing_that_works_at_ours",
+        "test_the_token_is_exchanged_for_a_key_that_no_browser_sends_by_itself",
+        "test_a_key_ends_after_thirty_days",
+        "test_signing_out_everywhere_ends_the_sign_in_of_every_browser",
+    ],
+    "Wrong tokens lock nobody out.": ["test_many_wrong_tokens_lock_nobody_out"],
     "A server that is busy with idle connections still answers.": [
         "test_eleven_hundred_half_open_connections_do_not_keep_a_request_out",
         "test_headers_are_limited_before_the_token_is_looked_at",
@@ -186,6 +198,8 @@ SECURITY: dict[str, list[str]] = {
         "test_inputs_never_approve",
         "test_another_word_decides_nothing_and_piped_input_is_not_read",
         "test_a_process_without_a_terminal_is_refused",
+        "test_the_environment_does_not_overrule_a_settings_file_that_demands_a_person",
+        "test_a_program_with_the_token_does_not_decide_if_a_person_is_demanded",
     ],
     "An answered command of a universe survives `kill -9`.": [
         "test_every_entry_that_was_acknowledged_survives_sigkill_at_any_instant",

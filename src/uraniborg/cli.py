@@ -70,7 +70,10 @@ def serve(
         typer.Argument(metavar="SERVER", help="Only this MCP server: paper-search, pflow, paper-library or universe."),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(min=0, max=65_535, metavar="N", help="The port of the API.", show_default="8420")
+        int | None,
+        typer.Option(
+            min=0, max=65_535, metavar="N", help="The port of the API; the others keep theirs.", show_default="8420"
+        ),
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
     new_token: Annotated[
@@ -216,17 +219,23 @@ def connect(
 
 
 @app.command()
-def bridge(url: Annotated[str, typer.Argument(metavar="URL", help="The address of an MCP server.")]) -> None:
+def bridge(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address of an MCP server.")],
+    server: Annotated[
+        str | None,
+        typer.Option("--server", metavar="NAME", help="Our server at another address than that of the settings."),
+    ] = None,
+) -> None:
     """Connect stdin and stdout to an MCP server at an address.
 
-    For clients that only start programs.
+    For clients that only start programs. Our servers on this machine get a credential.
 
     Examples:
     - `uraniborg bridge http://127.0.0.1:8421/mcp`
     """
     from uraniborg.connect.stdio_bridge import run_bridge
 
-    run_bridge(url)
+    run_bridge(url, server=server)
 
 
 @app.command()

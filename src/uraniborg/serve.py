@@ -5,17 +5,22 @@ import html
 import json
 import sys
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.serving import print_status, require_server_extra
+from uraniborg.locations import PART_CONFIGS
 from uraniborg.served_parts import ServedPart, ServedParts
 
 if TYPE_CHECKING:
     from uraniborg.console.worker_process import SearchWorkerProcess
+
+
+_PORT_SETTINGS: Final = "console.search_port, library.port and universe.port"
 
 
 def run_serve(port: int | None, *, open_browser: bool, new_token: bool, as_json: bool) -> None:
@@ -23,6 +28,8 @@ def run_serve(port: int | None, *, open_browser: bool, new_token: bool, as_json:
     from uraniborg.kernel.logging import configure_logging
 
     configure_logging()
+    for module in PART_CONFIGS.values():  # the processes of the server could not say what is wrong
+        import_module(module).read_config()
     with require_server_extra("Serving the API"):
         from uraniborg.kernel.http_connections import raise_file_limit
     raise_file_limit()
@@ -46,6 +53,8 @@ async def _serve(port: int | None, *, open_browser: bool, new_token: bool, as_js
         def print_and_open() -> None:
             page = make_console_address(served.parts[0].url, services.sign_ins.token, services.owner)
             print_addresses(served.parts, services.sign_ins.token, page, as_json=as_json)
+            if port is not None and not as_json:
+                print_status(f"  --port moved the API alone. To move the others, set {_PORT_SETTINGS}.\n")
             if open_browser:
                 open_in_browser(page, services.sign_ins.folder)
 
@@ -83,7 +92,7 @@ def open_in_browser(address: str, folder: Path) -> None:
 
 def print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: bool) -> None:
     """Print the addresses and the token of the API, with lines to copy."""
-    from uraniborg.connect.servers import format_claude_command, make_pflow_server
+    from uraniborg.connect.servers import format_address_command, format_claude_command, make_pflow_server
 
     url = parts[0].url
     if as_json:
@@ -98,9 +107,9 @@ def print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: 
             lines.append(f"  {part.name:<{width}}  {part.url}  {part.purpose}")
         else:
             lines += [f"  {part.name:<{width}}  does not run: {part.problem}", f"  {'':<{width}}  {part.hint or ''}"]
-    lines += ["", "  Connect an agent, for example:"]
+    lines += ["", "  Connect an agent with its own credential: uraniborg connect CLIENT. Or, for example:"]
     lines += [
-        f"    claude mcp add --transport http {part.name} {part.url}/mcp"
+        f"    {format_address_command(part.name, f'{part.url}/mcp')}"
         for part in parts
         if part.has_mcp and part.problem is None
     ]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from uraniborg.console.config import read_config
 from uraniborg.console.services import ConsoleServices
+from uraniborg.credential_check import require_credential
+from uraniborg.kernel.http_app import StoppableApp
 from uraniborg.served_parts import API, HOST, ServedPart
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
     return [
         ServedPart(API, "decide, search and run", port, partial(_make_api_app, services), has_mcp=False),
         ServedPart("paper-search", "find papers", console.search_port, None),
-        ServedPart("paper-library", "read the shelf", library.port, _make_library_app),
+        ServedPart("paper-library", "read the shelf", library.port, partial(_make_library_app, services)),
         ServedPart("universe", "simulate universes", universe.port, partial(_make_universe_app, services)),
     ]
 
@@ -77,8 +79,8 @@ def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
     )
 
 
-async def _make_library_app(part: ServedPart) -> "ASGIApp":
-    from paper_library.app import make_app
+async def _make_library_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
+    from paper_library.app import HEALTH, make_app
     from paper_library.config import get_sample_shelf_path, load_config
     from paper_library.sample_shelf_builder import sample_shelf
 
@@ -86,13 +88,14 @@ async def _make_library_app(part: ServedPart) -> "ASGIApp":
         config = load_config()
         shelf = config.shelf.expanduser() if config.shelf else sample_shelf(get_sample_shelf_path())
         part.purpose = f"read the shelf {shelf.name}"
-        return make_app(config.model_copy(update={"port": part.port, "shelf": shelf}))
+        app = make_app(config.model_copy(update={"port": part.port, "shelf": shelf, "token": None}))
+        return require_credential(app, part, services.sign_ins, config, open_paths=(HEALTH,))
 
     return await asyncio.to_thread(open_shelf_and_make_app)
 
 
 async def _make_universe_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
-    from universe.app import make_app
+    from universe.app import HEALTH, make_app
     from universe.config import load_config
     from universe.store.factory import make_store
 
@@ -100,5 +103,5 @@ async def _make_universe_app(services: ConsoleServices, part: ServedPart) -> "AS
     store = make_store(config.database_address)
     await store.open()
     await store.close()
-    services.universe.app = make_app(config)
-    return services.universe.app
+    app = services.universe.app = make_app(config.model_copy(update={"token": None}))
+    return StoppableApp(require_credential(app, part, services.sign_ins, config, open_paths=(HEALTH,)), app.stop)

@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import os
 import random
+import shlex
 import shutil
 import socket
 import sqlite3
@@ -28,6 +29,7 @@ from tests.uraniborg.console.processes import run_server
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 from uraniborg.connect.clients import find_client
+from uraniborg.connect.servers import list_http_servers
 from uraniborg.doctor import Check, run_checks
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.recordings import QUERY, RECORDING
@@ -435,6 +437,36 @@ def test_clients_are_listed_with_their_servers_and_a_broken_file_is_a_failure(ho
     assert checks["cursor"].detail == "connected to pflow; not to paper-search, paper-library, universe"
     assert checks["gemini"].status == "failure"
     assert checks["gemini"].hint
+
+
+def test_entries_without_a_valid_credential_are_a_warning_that_names_the_command(home: Path) -> None:
+    cursor = find_client("cursor")
+    cursor.file.parent.mkdir()
+    for headers in ({}, {"headers": {"Authorization": "Bearer cursor.forged"}}):
+        entries = {server.name: {"url": server.url, **headers} for server in list_http_servers()}
+        cursor.file.write_text(json.dumps({"mcpServers": entries}))
+        (check,) = (check for check in run_checks() if check.topic == "clients")
+        assert (check.status, check.hint) == ("warning", "uraniborg connect cursor")
+        assert "refuses the entries of paper-library, universe" in check.detail
+    assert not (home / "data" / "console" / "agents.json").exists()
+    subprocess.run([find_program("uraniborg"), "connect", "cursor", "--yes"], check=True, capture_output=True)
+    (check,) = (check for check in run_checks() if check.topic == "clients")
+    assert (check.status, check.detail) == ("ok", "connected to paper-library, universe, paper-search, pflow")
+    subprocess.run([find_program("uraniborg"), "connect", "cursor", "--remove", "--yes"], check=True)
+    cursor.file.write_text(cursor.file.with_name("mcp.json.before-uraniborg-2").read_text())
+    (check,) = (check for check in run_checks() if check.topic == "clients")
+    assert "refuses the entries of paper-library, universe" in check.detail
+
+
+def test_a_server_of_workflows_without_a_credential_is_a_warning_that_names_the_command(home: Path) -> None:
+    url = next(server.url for server in list_http_servers() if server.name == "paper-library")
+    subprocess.run([find_program("pflow"), "mcp", "add", "library", url], check=True, capture_output=True)
+    (check,) = (check for check in run_checks() if check.name == "pflow" and check.topic == "clients")
+    assert check.status == "warning"
+    assert check.hint == f"pflow mcp add library --replace -- uraniborg bridge {url}"
+    arguments = shlex.split(check.hint)
+    subprocess.run([find_program(arguments[0]), *arguments[1:]], check=True, capture_output=True)
+    assert not [check for check in run_checks() if check.name == "pflow" and check.topic == "clients"]
 
 
 def test_sources_are_asked_online_and_never_answered_from_the_cache(

@@ -1,10 +1,12 @@
 """The lines that `uraniborg serve` prints to copy."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.installed_programs import Program
 from uraniborg.serve import print_addresses
 from uraniborg.served_parts import ServedPart
 
@@ -18,9 +20,31 @@ def test_the_line_that_connects_pflow_has_a_whole_path_and_is_left_out_if_pflow_
     parts = [ServedPart("api", "the console", 8000, None)]
     print_addresses(parts, "token", "http://127.0.0.1:8000/#token=token", as_json=False)
     without = capsys.readouterr().err
-    assert "claude mcp add --transport http api http://127.0.0.1:8000/mcp\n" in without
+    assert "claude mcp add --transport http api http://127.0.0.1:8000/mcp --header 'Authorization: Bearer " in without
     assert "claude mcp add pflow" not in without
     (tmp_path / "pflow").write_text("#!/bin/sh\n")
     (tmp_path / "pflow").chmod(0o755)
     print_addresses(parts, "token", "http://127.0.0.1:8000/#token=token", as_json=False)
     assert f"claude mcp add pflow -- {tmp_path}/pflow mcp serve\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "URANIBORG_CONSOLE__PORT=99999",
+        "URANIBORG_CONSOLE__SEARCH_PORT=-1",
+        "URANIBORG_LIBRARY__PORT=x",
+        "URANIBORG_PAPER_SEARCH__NOTHING=1",
+        "URANIBORG_DECISIONS__REQUIRE_PERSON=maybe",
+        "URANIBORG_PFLOW__NOTHING=1",
+    ],
+)
+def test_a_wrong_setting_is_a_message_that_names_it(tmp_path: Path, setting: str) -> None:
+    name, _, value = setting.partition("=")
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "URANIBORG_HOME": str(tmp_path / "u"), name: value}
+    done = Program("uraniborg").run("serve", env=env, cwd=tmp_path)
+    assert done.returncode != 0
+    assert done.stderr.startswith("error: ")
+    assert name in done.stderr
+    assert "\nhint: " in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,6 +1,7 @@
 """The configuration file of a client: entries added or removed, everything else kept, a backup before each write."""
 
 import difflib
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from uraniborg.connect import jsonc
-from uraniborg.connect.clients import Client, Entry
+from uraniborg.connect.clients import AUTHORIZATION, HEADER_KEYS, Client, Entry
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Unwritable, display_path, write_output
 
@@ -47,6 +48,8 @@ class FileChange:
                 hint="Correct the permissions, or add the entries yourself: uraniborg connect --print",
             ) from exc
         write_output(self.file, self.after)
+        if AUTHORIZATION in self.after and os.name != "nt":  # a credential is for this account alone
+            self.file.chmod(self.file.stat().st_mode & ~0o077)
         return backup
 
 
@@ -105,12 +108,29 @@ def read_client_file(client: Client) -> str:
 
 def read_server_names(client: Client) -> list[str]:
     """Return the names of all servers in the client's file. Raise InvalidInput if it cannot be read."""
+    return list(read_entries(client))
+
+
+def read_entries(client: Client) -> dict[str, Any]:
+    """Return the entries of all servers in the client's file by name. Raise InvalidInput if it cannot be read."""
     text = read_client_file(client)
     if not text.strip("\ufeff \t\r\n"):
-        return []
+        return {}
     content = _parse_toml(client, text) if client.format == "toml" else jsonc.parse_jsonc(text)
     servers = cast("dict[str, Any]", content).get(client.key) if isinstance(content, dict) else None
-    return list(cast("dict[str, Any]", servers)) if isinstance(servers, dict) else []
+    return dict(cast("dict[str, Any]", servers)) if isinstance(servers, dict) else {}
+
+
+def read_address_and_token(entry: Any) -> tuple[str, str]:
+    """Return the address and the bearer token of an entry; empty texts without them."""
+    fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+    address = next((str(fields[key]) for key in ("url", "httpUrl", "serverUrl") if key in fields), "")
+    for key in HEADER_KEYS:
+        given: Any = fields.get(key)
+        for name, value in cast("dict[str, Any]", given).items() if isinstance(given, dict) else ():
+            if name.lower() == AUTHORIZATION.lower():
+                return address, str(value).partition(" ")[2]
+    return address, ""
 
 
 def _merge_members_of_existing_entry(client: Client, text: str, name: str, entry: Entry) -> Entry:
@@ -122,7 +142,13 @@ def _merge_members_of_existing_entry(client: Client, text: str, name: str, entry
         return entry
     addresses = ("command", "args", "url", "httpUrl", "serverUrl", "type")
     own = {key: value for key, value in cast("dict[str, Any]", content).items() if key not in addresses}
-    return {**own, **entry}
+    return {**own, **entry, **{key: _merge_headers(own.get(key), entry[key]) for key in HEADER_KEYS if key in entry}}
+
+
+def _merge_headers(own: Any, ours: dict[str, str]) -> dict[str, str]:
+    """Return the headers that the person added, with our token."""
+    given = cast("dict[str, str]", own) if isinstance(own, dict) else {}
+    return {**{name: value for name, value in given.items() if name.lower() != AUTHORIZATION.lower()}, **ours}
 
 
 def _edit_toml(client: Client, text: str, entries: Mapping[str, Entry | None]) -> str:
@@ -143,11 +169,12 @@ def _edit_toml(client: Client, text: str, entries: Mapping[str, Entry | None]) -
             continue
         table: Any = servers.get(name)
         table = table if isinstance(table, Table) else tomlkit.table()
-        for key in ("command", "args", "url"):
+        for key in ("command", "args", "url", "http_headers"):
             if key in entry:
-                if table.get(key) != entry[key]:
-                    table[key] = entry[key]
-            else:
+                wanted = _merge_headers(table.get(key), entry[key]) if key in HEADER_KEYS else entry[key]
+                if table.get(key) != wanted:
+                    table[key] = wanted
+            elif key not in HEADER_KEYS or "url" not in entry:
                 table.pop(key, None)
         if name not in servers:
             servers[name] = table

@@ -13,6 +13,9 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.text import find_closest_name
 
 Entry = dict[str, Any]
+AUTHORIZATION: Final = "Authorization"
+HEADER_KEYS: Final = ("headers", "http_headers")
+"""The members that hold the headers of an address."""
 
 
 class UnknownClient(InvalidInput):
@@ -93,7 +96,7 @@ def list_clients(
             *(make_typed_entry, "Run the command `MCP: List Servers` in Visual Studio Code.", "code"),
         ),
         Client(
-            *("codex", "Codex", codex / "config.toml", "toml", "mcp_servers", make_url_entry),
+            *("codex", "Codex", codex / "config.toml", "toml", "mcp_servers", make_codex_entry),
             "Start a new session of Codex; /mcp lists the servers.",
             "codex",
         ),
@@ -131,7 +134,13 @@ def make_stdio_entry(server: Server) -> Entry:
 
 def make_url_entry(server: Server) -> Entry:
     """Return an entry in which the address is `url`."""
-    return make_stdio_entry(server) if isinstance(server, StdioServer) else {"url": server.url}
+    return make_stdio_entry(server) if isinstance(server, StdioServer) else _make_address("url", server)
+
+
+def make_codex_entry(server: Server) -> Entry:
+    """Return an entry in which the headers are `http_headers`."""
+    entry = make_url_entry(server)
+    return {"http_headers" if key == "headers" else key: value for key, value in entry.items()}
 
 
 def make_typed_entry(server: Server) -> Entry:
@@ -142,19 +151,25 @@ def make_typed_entry(server: Server) -> Entry:
 
 def make_gemini_entry(server: Server) -> Entry:
     """Return an entry in which the address is `httpUrl`."""
-    return make_stdio_entry(server) if isinstance(server, StdioServer) else {"httpUrl": server.url}
+    return make_stdio_entry(server) if isinstance(server, StdioServer) else _make_address("httpUrl", server)
 
 
 def make_windsurf_entry(server: Server) -> Entry:
     """Return an entry in which the address is `serverUrl`."""
-    return make_stdio_entry(server) if isinstance(server, StdioServer) else {"serverUrl": server.url}
+    return make_stdio_entry(server) if isinstance(server, StdioServer) else _make_address("serverUrl", server)
 
 
 def make_opencode_entry(server: Server) -> Entry:
     """Return an entry with the command as one list."""
     if isinstance(server, StdioServer):
         return {"type": "local", "command": [server.command, *server.arguments], "enabled": True}
-    return {"type": "remote", "url": server.url, "enabled": True}
+    return {"type": "remote", **_make_address("url", server), "enabled": True}
+
+
+def _make_address(key: str, server: HttpServer) -> Entry:
+    """Return the address under this key, and the header that carries the token."""
+    headers = {"headers": {AUTHORIZATION: f"Bearer {server.token}"}} if server.token else {}
+    return {key: server.url, **headers}
 
 
 DEFAULT_KEY: Final = "mcpServers"

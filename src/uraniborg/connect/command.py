@@ -10,7 +10,8 @@ from rich.table import Table
 
 from uraniborg.connect.client_file import FileChange, plan_addition, plan_removal, read_server_names
 from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_clients, make_typed_entry
-from uraniborg.connect.servers import HttpServer, Server, format_program, list_servers
+from uraniborg.connect.servers import HttpServer, Server, add_credentials, format_program, list_servers
+from uraniborg.credentials import OTHER_CLIENT, AgentCredentials
 from uraniborg.kernel.cli import PIPED_TABLE_WIDTH, UsageError, get_terminal_columns
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import display_path
@@ -42,6 +43,7 @@ def print_entries(client: Client | None, servers: list[Server], *, as_json: bool
 
 def format_entries(client: Client | None, servers: list[Server], *, as_json: bool = False) -> str:
     """Return the entries that the client's file would get; without a client, those that most clients read."""
+    servers = add_credentials(servers, client.name if client else OTHER_CLIENT)
     key, make_entry = (client.key, client.make_entry) if client else (DEFAULT_KEY, make_typed_entry)
     content = {key: {server.name: make_entry(server) for server in servers}}
     if client and client.format == "toml" and not as_json:
@@ -58,6 +60,7 @@ def confirm_and_change_client_file(
     if remove:
         change = plan_removal(client, [server.name for server in servers])
     else:
+        servers = add_credentials(servers, client.name)
         change = plan_addition(client, {server.name: client.make_entry(server) for server in servers})
     console = Console(highlight=False, stderr=as_json)
     if not change.is_needed:
@@ -72,6 +75,8 @@ def confirm_and_change_client_file(
         else:
             backup = change.write_with_backup()
             outcome = "changed"
+            if remove and not set(read_server_names(client)) & {server.name for server in list_servers()}:
+                AgentCredentials().revoke(client.name)
             console.print(f"Wrote {display_path(client.file)}.")
             if backup:
                 console.print(f"The file before is {display_path(backup)}.")

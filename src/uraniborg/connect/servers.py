@@ -4,9 +4,12 @@ import os
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from uraniborg.credentials import AgentCredentials
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import display_path
 
@@ -29,6 +32,10 @@ class HttpServer:
     start: tuple[str, ...]
     """The program that starts it, and its arguments."""
     purpose: str
+    token: str = field(default="", repr=False)
+    """The token that the server asks for."""
+    is_open: bool = False
+    """Whether the settings let everyone call the server."""
 
 
 Server = StdioServer | HttpServer
@@ -36,22 +43,52 @@ Server = StdioServer | HttpServer
 
 def list_servers() -> list[Server]:
     """Return the servers in the order of the documentation. Raise Unavailable if a program is not installed."""
+    return [StdioServer("paper-search", find_program("paper-search-mcp")), make_pflow_server(), *list_http_servers()]
+
+
+def list_http_servers() -> list[HttpServer]:
+    """Return the servers at addresses, with the tokens of their settings."""
     from paper_library.config import load_config as load_library_config
     from universe.config import load_config as load_universe_config
 
     library, universe = load_library_config(), load_universe_config()
     return [
-        StdioServer("paper-search", find_program("paper-search-mcp")),
-        make_pflow_server(),
         HttpServer(
             *("paper-library", format_mcp_url(library.host, library.port), ("paper-library", "serve")),
-            _describe_served_shelf(library.shelf),
+            *(_describe_served_shelf(library.shelf), library.get_plain_token() or "", library.insecure),
         ),
         HttpServer(
             *("universe", format_mcp_url(universe.host, universe.port), ("universe", "serve")),
-            "all your universes",
+            *("all your universes", universe.get_plain_token() or "", universe.insecure),
         ),
     ]
+
+
+def add_credentials(servers: Sequence[Server], client: str) -> list[Server]:
+    """Return the servers with the credential of this client at each address whose settings have no token.
+
+    Raise OSError or Locked if the secret of credentials cannot be read or created.
+    """
+    credentials = AgentCredentials()
+    return [
+        replace(server, token=server.token or credentials.make_token(client, server.name))
+        if isinstance(server, HttpServer)
+        else server
+        for server in servers
+    ]
+
+
+def find_entries_without_credential(entries: Mapping[str, Any]) -> list[str]:
+    """Return the names of our servers at addresses whose entry in a client's file has no valid credential."""
+    from uraniborg.connect.client_file import read_address_and_token
+
+    credentials, found = AgentCredentials(), list[str]()
+    for server in list_http_servers():
+        address, token = read_address_and_token(entries.get(server.name))
+        is_valid = bool(token) and (token == server.token or credentials.find_client(token, server.name) is not None)
+        if address and not server.is_open and not is_valid:
+            found.append(server.name)
+    return found
 
 
 def make_pflow_server() -> StdioServer:
@@ -111,8 +148,15 @@ def format_program(name: str) -> str:
 def format_claude_command(server: Server) -> str:
     """Return the shell command that adds a server to Claude Code."""
     if isinstance(server, HttpServer):
-        return shlex.join(["claude", "mcp", "add", "--transport", "http", server.name, server.url])
+        header = ["--header", f"Authorization: Bearer {server.token}"] if server.token else []
+        return shlex.join(["claude", "mcp", "add", "--transport", "http", server.name, server.url, *header])
     return shlex.join(["claude", "mcp", "add", server.name, "--", server.command, *server.arguments])
+
+
+def format_address_command(name: str, url: str) -> str:
+    """Return the shell command that adds a server of `uraniborg serve` to Claude Code, with its credential."""
+    (server,) = add_credentials([HttpServer(name, url, (), "")], "claude-code")
+    return format_claude_command(server)
 
 
 def make_stdio_bridge(server: HttpServer) -> StdioServer:

@@ -10,7 +10,10 @@ from typing import Any, Final, Protocol, TextIO, cast
 
 import httpx
 
+from uraniborg.connect.servers import HttpServer, add_credentials, list_http_servers
+from uraniborg.credentials import BRIDGE, AgentCredentials
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.hosts import is_loopback
 
 _ACCEPTED: Final = "application/json, text/event-stream"
 _LONGEST_WAIT_S: Final = 60.0
@@ -28,22 +31,44 @@ class LineSource(Protocol):
     def readline(self) -> str: ...
 
 
-def run_bridge(url: str, *, incoming: LineSource | None = None, outgoing: TextIO | None = None) -> None:
-    """Forward messages between the streams and the server at `url` until the input ends. Raise InvalidInput."""
+def run_bridge(
+    url: str, *, server: str | None = None, incoming: LineSource | None = None, outgoing: TextIO | None = None
+) -> None:
+    """Forward messages between the streams and the server at `url` until the input ends. Raise InvalidInput.
+
+    Our servers get the credential of the bridge: those at the addresses of the settings, or the `server` of this name.
+    """
     address = httpx.URL(url)
     if address.scheme not in ("http", "https") or not address.host:
         raise InvalidInput(f"'{url}' is not an address.", hint="Write it as http://127.0.0.1:8421/mcp.")
-    asyncio.run(Bridge(url, outgoing or sys.stdout).forward_messages(incoming or sys.stdin))
+    bridge = Bridge(url, outgoing or sys.stdout, token=_find_token(url, server) if is_loopback(address.host) else "")
+    asyncio.run(bridge.forward_messages(incoming or sys.stdin))
+
+
+def _find_token(url: str, name: str | None) -> str:
+    """Return the token for the server with this name or at this address; an empty text if it is none of ours."""
+    for server in list_http_servers():
+        if name == server.name or (name is None and url == server.url):
+            (found,) = add_credentials([server], BRIDGE)
+            return found.token if isinstance(found, HttpServer) else ""
+    return AgentCredentials().make_token(BRIDGE, name) if name else ""
 
 
 class Bridge:
     """One client, one server. A session that the server has lost is opened again without the client noticing."""
 
-    def __init__(self, url: str, outgoing: TextIO, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, url: str, outgoing: TextIO, transport: httpx.AsyncBaseTransport | None = None, token: str = ""
+    ) -> None:
         self._url = url
         self._outgoing = outgoing
         # Loopback addresses are never reached through a proxy, and a tool may run for minutes.
-        self._http = httpx.AsyncClient(timeout=httpx.Timeout(None, connect=5.0), trust_env=False, transport=transport)
+        self._http = httpx.AsyncClient(
+            timeout=httpx.Timeout(None, connect=5.0),
+            trust_env=False,
+            transport=transport,
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+        )
         self._headers: dict[str, str] = {}
         self._greeting: list[Message] = []
         """The initialize request and the notification after it, to open a lost session again."""

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import Field
 
 from uraniborg.kernel.settings import LoadedSettings, read_settings
 
@@ -13,9 +15,9 @@ SECTION: Final = "console"
 class ConsoleConfig:
     """Set by `URANIBORG_CONSOLE__NAME` or under `[console]` in the settings file."""
 
-    port: int = 8420
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8420
     """The port of the API; 0 is any free port."""
-    search_port: int = 8422
+    search_port: Annotated[int, Field(ge=0, le=65_535)] = 8422
     """The port of the search's MCP server."""
 
 

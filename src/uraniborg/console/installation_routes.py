@@ -43,8 +43,7 @@ def _add_connection_routes(api: FastAPI, services: "ConsoleServices") -> None:
     @api.get("/api/connections", response_model=ConnectionList, tags=["installation"], summary="List connections")
     async def list_connections() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Return the addresses of this server, the clients of agents with lines to copy, and the sources of papers."""
-        parts = [_describe_part(part) for part in services.parts]
-        return JsonReply({"parts": parts, **await asyncio.to_thread(_list_connections)})
+        return JsonReply(await asyncio.to_thread(_list_connections, services.parts))
 
     @api.get("/api/calls", response_model=CallList, tags=["installation"], summary="List the last calls of tools")
     async def list_tool_calls(  # pyright: ignore[reportUnusedFunction]
@@ -112,23 +111,33 @@ async def _run_doctor() -> dict[str, Any]:
 
 
 def _describe_part(part: "ServedPart") -> dict[str, Any]:
+    from uraniborg.connect.servers import format_address_command
+
     known = part.to_json()
-    line = f"claude mcp add --transport http {part.name} {known['mcp']}" if known["mcp"] and known["running"] else None
+    line = format_address_command(part.name, known["mcp"]) if known["mcp"] and known["running"] else None
     return {**known, "command": line}
 
 
-def _list_connections() -> dict[str, Any]:
-    """Return the servers, clients and sources. Blocks."""
+def _list_connections(parts: "list[ServedPart]") -> dict[str, Any]:
+    """Return the parts, servers, clients and sources. Blocks."""
     from uraniborg.connect.clients import list_clients
     from uraniborg.connect.command import describe_client, format_entries
-    from uraniborg.connect.servers import HttpServer, find_program, format_claude_command, list_servers
+    from uraniborg.connect.servers import (
+        HttpServer,
+        add_credentials,
+        find_program,
+        format_claude_command,
+        list_servers,
+    )
 
+    described = [_describe_part(part) for part in parts]
     try:
         servers = list_servers()
         program = shlex.quote(find_program("uraniborg"))  # a page does not know the folder of the reader's terminal
     except UraniborgError as exc:
-        return {"servers": [], "clients": [], "problem": exc.message, **_list_sources()}
+        return {"parts": described, "servers": [], "clients": [], "problem": exc.message, **_list_sources()}
     return {
+        "parts": described,
         "servers": [
             {
                 "name": server.name,
@@ -139,7 +148,7 @@ def _list_connections() -> dict[str, Any]:
                 "url": server.url if isinstance(server, HttpServer) else None,
                 "line": format_claude_command(server),
             }
-            for server in servers
+            for server in add_credentials(servers, "claude-code")
         ],
         "clients": [
             {

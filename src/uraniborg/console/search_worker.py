@@ -21,8 +21,10 @@ from uraniborg.console.app import make_api, run_broadcast
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.inbox_routes import add_inbox_routes
 from uraniborg.console.search_routes import add_search_routes
+from uraniborg.console.sign_in import SignIns
 from uraniborg.console.source_progress import SourceProgressLog
 from uraniborg.console.worker_process import TAKE_OVER
+from uraniborg.credential_check import require_credential
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.http_access import RequestIds
@@ -89,7 +91,7 @@ async def _make_mcp_app(part: ServedPart) -> ASGIApp:
     config = HttpConfig(port=part.port)
     app = make_stateful_app(mcp_server.mcp, origins=list_origins(config), body_limit=BODY_LIMIT)
     secured = secure_app(app, config, is_page=lambda _path: False, open_paths=())
-    return StoppableApp(secured, app.state.end_streams)
+    return StoppableApp(require_credential(secured, part, SignIns(), config), app.state.end_streams)
 
 
 class _Worker:

@@ -78,14 +78,13 @@ class SignIns:
     """The token of the owner and the people signed in, in a private file that servers share."""
 
     def __init__(self, path: Path | None = None, clock: Clock | None = None) -> None:
-        self._stored = StoredSignIns()
         self._clock = clock or SystemClock()
         path = path or secure_own_folder("data") / "console" / "sign-ins.json"
         # Without a file all people are signed out, but the token of this server stays valid.
-        self._file = StoredFile(path, lambda: StoredSignIns(token=self.token))
+        self._file = StoredFile(path, lambda last: StoredSignIns(token=last.token) if last else StoredSignIns())
         make_private_folder(self.folder)
-        with self._file.change() as stored:
-            self._stored = stored
+        with self._file.change():
+            pass  # a new file gets the token
         register_secret(self.token)
 
     @property
@@ -96,7 +95,7 @@ class SignIns:
     @property
     def token(self) -> str:
         """The token of the owner, with which a person signs in."""
-        return self._stored.token
+        return self._file.last.token
 
     def sign_in(self, token: str, name: str) -> NewKey:
         """Return a new key. Blocks while it writes the file.
@@ -114,7 +113,7 @@ class SignIns:
 
     def renew(self, key: str) -> NewKey:
         """Return a new key for the person with this one, which ends. Blocks. Raise NotAuthorized."""
-        self._stored = self._file.read()
+        self._file.read()
         sign_in = self._find_valid(key)
         if sign_in is None:
             raise _make_sign_in_error()
@@ -124,20 +123,17 @@ class SignIns:
         """Make the key invalid. Blocks while it writes the file."""
         with self._file.change() as stored:
             stored.sign_ins.pop(_hash_key(key), None)
-        self._stored = stored
 
     def sign_out_everywhere(self) -> None:
         """Make all keys invalid. Blocks while it writes the file."""
         with self._file.change() as stored:
             stored.sign_ins.clear()
-        self._stored = stored
 
     def replace_token(self) -> None:
         """Make a new token, and all keys and the old token invalid. Blocks while it writes the file."""
         with self._file.change() as stored:
             stored.sign_ins.clear()
             stored.token = StoredSignIns().token
-        self._stored = stored
         register_secret(self.token)
 
     async def find_actor(self, given: str, owner: str) -> Actor | None:
@@ -154,7 +150,7 @@ class SignIns:
         """Return the sign-in of a valid key, or None. Raise OSError or Locked as `find_actor`."""
         try:
             if key and self._file.has_changed():
-                self._stored = await asyncio.to_thread(self._file.read)
+                await asyncio.to_thread(self._file.read)
         except OSError:
             if self._find_valid(key) is None and not self.is_token(key):
                 raise
@@ -169,7 +165,7 @@ class SignIns:
         return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
 
     def _find_valid(self, key: str) -> SignIn | None:
-        found = self._stored.sign_ins.get(_hash_key(key))
+        found = self._file.last.sign_ins.get(_hash_key(key))
         return found if found and self._clock.now() < found.until else None
 
     def _add_key(self, name: str, *, replaced: str = "") -> NewKey:
@@ -182,7 +178,6 @@ class SignIns:
             stored.sign_ins[_hash_key(key)] = sign_in
             valid = [one for one, found in stored.sign_ins.items() if now < found.until]
             stored.sign_ins = {one: stored.sign_ins[one] for one in valid[-_MAX_SIGN_INS:]}
-        self._stored = stored
         return NewKey(key, sign_in)
 
 

@@ -23,7 +23,9 @@ class WaitingRuns:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._file = StoredFile(path or secure_own_folder("data") / "console" / "waiting-runs.json", _StoredRuns)
+        self._file = StoredFile(
+            path or secure_own_folder("data") / "console" / "waiting-runs.json", lambda _: _StoredRuns()
+        )
 
     def list_ids(self) -> list[str]:
         """Return the ids of the approvals, the oldest first."""

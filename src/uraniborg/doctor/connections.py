@@ -74,21 +74,26 @@ def _is_console(url: str) -> bool:
 
 def check_clients() -> Checks:
     """List the installed clients and which of our servers they know."""
-    from uraniborg.connect.client_file import read_server_names
+    from uraniborg.connect.client_file import read_entries
     from uraniborg.connect.clients import list_clients
-    from uraniborg.connect.servers import list_servers
+    from uraniborg.connect.servers import find_entries_without_credential, list_servers
 
     ours = [server.name for server in list_servers()]
     installed = [client for client in list_clients() if client.is_installed]
     for client in installed:
         connect = f"uraniborg connect {client.name}"
         try:
-            known = [name for name in read_server_names(client) if name in ours]
+            entries = read_entries(client)
+            known = [name for name in entries if name in ours]
+            refused = find_entries_without_credential(entries)
         except UraniborgError as exc:
             detail = f"{display_path(client.file)} cannot be read: {exc.message}"
             yield Check("clients", client.name, "failure", detail, exc.hint)
             continue
-        if known:
+        if refused:
+            detail = f"`uraniborg serve` refuses the entries of {', '.join(refused)}: they have no valid credential"
+            yield Check("clients", client.name, "warning", detail, connect)
+        elif known:
             missing = [name for name in ours if name not in known]
             more = f"; not to {', '.join(missing)}" if missing else ""
             yield Check("clients", client.name, "ok", f"connected to {', '.join(known)}{more}", connect if more else "")
@@ -96,6 +101,22 @@ def check_clients() -> Checks:
             yield Check("clients", client.name, "note", "not connected", connect)
     if not installed:
         yield Check("clients", "clients", "note", "no MCP client was found", "uraniborg connect --print")
+    yield from _check_servers_of_workflows()
+
+
+def _check_servers_of_workflows() -> Checks:
+    """Warn about MCP servers of pflow that are ours and whose requests carry no header."""
+    from pflow.config import load_settings
+    from pflow.remote_mcp_servers import read_servers
+    from uraniborg.connect.servers import list_http_servers
+
+    addresses = {server.url for server in list_http_servers()}
+    for name, config in read_servers(load_settings().home)[0].items():
+        if (url := config.plain.get("url")) in addresses and not config.plain.get("headers"):
+            remedy = f"pflow mcp add {name} --replace -- uraniborg bridge {url}"
+            yield Check(
+                "clients", "pflow", "warning", f"`uraniborg serve` refuses {name}: it has no credential", remedy
+            )
 
 
 def check_keys() -> Checks:

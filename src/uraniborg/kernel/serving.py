@@ -79,10 +79,20 @@ def serve(
         print_status(describe(address))
     if config.insecure and not config.token:
         print_status(warning)
+    elif not as_json:
+        print_status(_describe_callers(config))
     if workers == 1:
         run_server(app, host=config.host, port=port)
     else:
         run_server(worker_factory, host=config.host, port=port, workers=workers, factory=True)
+
+
+def _describe_callers(config: HttpConfig) -> str:
+    """Return who can call a server that does not serve everyone."""
+    if not config.token:
+        return "Every account of this machine can call it. To admit only programs with a token, set one with --token."
+    machines = "this machine" if is_loopback(format_authority(config.host)) else "every machine that reaches it"
+    return f"Programs on {machines} that send the token can call it."
 
 
 def check_bind(host: str, token: str | None, *, insecure: bool) -> None:

@@ -2,14 +2,22 @@
 
 import dataclasses
 import json
+import os
 import re
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from uraniborg.connect.client_file import FileChange, plan_addition, plan_removal, read_server_names
+from uraniborg.connect.client_file import (
+    FileChange,
+    plan_addition,
+    plan_removal,
+    read_address_and_token,
+    read_server_names,
+)
 from uraniborg.connect.clients import Client, list_clients
 from uraniborg.connect.jsonc import parse_jsonc, set_member
 from uraniborg.connect.servers import HttpServer, Server, StdioServer
@@ -20,7 +28,7 @@ SERVERS: list[Server] = [
     StdioServer("paper-search", "/opt/u/bin/paper-search-mcp"),
     StdioServer("pflow", "/opt/u/bin/pflow", ("mcp", "serve")),
     HttpServer("paper-library", "http://127.0.0.1:8421/mcp", ("paper-library", "serve"), "papers"),
-    HttpServer("universe", "http://127.0.0.1:3001/mcp", ("universe", "serve"), "universes"),
+    HttpServer("universe", "http://127.0.0.1:3001/mcp", ("universe", "serve"), "universes", "agent.of-universe"),
 ]
 EXISTING = {
     "claude-code": """{
@@ -104,8 +112,34 @@ def test_servers_are_added_and_everything_else_is_kept(client: Client) -> None:
     for server in SERVERS:
         text = json.dumps(added[server.name])
         assert (server.url if isinstance(server, HttpServer) else server.command) in text
+    assert ('"Bearer agent.of-universe"' in json.dumps(added)) == (client.name != "claude-desktop")
     for comment in ("// Shared servers", "// browser", "# the large one", "// disabled for now", "// Zed settings"):
         assert (comment in change.before) == (comment in change.after)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
+def test_a_file_with_a_credential_is_for_this_account_alone(client: Client) -> None:
+    client.file.chmod(0o644)
+    plan_addition(client, {"universe": client.make_entry(SERVERS[3])}).write_with_backup()
+    has_credential = "agent.of-universe" in client.file.read_text()
+    assert stat.S_IMODE(client.file.stat().st_mode) == (0o600 if has_credential else 0o644)
+
+
+def test_a_new_credential_replaces_the_old_one_beside_headers_of_the_person(client: Client) -> None:
+    plan_addition(client, {"universe": client.make_entry(SERVERS[3])}).write_with_backup()
+    renewed = client.make_entry(dataclasses.replace(SERVERS[3], token="agent.new"))  # type: ignore[arg-type]
+    if client.name == "claude-desktop":
+        return
+    key = "http_headers" if client.format == "toml" else "headers"
+    text = client.file.read_text()
+    if client.format == "json":
+        text = set_member(text, (client.key, "universe", key), {"X-Own": "1", "authorization": "Bearer old"})
+    else:
+        text = text.replace("Authorization = ", 'X-Own = "1"\nAuthorization = ')
+    client.file.write_text(text)
+    entry = parse(client, plan_addition(client, {"universe": renewed}).after)[client.key]["universe"]
+    assert entry[key] == {"X-Own": "1", "Authorization": "Bearer agent.new"}
+    assert read_address_and_token(entry) == ("http://127.0.0.1:3001/mcp", "agent.new")
 
 
 def test_adding_again_changes_nothing(client: Client) -> None:
@@ -242,7 +276,7 @@ def test_the_guide_has_a_section_for_each_client_with_the_entries_that_are_writt
     servers = [
         *(dataclasses.replace(server, command=find_program(Path(server.command).name)) for server in SERVERS[:2]
           if isinstance(server, StdioServer)),
-        *SERVERS[2:],
+        *(dataclasses.replace(server, token="CREDENTIAL") for server in SERVERS[2:] if isinstance(server, HttpServer)),
     ]  # fmt: skip
     for client in list_clients(env={}, home=tmp_path, platform="linux"):
         section = page.partition(f"\n### {client.title}\n")[2].partition("\n### ")[0]

@@ -18,6 +18,7 @@ from tests.forked_processes import Forked
 from tests.installed_programs import Program
 from tests.paper_search.sessions.processes import GatedSource, serving
 from tests.uraniborg.console.reply_schemas import ReplySchemas
+from uraniborg.credentials import AgentCredentials
 
 SERVE: Final = ("serve", "--port", "0", "--json")
 
@@ -43,6 +44,11 @@ class ServerProcess:
     def make_storage(self, key: str) -> Any:
         """Return the state of a browser profile that is signed in with this key."""
         return {"origins": [{"origin": self.url, "localStorage": [{"name": "uraniborg.sign-in", "value": key}]}]}
+
+    def get_mcp(self, name: str) -> tuple[str, str]:
+        """Return the address of the MCP server of a part, and the credential of a test agent for it."""
+        credentials = AgentCredentials(Path(self.env["URANIBORG_HOME"]) / "data" / "console" / "agents.json")
+        return self.parts[name]["mcp"], credentials.make_token("test-agent", name)
 
     def make_client(self) -> httpx.Client:
         """Return a client that is signed in with the token and checks the type of every reply."""

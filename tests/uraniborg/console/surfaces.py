@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -13,7 +13,7 @@ import httpx
 
 from tests.installed_programs import Program, find_program
 from tests.uraniborg.console.processes import ServerProcess
-from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client, get_json
+from uraniborg.kernel.mcp.testing import ClientSession, connect_http_client, connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
 
 VOLATILE: Final = {
@@ -96,6 +96,12 @@ def assert_contains(whole: dict[str, Any], part: dict[str, Any]) -> None:
     assert pick(whole, part) == part
 
 
+def connect_agent(server: ServerProcess, name: str) -> AbstractAsyncContextManager[ClientSession]:
+    """Return an agent with its credential at the MCP server of a part."""
+    address, token = server.get_mcp(name)
+    return connect_http_client(address, token=token)
+
+
 @asynccontextmanager
 async def open_surfaces(server: ServerProcess) -> AsyncGenerator[Surfaces]:
     environment = {**server.env, "URANIBORG_PAPER_SEARCH__REPLAY_DIR": ""}
@@ -103,7 +109,7 @@ async def open_surfaces(server: ServerProcess) -> AsyncGenerator[Surfaces]:
         server.make_async_client() as api,
         connect_stdio_client(find_program("python"), ["-m", "paper_search.mcp_server"], env=environment) as search,
         connect_stdio_client(find_program("python"), ["-m", "pflow", "mcp", "serve"], env=environment) as flow,
-        connect_http_client(server.parts["paper-library"]["mcp"]) as library,
-        connect_http_client(server.parts["universe"]["mcp"]) as universe,
+        connect_agent(server, "paper-library") as library,
+        connect_agent(server, "universe") as universe,
     ):
         yield Surfaces(server, api, search, flow, library, universe)

@@ -13,7 +13,8 @@ import pytest
 
 from tests.installed_programs import find_program
 from tests.uraniborg.console.processes import ServerProcess, run_server
-from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client
+from tests.uraniborg.console.surfaces import connect_agent
+from uraniborg.kernel.mcp.testing import connect_stdio_client
 
 KEY = "k-4711-secret"
 
@@ -46,6 +47,10 @@ def test_connections_list_addresses_clients_and_sources_without_keys(
     assert Path(entry["mcpServers"]["pflow"]["command"]).is_absolute()
     for server_facts in found["servers"]:
         words = shlex.split(server_facts["line"])
+        if server_facts["transport"] == "http":
+            header = words.pop()
+            assert words.pop() == "--header"
+            assert header.startswith("Authorization: Bearer claude-code.")
         end = server_facts["command"] if server_facts["transport"] == "stdio" else [server_facts["url"]]
         assert (words[:3], words[-len(end) :]) == (["claude", "mcp", "add"], end)
     sources = {source["name"]: source for source in found["sources"]}
@@ -70,9 +75,9 @@ async def test_calls_of_every_process_are_recorded_without_arguments(server: Ser
         await agent.call_tool("get_session", {"session_id": secret})
     async with connect_stdio_client(find_program("python"), ["-m", "pflow", "mcp", "serve"], env=server.env) as agent:
         await agent.call_tool("list_library", {})
-    async with connect_http_client(server.parts["paper-library"]["mcp"]) as agent:
+    async with connect_agent(server, "paper-library") as agent:
         await agent.call_tool("list_top_facets", {"category": "author"})
-    async with connect_http_client(server.parts["universe"]["mcp"]) as agent:
+    async with connect_agent(server, "universe") as agent:
         await agent.call_tool("list_universe_commands", {})
         for universe in ("lost-one", "lost-two"):
             command = {"type": "tick", "dt": 1}

@@ -16,6 +16,8 @@ import pytest
 from tests.installed_programs import find_program
 from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server, start_process
 from tests.uraniborg.console.streams import open_stream, wait_for_event
+from tests.uraniborg.console.surfaces import connect_agent
+from uraniborg.credentials import AgentCredentials
 from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
 
@@ -38,8 +40,69 @@ def test_all_parts_run_each_on_its_own_port(server: ServerProcess) -> None:
     assert httpx.get(f"{server.parts['universe']['url']}/health").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("part", "path"),
+    [
+        ("paper-search", "/mcp"),
+        ("paper-library", "/mcp"),
+        ("paper-library", "/"),
+        ("paper-library", "/api/v1/"),
+        ("universe", "/mcp"),
+        ("universe", "/"),
+        ("universe", "/universes"),
+        ("universe", "/openapi.json"),
+    ],
+)
+@pytest.mark.parametrize("token", ["", "wrong", "{key}", "{of another server}", "{revoked}"])
+def test_every_port_asks_for_a_credential(server: ServerProcess, part: str, path: str, token: str) -> None:
+    others = {"paper-search": "universe", "paper-library": "universe", "universe": "paper-library"}
+    credentials = AgentCredentials(Path(server.env["URANIBORG_HOME"]) / "data" / "console" / "agents.json")
+    if token == "{key}":
+        token = server.sign_in("Sophie")
+    elif token == "{of another server}":
+        token = server.get_mcp(others[part])[1]
+    elif token == "{revoked}":
+        token = credentials.make_token("revoked-agent", part)
+        credentials.revoke("revoked-agent")
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    answer = httpx.get(f"{server.parts[part]['url']}{path}", headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "not_authorized")
+    assert answer.json()["error"]["request_id"] == answer.headers["x-request-id"]
+    assert "uraniborg connect" in answer.json()["error"]["hint"]
+
+
+@pytest.mark.parametrize(("part", "path"), [("paper-library", "/api/v1/"), ("universe", "/universes")])
+def test_an_agent_with_its_credential_and_a_program_with_the_token_are_admitted(
+    server: ServerProcess, part: str, path: str
+) -> None:
+    for token in (server.get_mcp(part)[1], server.token):
+        answer = httpx.get(f"{server.parts[part]['url']}{path}", headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 200
+
+
+def test_the_credential_of_an_agent_does_not_open_the_api(server: ServerProcess) -> None:
+    for name in ("paper-search", "paper-library", "universe"):
+        headers = {"Authorization": f"Bearer {server.get_mcp(name)[1]}", "X-Uraniborg": "1"}
+        assert httpx.get(f"{server.url}/api/inbox", headers=headers).status_code == 401
+
+
+def test_tokens_of_the_settings_still_open_their_server_and_insecure_opens_it_to_everyone(tmp_path: Path) -> None:
+    settings = {"URANIBORG_LIBRARY__TOKEN": "of-the-settings", "URANIBORG_UNIVERSE__INSECURE": "true"}
+    with run_server(tmp_path, **settings) as server:
+        papers = f"{server.parts['paper-library']['url']}/api/v1/"
+        assert httpx.get(papers, headers={"Authorization": "Bearer of-the-settings"}).status_code == 200
+        assert httpx.get(papers).status_code == 401
+        assert httpx.get(f"{server.parts['universe']['url']}/universes").status_code == 200
+
+
+def test_the_secret_of_the_credentials_is_private(server: ServerProcess) -> None:
+    server.get_mcp("universe")
+    path = Path(server.env["URANIBORG_HOME"]) / "data" / "console" / "agents.json"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 async def test_an_agent_can_search_over_http(server: ServerProcess, api: httpx.AsyncClient) -> None:
-    async with connect_http_client(server.parts["paper-search"]["mcp"]) as agent:
+    async with connect_agent(server, "paper-search") as agent:
         reply = get_json(await agent.call_tool("search_papers", {"query": QUERY}))
     state = (await api.get(f"/api/searches/{reply['session_id']}")).json()
     assert state["checkpoint_id"] == reply["checkpoint_id"]
@@ -275,7 +338,7 @@ async def test_ctrl_c_ends_the_server_cleanly_while_agents_listen(tmp_path: Path
     started = json.loads(process.stdout.readline())
     async with AsyncExitStack() as agents:
         for address in [part["mcp"] for part in started["parts"] if part.get("mcp")]:
-            agent = await agents.enter_async_context(connect_http_client(address))
+            agent = await agents.enter_async_context(connect_http_client(address, token=started["token"]))
             assert (await agent.list_tools()).tools
         process.send_signal(signal.SIGINT)
         _, errors = await asyncio.to_thread(process.communicate, timeout=60)

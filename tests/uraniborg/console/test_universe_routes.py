@@ -19,7 +19,9 @@ def test_the_console_and_the_universe_server_show_the_same_universe(
         json={"type": "tick", "dt": 5},
         headers={"Uraniborg-Author": "somebody else"},
     )
-    own = httpx.get(f"{server.parts['universe']['url']}/universes/{universe}").json()
+    own = httpx.get(
+        f"{server.parts['universe']['url']}/universes/{universe}", headers={"Authorization": f"Bearer {server.token}"}
+    ).json()
     assert own["version"] == sent.json()["version"]
     assert client.get(f"/api/universes/{universe}").json() == own
     changes = client.get(f"/api/universes/{universe}/history").json()["entries"]

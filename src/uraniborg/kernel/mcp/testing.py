@@ -14,6 +14,7 @@ from mcp import ClientSession, McpError, StdioServerParameters
 from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.shared.session import RequestResponder
 from mcp.types import (
@@ -97,11 +98,13 @@ async def connect_stdio_client(
 
 @asynccontextmanager
 async def connect_http_client(
-    url: str, *, on_updated: OnUpdated | None = None, on_dialog: OnDialog | None = None
+    url: str, *, token: str = "", on_updated: OnUpdated | None = None, on_dialog: OnDialog | None = None
 ) -> AsyncGenerator[ClientSession]:
-    """Yield an initialized client of the MCP endpoint at `url`."""
+    """Yield an initialized client of the MCP endpoint at `url`, which sends `token` if it is given."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with (
-        streamable_http_client(url) as (read, write, _),
+        create_mcp_http_client(headers=headers) as http,
+        streamable_http_client(url, http_client=http) as (read, write, _),
         _Client(read, write, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog) as client,
     ):
         await client.initialize()

@@ -116,7 +116,7 @@ def test_an_ended_sign_in_asks_again_and_returns_to_the_typed_words(visitor: Vis
     page.get_by_role("button", name="Reject", exact=True).click()
     expect(page.get_by_role("link").filter(has_text="by you, in the console: too broad")).to_be_visible()
     page.goto(f"{server.url}/settings")
-    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
     expect(page.get_by_role("heading", name="You are signed out.")).to_be_visible()
 
 

@@ -153,7 +153,7 @@ def test_two_browsers_and_two_agents_change_one_universe_and_see_the_same_versio
     expect(other.get_by_text("set by Sophie Brahe (console) in version 2").first).to_be_visible()
     expect(other.get_by_text("0.666 Earth masses")).to_be_visible()
     show(other, "Log")
-    bridge = ("uraniborg", "bridge", f"{server.parts['universe']['url']}/mcp")
+    bridge = ("uraniborg", "bridge", "--server", "universe", f"{server.parts['universe']['url']}/mcp")
     with Agent(server.env, *bridge) as agent, Agent(server.env, *bridge) as second:
         command = {"type": "updateStar", "id": "trappist-1-g", "payload": {"color": "#ff0000"}}
         calls = [
@@ -178,7 +178,8 @@ def test_two_browsers_and_two_agents_change_one_universe_and_see_the_same_versio
 
 
 SEND = """async ({ path, command }) => {
-  const headers = { 'X-Uraniborg': '1', 'Content-Type': 'application/json' };
+  const key = `Bearer ${localStorage.getItem('uraniborg.sign-in')}`;
+  const headers = { 'X-Uraniborg': '1', 'Content-Type': 'application/json', Authorization: key };
   const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(command) });
   return answer.ok;
 }"""
@@ -212,7 +213,7 @@ def test_two_browsers_and_two_agents_write_at_once_and_nothing_is_lost(
         masses[letter].append(1e-6 + 1e-9 * len(masses[letter]))
         return {"type": "updateStar", "id": f"trappist-1-{letter}", "payload": {"mass": masses[letter][-1]}}
 
-    bridge = ("uraniborg", "bridge", f"{server.parts['universe']['url']}/mcp")
+    bridge = ("uraniborg", "bridge", "--server", "universe", f"{server.parts['universe']['url']}/mcp")
     with Agent(server.env, *bridge) as first, Agent(server.env, *bridge) as second:
         end = time.monotonic() + seconds
         while time.monotonic() < end or len(masses["h"]) < 5:
