@@ -12,6 +12,14 @@ export interface ActiveNode {
   messages?: number | null;
 }
 
+/** Who changed something. `name` is the name that they claim; a credential has the name of its client. */
+export interface Actor {
+  kind: "person" | "agent" | "software";
+  name: string;
+  /** How it was established who they are. */
+  authenticated: "sign_in" | "token" | "credential" | "terminal" | "dialog" | "account" | "none";
+}
+
 /** A schedule that was installed, with notes for the person. */
 export interface AddedSchedule {
   name: string;
@@ -69,6 +77,8 @@ export interface ApprovalQuestion {
   door?: string | null;
   /** The name that the decider claimed. */
   decided_by?: string | null;
+  /** Who decided. */
+  actor?: Actor | null;
   decided_at?: string | null;
   kind: "approval";
   payload: ApprovalPayload;
@@ -1262,6 +1272,7 @@ export interface QuestionSummary {
   note?: string | null;
   door?: string | null;
   decided_by?: string | null;
+  actor?: Actor | null;
   decided_at?: string | null;
 }
 
@@ -1375,6 +1386,8 @@ export interface ReviewQuestion {
   door?: string | null;
   /** The name that the decider claimed. */
   decided_by?: string | null;
+  /** Who decided. */
+  actor?: Actor | null;
   decided_at?: string | null;
   kind: "result_review";
   payload: ReviewPayload;
@@ -2074,6 +2087,8 @@ export interface StrategyQuestion {
   door?: string | null;
   /** The name that the decider claimed. */
   decided_by?: string | null;
+  /** Who decided. */
+  actor?: Actor | null;
   decided_at?: string | null;
   kind: "strategy_confirmation";
   payload: StrategyPayload;

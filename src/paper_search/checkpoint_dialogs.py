@@ -53,7 +53,7 @@ async def ask_at_checkpoints(
 
 async def _open_dialog(manager: "SessionManager", state: dict[str, Any], on_progress: "Listener") -> "Dialog | None":
     """Open a dialog about the pending checkpoint of the session in this state; return None if that is impossible."""
-    from uraniborg.kernel.mcp import get_client_name, open_dialog
+    from uraniborg.kernel.mcp import get_dialog_actor, open_dialog
     from uraniborg.kernel.mcp.dialogs import DOOR
 
     session_id, checkpoint_id = state["session_id"], state["checkpoint_id"]
@@ -64,7 +64,12 @@ async def _open_dialog(manager: "SessionManager", state: dict[str, Any], on_prog
     async def decide(answer: "Answer") -> None:
         decision = read_answer(answer, checkpoint)
         await manager.decide(
-            session_id, decision, checkpoint_id=checkpoint_id, door=DOOR, by=get_client_name(), on_progress=on_progress
+            session_id,
+            decision,
+            checkpoint_id=checkpoint_id,
+            door=DOOR,
+            actor=get_dialog_actor(),
+            on_progress=on_progress,
         )
 
     question = await asyncio.to_thread(find_question, manager.store, checkpoint)

@@ -191,11 +191,11 @@ async def decide(
     manager = await _get_or_create_manager()
     from paper_search.sessions.inbox_decisions import parse_action
     from paper_search.workflow.checkpoints import Decision
-    from uraniborg.kernel.mcp import get_client_name
+    from uraniborg.kernel.mcp import get_actor
 
     decision = Decision(action=parse_action(action), revised_data=data, note=note)
     call = manager.decide(
-        session_id, decision, checkpoint_id=checkpoint_id, by=get_client_name(), on_progress=_report_progress
+        session_id, decision, checkpoint_id=checkpoint_id, actor=get_actor(), on_progress=_report_progress
     )
     return await _reply_and_ask(manager, call)
 

@@ -9,7 +9,7 @@ from pflow.approvals import ACTIONS, format_payload
 from pflow.config import load_settings
 from pflow.errors import ApprovalRequired
 from uraniborg.kernel.inbox import Decision, Entry, Inbox
-from uraniborg.kernel.mcp import Form, can_ask_person, find_dialog, get_client_name, open_dialog
+from uraniborg.kernel.mcp import Form, can_ask_person, find_dialog, get_dialog_actor, open_dialog
 from uraniborg.kernel.mcp.dialogs import DOOR
 from uraniborg.kernel.settings import secure_own_folder
 
@@ -48,7 +48,7 @@ async def _open_dialog(approval_id: str) -> "Dialog | None":
 
     async def decide(answer: "Answer") -> None:
         decision = Decision(action=str(answer["decision"]), note=str(answer.get("note", "")).strip() or None)
-        await asyncio.to_thread(inbox.decide, approval_id, decision, DOOR, get_client_name())
+        await asyncio.to_thread(inbox.decide, approval_id, decision, DOOR, get_dialog_actor())
 
     return open_dialog(_build_form(entry), inbox, decide)
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import InvalidInput
@@ -91,9 +92,11 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
     entry = _find_entry(inbox, id_or_prefix, requires_number=True)
     decision = Decision(action=action, data=_read_json_data(data) if data else None, note=note)
     check_answer(entry, decision)
+    actor = Actor(kind="person", name=get_user_name(), authenticated="account")
     if load_decider_settings().require_person:
+        actor = actor.model_copy(update={"authenticated": "terminal"})
         confirm_at_terminal(f"{_get_payload_text(entry, 'question')}\nYour decision: {action}.", action)
-    decided = check_and_decide(inbox, entry.id, decision, DOOR, get_user_name())
+    decided = check_and_decide(inbox, entry.id, decision, DOOR, actor)
     if as_json:
         sys.stdout.write(json.dumps(decided.model_dump(mode="json", exclude_none=True, exclude={"payload"})) + "\n")
         return

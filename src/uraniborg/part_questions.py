@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
+from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.deciders import check_person_decides, load_decider_settings
 from uraniborg.kernel.inbox import Decision, Entry, InboxPort
 
 _MODULES: Final = {"paper_search": "paper_search.sessions.checkpoint_inbox", "pflow": "pflow.approvals"}
@@ -33,17 +35,20 @@ def check_answer(entry: Entry, decision: Decision) -> None:
         questions.check_answer(entry, decision)
 
 
-def check_and_decide(inbox: InboxPort, entry_id: str, decision: Decision, door: str, by: str) -> Entry:
+def check_and_decide(inbox: InboxPort, entry_id: str, decision: Decision, door: str, actor: Actor) -> Entry:
     """Store a decision that fits its question, and return the entry.
 
-    Raise DecisionNotFound, AlreadyDecided, DecisionWithdrawn, or the error of the part for an unfit decision.
+    Raise DecisionNotFound, AlreadyDecided, DecisionWithdrawn, PersonRequired, or the error of the part for an unfit
+    decision.
     """
     entry = inbox.get(entry_id)
+    if entry.state == "pending" and load_decider_settings().require_person:
+        check_person_decides(door, actor, entry_id)
     questions = load_part_questions(entry.part) if entry.state == "pending" else None
     if questions is None:
-        return inbox.decide(entry_id, decision, door, by)
-    decision = questions.complete_answer(entry, decision, by)
+        return inbox.decide(entry_id, decision, door, actor)
+    decision = questions.complete_answer(entry, decision, actor.name)
     questions.check_answer(entry, decision)
-    decided = inbox.decide(entry_id, decision, door, by)
+    decided = inbox.decide(entry_id, decision, door, actor)
     questions.finish_answer(decided)
     return decided

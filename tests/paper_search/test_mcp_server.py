@@ -1023,6 +1023,7 @@ async def test_a_repeated_decision_that_differs_is_reported_as_not_applied(data_
     decided = same["already_decided"]
     assert decided["decided_by"] == "mcp 0.1.0"
     at = datetime.fromisoformat(decided["decided_at"])
-    before = f"This checkpoint was decided before: approve, through agent, by mcp 0.1.0, at {at:%Y-%m-%d %H:%M:%S} UTC."
+    when = f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    before = f"This checkpoint was decided before: approve, through agent, by mcp 0.1.0 (agent), at {when}."
     assert other["already_decided"]["message"] == f"NOT APPLIED. {before}"
     assert same["already_decided"]["message"] == before

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.deciders import PersonRequired, check_person_decides, load_decider_settings
 from uraniborg.kernel.inbox import Decision, Inbox
@@ -116,12 +117,17 @@ def test_without_the_setting_no_terminal_is_needed(home: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize("door", ["client", "terminal", "console"])
 def test_interfaces_of_persons_may_decide(door: str) -> None:
-    check_person_decides(door, "apr_1")
+    person = Actor(kind="person", name="Ada", authenticated="sign_in")
+    check_person_decides(door, person, "apr_1")
+    check_person_decides(door, None, "apr_1")
+    for kind in ("software", "agent"):
+        with pytest.raises(PersonRequired):
+            check_person_decides(door, person.model_copy(update={"kind": kind}), "apr_1")
 
 
 def test_the_refusal_of_an_agent_names_the_ways_to_decide() -> None:
     with pytest.raises(PersonRequired) as refusal:
-        check_person_decides("agent", "apr_1")
+        check_person_decides("agent", None, "apr_1")
     assert refusal.value.code == "person_required"
     assert "dialog" in refusal.value.hint
     assert "`uraniborg decide apr_1 ACTION`" in refusal.value.hint

@@ -45,6 +45,7 @@ from paper_search.sessions.workflow_factory import WorkflowFactory
 from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.deciders import check_person_decides
@@ -59,8 +60,8 @@ MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
 DEFAULT_DOOR: Final = AGENT
 """The default name of the interface through which a decision comes."""
-_Origin = tuple[str, str | None]
-"""The interface through which a decision came, and the name that its author claims."""
+_Origin = tuple[str, Actor | None]
+"""The interface through which a decision came, and who decided."""
 
 
 class SessionManager:
@@ -131,13 +132,13 @@ class SessionManager:
         *,
         checkpoint_id: str | None = None,
         door: str = DEFAULT_DOOR,
-        by: str | None = None,
+        actor: Actor | None = None,
         on_progress: Listener = ignore_progress,
         reply_within_s: float | None = None,
     ) -> dict[str, Any]:
         """Apply the decision to the pending checkpoint, once, and return the state that it leads to.
 
-        `door` is the interface through which the decision came, and `by` the name that its author claims. Reply after
+        `door` is the interface through which the decision came, and `actor` who decided. Reply after
         `reply_within_s` seconds, by default those of the settings.
         With the id of a checkpoint that was decided before, nothing is decided: the reply states the earlier decision
         and the present state. Raise SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
@@ -146,7 +147,7 @@ class SessionManager:
         """
         session_id = await self._read_session_id(session_id)
         return await self._loop.run(
-            self._decide(session_id, decision, checkpoint_id, (door, by), on_progress, reply_within_s)
+            self._decide(session_id, decision, checkpoint_id, (door, actor), on_progress, reply_within_s)
         )
 
     def cleanup(self, session_id: str) -> None:
@@ -367,7 +368,7 @@ class SessionManager:
             return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
         pending = get_pending_or_raise(session, state)
         if self._require_person:
-            await asyncio.to_thread(self._refuse_agent, origin[0], pending.checkpoint.checkpoint_id)
+            await asyncio.to_thread(self._refuse_agent, origin, pending.checkpoint.checkpoint_id)
         given = to_inbox_decision(decision)
         checked = check_inbox_decision(given, pending, origin[0])
         if asked := find_requests(checked):
@@ -405,10 +406,10 @@ class SessionManager:
             await session.accept_entry_or_reopen(entry)
         return is_first
 
-    def _refuse_agent(self, door: str, checkpoint_id: str) -> None:
+    def _refuse_agent(self, origin: _Origin, checkpoint_id: str) -> None:
         """Raise PersonRequired unless the decision comes from a person, or another one came first."""
         if not self._services.inbox.settled([checkpoint_id]):
-            check_person_decides(door, checkpoint_id)
+            check_person_decides(*origin, checkpoint_id)
 
     def _store_decision(
         self, state: SessionState, pending: PendingCheckpoint, given: InboxDecision, origin: _Origin

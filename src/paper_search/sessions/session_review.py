@@ -20,6 +20,7 @@ from paper_search.sessions.session import Listener
 from paper_search.sessions.waiting_corrections import describe_corrections
 from paper_search.workflow.checkpoints import Decision, ResultPayload
 from paper_search.workflow.correction_checks import refuse_bad_corrections
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.ids import find_nearest_ids, format_nearest
 from uraniborg.kernel.logging import make_printable
@@ -211,7 +212,7 @@ class SessionReview:
         checkpoint_id: str | None = None,
         door: str,
         reviewer: str | None = None,
-        by: str | None = None,
+        actor: Actor | None = None,
         on_progress: Listener = ignore_progress,
         reply_within_s: float | None = None,
     ) -> dict[str, Any]:
@@ -226,12 +227,14 @@ class SessionReview:
             waiting = await asyncio.to_thread(self._marks.load_corrections, state.session_id)
             data = add_corrections(add_marks(decision.revised_data, marks, reviewer), waiting)
             decision = decision.model_copy(update={"revised_data": data})
+        if actor is None and reviewer:
+            actor = Actor(kind="person", name=reviewer, authenticated="account")
         reply = await self._manager.decide(
             session_id,
             decision,
             checkpoint_id=checkpoint_id,
             door=door,
-            by=by or reviewer,
+            actor=actor,
             on_progress=on_progress,
             reply_within_s=reply_within_s,
         )

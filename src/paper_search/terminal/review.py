@@ -15,6 +15,7 @@ from paper_search.sessions.state import WAITING
 from paper_search.terminal.keys_and_output import Screen
 from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.person import get_user_name
 from uraniborg.kernel.text import plural
 
@@ -97,7 +98,11 @@ class TerminalReview:
                 checkpoint_id=checkpoint.checkpoint_id,
                 door=DOOR,
                 reviewer=marks.reviewer,
-                by=self._reviewer or await asyncio.to_thread(get_user_name),
+                actor=Actor(
+                    kind="person",
+                    name=self._reviewer or await asyncio.to_thread(get_user_name),
+                    authenticated="account",
+                ),
                 on_progress=self.show_progress,
             )
         except InvalidDecision as refusal:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from paper_search.models import ParsedIntent, SearchStrategy
 from uraniborg.console.replies import Reply
+from uraniborg.kernel.actors import Actor
 
 
 class DecisionTaken(Reply):
@@ -30,6 +31,8 @@ class Question(Reply):
     """The interface of the decision: `console`, `terminal`, `client` or `agent`."""
     decided_by: str | None = None
     """The name that the decider claimed."""
+    actor: Actor | None = None
+    """Who decided."""
     decided_at: str | None = None
 
 
@@ -162,6 +165,7 @@ class QuestionSummary(Reply):
     """The beginning of the note of the decision."""
     door: str | None = None
     decided_by: str | None = None
+    actor: Actor | None = None
     decided_at: str | None = None
 
 

@@ -10,7 +10,7 @@ from paper_search.source_labels import SOURCE_LABELS
 from paper_search.workflow.checkpoints import CheckpointKind
 from uraniborg.console.inbox_replies import AnyQuestion, InboxPage, QuestionSummaryPage
 from uraniborg.console.replies import JsonReply
-from uraniborg.console.sign_in import DOOR, get_person
+from uraniborg.console.sign_in import DOOR, get_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, State
 from uraniborg.part_questions import check_and_decide
@@ -75,7 +75,7 @@ def add_inbox_routes(api: FastAPI, inbox: Inbox) -> None:
     ) -> JsonReply:
         """Store the decision, as `uraniborg decide` does. The first decision is final; another one gets 409."""
         decision = Decision(action=action, data=data, note=note)
-        entry = await asyncio.to_thread(check_and_decide, inbox, entry_id, decision, DOOR, get_person(request))
+        entry = await asyncio.to_thread(check_and_decide, inbox, entry_id, decision, DOOR, get_actor(request))
         return JsonReply(_dump_entry(entry))
 
 

@@ -19,7 +19,7 @@ from paper_search.workflow.checkpoints import Decision
 from uraniborg.console.review_routes import add_review_routes
 from uraniborg.console.route_parameters import SessionId
 from uraniborg.console.search_replies import SearchList, SearchOptions, SearchState, SourceProgress, SourceReportReply
-from uraniborg.console.sign_in import DOOR, get_person
+from uraniborg.console.sign_in import DOOR, get_actor, get_person
 from uraniborg.console.source_progress import SourceProgressLog
 from uraniborg.console.strategy_routes import add_strategy_routes
 from uraniborg.search_shelves import ShelfBuilds
@@ -163,5 +163,6 @@ def _add_session_routes(
             checkpoint_id=checkpoint_id,
             door=DOOR,
             reviewer=get_person(request),
+            actor=get_actor(request),
             reply_within_s=wait_s,
         )

@@ -1,8 +1,10 @@
 """Who changed something: a person, an agent or another program, and how that was established."""
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from uraniborg.kernel.person import clean_name
 
 ActorKind = Literal["person", "agent", "software"]
 Authentication = Literal["sign_in", "token", "credential", "terminal", "dialog", "account", "none"]
@@ -20,7 +22,7 @@ class Actor(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     kind: ActorKind
-    name: str
+    name: Annotated[str, BeforeValidator(clean_name)]
     authenticated: Authentication
     """How it was established who they are."""
 

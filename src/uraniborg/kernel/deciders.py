@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Refused
 from uraniborg.kernel.settings import HOME, LoadedSettings, read_settings
 
@@ -27,7 +28,7 @@ class PersonRequired(Refused):
 
     def __init__(self, decision_id: str) -> None:
         super().__init__(
-            "The setting decisions.require_person is on: a person must decide, and this decision came from an agent.",
+            "The setting decisions.require_person is on: a person must decide, and this decision came from a program.",
             hint="Let the person decide: in the dialog of their client if it shows one, or with "
             f"`uraniborg decide {decision_id} ACTION` in a terminal. Then look at the state again.",
             decision_id=decision_id,
@@ -52,7 +53,10 @@ def read_config(env: Mapping[str, str] | None = None) -> LoadedSettings[DeciderS
     return read_settings(DeciderSettings, section=SECTION, aliases=ALIASES, env=env)
 
 
-def check_person_decides(door: str, decision_id: str) -> None:
-    """Raise PersonRequired unless this interface asks a person."""
-    if door not in PERSON_DOORS:
+def check_person_decides(door: str, actor: Actor | None, decision_id: str) -> None:
+    """Raise PersonRequired unless a person decides through an interface that asks a person.
+
+    Without an actor the interface alone counts.
+    """
+    if door not in PERSON_DOORS or not (actor is None or actor.is_person):
         raise PersonRequired(decision_id)

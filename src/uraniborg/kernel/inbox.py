@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_feed import FEED_FOLDER, ChangeFeed, NullPublisher, Publisher
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import InvalidInput
@@ -22,7 +23,6 @@ from uraniborg.kernel.inbox_entries import (
     State,
     describe_decision,
 )
-from uraniborg.kernel.person import clean_name
 from uraniborg.kernel.settings import secure_own_folder
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, transaction, translate_read_errors
 
@@ -68,7 +68,7 @@ class InboxPort(Protocol):
 
     def missing(self, ids: Sequence[str]) -> set[str]: ...
 
-    def decide(self, entry_id: str, decision: Decision, door: str, by: str | None = None) -> Entry: ...
+    def decide(self, entry_id: str, decision: Decision, door: str, actor: Actor | None = None) -> Entry: ...
 
     def withdraw(self, entry_id: str) -> Entry: ...
 
@@ -203,10 +203,10 @@ class Inbox:
             )
             return set(ids) - {row["id"] for row in rows}
 
-    def decide(self, entry_id: str, decision: Decision, door: str, by: str | None = None) -> Entry:
+    def decide(self, entry_id: str, decision: Decision, door: str, actor: Actor | None = None) -> Entry:
         """Store the decision, which is final. It is on disk when this method returns.
 
-        `door` is the interface through which it came, and `by` the name that the decider claims, if there is one.
+        `door` is the interface through which it came, and `actor` who decided, if that is known.
         Raise AlreadyDecided with the first decision, DecisionWithdrawn, DecisionNotFound, or InvalidInput if the data
         of the decision is not JSON.
         """
@@ -219,9 +219,9 @@ class Inbox:
             if entry.state == "withdrawn":
                 raise DecisionWithdrawn(entry)
             connection.execute(
-                "UPDATE entries SET state = 'decided', decision = ?, door = ?, decided_by = ?, decided_at = ?"
-                " WHERE id = ?",
-                (text, door, clean_name(by or "") or None, now, entry_id),
+                "UPDATE entries SET state = 'decided', decision = ?, door = ?, decided_by = ?, decided_at = ?,"
+                " actor = ? WHERE id = ?",
+                (text, door, actor and (actor.name or None), now, actor and actor.model_dump_json(), entry_id),
             )
             self._own_changes += 1
             entry = _read_entry(connection, entry_id)
@@ -244,7 +244,7 @@ class Inbox:
             _read_entry(connection, entry_id)
             connection.execute(
                 "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_by = NULL,"
-                " decided_at = NULL WHERE id = ?",
+                " decided_at = NULL, actor = NULL WHERE id = ?",
                 (entry_id,),
             )
             self._own_changes += 1
@@ -363,6 +363,7 @@ _MIGRATIONS = [
         CREATE INDEX entries_history ON entries ({_CHANGED_AT}, id, state, part);
         """,
     ),
+    ("actor", "ALTER TABLE entries ADD COLUMN actor TEXT"),
 ]
 
 
@@ -392,7 +393,8 @@ def _read_entry(connection: sqlite3.Connection, entry_id: str) -> Entry:
 def _make_entry(row: sqlite3.Row) -> Entry:
     stored = dict(row)
     stored["payload"] = json.loads(stored["payload"])
-    stored["decision"] = stored["decision"] and json.loads(stored["decision"])
+    for name in ("decision", "actor"):
+        stored[name] = stored[name] and json.loads(stored[name])
     return Entry.model_validate(stored)
 
 

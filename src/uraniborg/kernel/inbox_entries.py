@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import format_iso
 from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.logging import make_printable
@@ -42,6 +43,8 @@ class Entry(BaseModel):
     decision: Decision | None = None
     door: str | None = None
     decided_by: str | None = None
+    actor: Actor | None = None
+    """Who decided; None for decisions of versions that did not store it."""
     decided_at: datetime | None = None
 
     @property
@@ -90,7 +93,11 @@ class DecisionWithdrawn(Conflict):
 
 
 def describe_decision(entry: Entry) -> str:
-    """Return the action, the interface, the claimed name and the time: "approve, through terminal, by Ada, at …"."""
-    by = f", by {make_printable(entry.decided_by)}" if entry.decided_by else ""
+    """Return the action, the interface, the claimed name and the time: "approve, through terminal, by Ada, at …".
+
+    A name that is not of a person is followed by the kind of its actor.
+    """
+    kind = f" ({entry.actor.kind})" if entry.actor and not entry.actor.is_person else ""
+    by = f", by {make_printable(entry.decided_by)}{kind}" if entry.decided_by else ""
     at = f", at {entry.decided_at:%Y-%m-%d %H:%M:%S} UTC" if entry.decided_at else ""
     return f"{entry.decision.action if entry.decision else 'withdrawn'}, through {entry.door}{by}{at}"

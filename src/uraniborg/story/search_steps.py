@@ -8,6 +8,7 @@ from typing import Any, Final
 from paper_search.models import Paper
 from paper_search.recordings import OFFLINE_NOTICE
 from paper_search.review_models import PaperDecision, ReviewStatus
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.text import plural
@@ -178,7 +179,8 @@ async def _decide_or_get(checkpoint_id: str, decision: Decision, context: StepCo
             entry = inbox.get(checkpoint_id)
             if entry.state == "decided":
                 return entry
-            return check_and_decide(inbox, checkpoint_id, decision, context.door, context.person)
+            actor = Actor(kind="person", name=context.person, authenticated="account")
+            return check_and_decide(inbox, checkpoint_id, decision, context.door, actor)
         finally:
             inbox.close()
 

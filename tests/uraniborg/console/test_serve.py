@@ -132,6 +132,34 @@ async def test_a_decision_in_the_console_continues_the_session_of_an_agent(
         assert state["current_checkpoint_kind"] == "result_review"
 
 
+async def test_a_decision_has_its_actor_and_an_agent_its_credential(
+    server: ServerProcess, api: httpx.AsyncClient
+) -> None:
+    headers = {"Authorization": f"Bearer {server.sign_in('Sophie')}"}
+    async with connect_agent(server, "paper-search") as agent:
+        asked = get_json(await agent.call_tool("search_papers", {"query": QUERY}))
+        await agent.call_tool("decide", {"session_id": asked["session_id"], "action": "approve"})
+    entry = (await api.get(f"/api/inbox/{asked['checkpoint_id']}")).json()
+    assert (entry["actor"]["kind"], entry["actor"]["authenticated"]) == ("agent", "credential")
+    second = (await api.get("/api/inbox", params={"state": "pending", "part": "paper_search"})).json()["entries"]
+    (waiting,) = [one for one in second if one["subject"] == asked["session_id"]]
+    decided = await api.post(f"/api/inbox/{waiting['id']}/decide", json={"action": "approve"}, headers=headers)
+    assert decided.json()["actor"] == {"kind": "person", "name": "Sophie", "authenticated": "sign_in"}
+    summaries = (await api.get("/api/inbox/summaries", params={"state": "decided"})).json()["entries"]
+    assert {one["actor"]["kind"] for one in summaries if one["subject"] == asked["session_id"]} == {"agent", "person"}
+
+
+def test_a_program_with_the_token_does_not_decide_if_a_person_is_demanded(tmp_path: Path) -> None:
+    with run_server(tmp_path, URANIBORG_REQUIRE_PERSON="1") as server, server.make_client() as client:
+        started = client.post("/api/searches", json={"query": QUERY}).json()
+        for path in (f"searches/{started['session_id']}", f"inbox/{started['checkpoint_id']}"):
+            refused = client.post(f"/api/{path}/decide", json={"action": "approve"})
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "person_required")
+        client.headers["Authorization"] = f"Bearer {server.sign_in('Sophie')}"
+        decided = client.post(f"/api/inbox/{started['checkpoint_id']}/decide", json={"action": "approve"})
+        assert decided.status_code == 200
+
+
 async def test_a_person_reviews_papers_and_the_session_ends(server: ServerProcess, api: httpx.AsyncClient) -> None:
     started = await api.post("/api/searches", json={"query": QUERY})
     assert started.status_code == 201

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from blockbuster import blockbuster_ctx
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import (
@@ -27,9 +28,16 @@ from uraniborg.kernel.inbox import (
     Inbox,
     InboxPort,
     MemoryInbox,
+    describe_decision,
 )
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
+
+def make_person(name: str) -> Actor:
+    return Actor(kind="person", name=name, authenticated="sign_in")
+
+
+SIGNED_IN = make_person("Tycho Brahe")
 NOW = datetime(2024, 5, 1, 12, 30, tzinfo=UTC)
 APPROVE = Decision(action="approve", data={"keep": ["ünï", None, 1.5]}, note="go on")
 
@@ -63,10 +71,22 @@ def test_an_entry_is_kept_with_all_it_was_given(inbox: InboxPort) -> None:
 
 def test_a_decision_is_recorded_with_its_door_its_claimed_author_and_its_time(inbox: InboxPort) -> None:
     ask(inbox)
-    entry = inbox.decide("dec_1", APPROVE, "console", by="Tycho Brahe")
+    entry = inbox.decide("dec_1", APPROVE, "console", SIGNED_IN)
     assert entry == inbox.get("dec_1")
     assert (entry.state, entry.decision, entry.door, entry.decided_at) == ("decided", APPROVE, "console", NOW)
-    assert entry.decided_by == "Tycho Brahe"
+    assert (entry.decided_by, entry.actor) == ("Tycho Brahe", SIGNED_IN)
+
+
+def test_a_repeated_question_has_no_actor_of_its_earlier_decision(inbox: InboxPort) -> None:
+    ask(inbox)
+    inbox.decide("dec_1", APPROVE, "console", SIGNED_IN)
+    assert inbox.reopen("dec_1").actor is None
+
+
+def test_a_decision_of_a_program_is_described_as_that_of_a_program(inbox: InboxPort) -> None:
+    ask(inbox)
+    agent = Actor(kind="agent", name="cursor 1.0", authenticated="credential")
+    assert "by cursor 1.0 (agent)" in describe_decision(inbox.decide("dec_1", APPROVE, "agent", agent))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +104,8 @@ def test_a_claimed_name_is_stored_on_one_line_and_short(
     inbox: InboxPort, claimed: str | None, stored: str | None
 ) -> None:
     ask(inbox)
-    assert inbox.decide("dec_1", APPROVE, "agent", claimed).decided_by == stored
+    actor = None if claimed is None else Actor(kind="agent", name=claimed, authenticated="none")
+    assert inbox.decide("dec_1", APPROVE, "agent", actor).decided_by == stored
 
 
 def test_asking_again_returns_the_stored_entry_even_when_decided(inbox: InboxPort) -> None:
@@ -96,9 +117,9 @@ def test_asking_again_returns_the_stored_entry_even_when_decided(inbox: InboxPor
 
 def test_a_second_decision_is_refused_with_the_first(inbox: InboxPort) -> None:
     ask(inbox)
-    inbox.decide("dec_1", APPROVE, "console", "Tycho")
+    inbox.decide("dec_1", APPROVE, "console", make_person("Tycho"))
     with pytest.raises(AlreadyDecided) as caught:
-        inbox.decide("dec_1", Decision(action="reject"), "mcp", "Kepler")
+        inbox.decide("dec_1", Decision(action="reject"), "mcp", make_person("Kepler"))
     assert caught.value.code == "already_decided"
     assert caught.value.ids == {
         "decision_id": "dec_1",
@@ -205,7 +226,7 @@ def test_an_archived_decision_stays_in_the_history_and_its_question_can_be_asked
         ask(inbox)
         inbox.archive("dec_1")  # a question that waits stays
         assert inbox.get("dec_1").state == "pending"
-        inbox.decide("dec_1", Decision(action="reject"), "cli", "Tycho")
+        inbox.decide("dec_1", Decision(action="reject"), "cli", make_person("Tycho"))
         inbox.archive("dec_1")
         assert inbox.get("dec_1").state == "decided", "readers that know the question find the archived one"
     assert ask(inbox).state == "pending"

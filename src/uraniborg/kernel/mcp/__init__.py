@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Any, Final
 from uraniborg.kernel.errors import MissingExtra
 
 try:
-    from uraniborg.kernel.mcp.call_context import get_client_name, is_cancelled, report_progress
+    from uraniborg.kernel.mcp.call_context import (
+        get_actor,
+        get_client_name,
+        get_dialog_actor,
+        is_cancelled,
+        report_progress,
+    )
     from uraniborg.kernel.mcp.decorators import prompt, resource, tool
     from uraniborg.kernel.mcp.replies import ErrorReply
     from uraniborg.kernel.mcp.resources import Listed
@@ -46,7 +52,9 @@ __all__ = [
     "add_subscriptions",
     "can_ask_person",
     "find_dialog",
+    "get_actor",
     "get_client_name",
+    "get_dialog_actor",
     "is_cancelled",
     "make_server",
     "make_stateful_app",

@@ -10,6 +10,7 @@ import anyio
 from mcp.server.lowlevel.server import request_ctx
 from mcp.server.session import ServerSession
 
+from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.text import replace_surrogates
 
 _MOST_CHARS = 100
@@ -26,6 +27,22 @@ def get_client_name() -> str | None:
         return None
     given = f"{params.clientInfo.name[:_MOST_CHARS]} {params.clientInfo.version[:_MOST_CHARS]}"
     return "".join(char for char in given if char.isprintable()).strip() or None
+
+
+def get_actor() -> Actor:
+    """Return the agent that made this call: the name of its client, and whether it sent a credential."""
+    request = request_ctx.get(None)
+    http = request.request if request is not None else None
+    known: Actor | None = http.scope.get(ACTOR) if http is not None else None
+    name = get_client_name() or (known.name if known else "")
+    if known is None:
+        return Actor(kind="agent", name=name, authenticated="account" if http is None else "none")
+    return Actor(kind="agent", name=name, authenticated=known.authenticated)
+
+
+def get_dialog_actor() -> Actor:
+    """Return the person who answers a dialog of this call's client, under the name of the client."""
+    return Actor(kind="person", name=get_client_name() or "", authenticated="dialog")
 
 
 @dataclass

@@ -37,6 +37,7 @@ from tests.uraniborg.console.browser.payloads import PAYLOADS
 from tests.uraniborg.console.processes import ServerProcess
 from tools.build_console import CONSOLE, NodeMissing, NpmUnreachable, build
 from uraniborg.console.web_files import WebFiles
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.http_server import make_server, open_listener
 from uraniborg.kernel.inbox import Decision, Inbox
@@ -295,7 +296,12 @@ def test_hostile_texts_of_questions_and_decisions_are_shown_and_do_nothing(visit
         inbox.put(f"hostile-{number}", "pflow", "approval", text, make_payload(text) | {"details": details})
     expect(page.get_by_role("heading", name="Waiting for you")).to_contain_text(str(len(PAYLOADS) + 1))
     for number, text in enumerate(PAYLOADS):
-        inbox.decide(f"hostile-{number}", Decision(action="reject", note=text), door="terminal", by=text)
+        inbox.decide(
+            f"hostile-{number}",
+            Decision(action="reject", note=text),
+            door="terminal",
+            actor=Actor(kind="person", name=text, authenticated="account"),
+        )
     for number, text in enumerate(PAYLOADS):
         go_to(page, f"/inbox/hostile-{number}")
         expect(page.locator("h1.detail-title")).to_have_text(text)
