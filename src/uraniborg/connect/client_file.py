@@ -11,6 +11,8 @@ from typing import Any, cast
 
 from uraniborg.connect import jsonc
 from uraniborg.connect.clients import AUTHORIZATION, HEADER_KEYS, Client, Entry
+from uraniborg.connect.servers import list_http_servers
+from uraniborg.credentials import AgentCredentials
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Unwritable, display_path, write_output
 
@@ -131,6 +133,17 @@ def read_address_and_token(entry: Any) -> tuple[str, str]:
             if name.lower() == AUTHORIZATION.lower():
                 return address, str(value).partition(" ")[2]
     return address, ""
+
+
+def find_entries_without_credential(entries: Mapping[str, Any]) -> list[str]:
+    """Return the names of our servers at addresses whose entry in a client's file has no valid credential."""
+    credentials, found = AgentCredentials(), list[str]()
+    for server in list_http_servers():
+        address, token = read_address_and_token(entries.get(server.name))
+        is_valid = bool(token) and (token == server.token or credentials.find_client(token, server.name) is not None)
+        if address and not server.is_open and not is_valid:
+            found.append(server.name)
+    return found
 
 
 def _merge_members_of_existing_entry(client: Client, text: str, name: str, entry: Entry) -> Entry:

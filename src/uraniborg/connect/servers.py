@@ -4,10 +4,9 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from uraniborg.credentials import AgentCredentials
 from uraniborg.kernel.errors import Unavailable
@@ -76,19 +75,6 @@ def add_credentials(servers: Sequence[Server], client: str) -> list[Server]:
         else server
         for server in servers
     ]
-
-
-def find_entries_without_credential(entries: Mapping[str, Any]) -> list[str]:
-    """Return the names of our servers at addresses whose entry in a client's file has no valid credential."""
-    from uraniborg.connect.client_file import read_address_and_token
-
-    credentials, found = AgentCredentials(), list[str]()
-    for server in list_http_servers():
-        address, token = read_address_and_token(entries.get(server.name))
-        is_valid = bool(token) and (token == server.token or credentials.find_client(token, server.name) is not None)
-        if address and not server.is_open and not is_valid:
-            found.append(server.name)
-    return found
 
 
 def make_pflow_server() -> StdioServer:

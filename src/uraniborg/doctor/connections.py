@@ -74,9 +74,9 @@ def _is_console(url: str) -> bool:
 
 def check_clients() -> Checks:
     """List the installed clients and which of our servers they know."""
-    from uraniborg.connect.client_file import read_entries
+    from uraniborg.connect.client_file import find_entries_without_credential, read_entries
     from uraniborg.connect.clients import list_clients
-    from uraniborg.connect.servers import find_entries_without_credential, list_servers
+    from uraniborg.connect.servers import list_servers
 
     ours = [server.name for server in list_servers()]
     installed = [client for client in list_clients() if client.is_installed]
