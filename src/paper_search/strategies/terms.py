@@ -90,7 +90,7 @@ class FieldTerm(Term):
 
     @property
     def dates(self) -> tuple[str, str] | None:
-        """The first and the last date, "" for an open end; a single date is both. None if it is no date."""
+        """The first and the last date, "" for an open end; a single date is both. None if the text has no date."""
         if self.field not in {Field.PUBLISHED, Field.DATE_OF_RECORD}:
             return None
         found = _RANGE.fullmatch(self.written)

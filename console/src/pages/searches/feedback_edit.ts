@@ -33,7 +33,7 @@ export function useFeedbackDraft(key: string) {
   };
 }
 
-/** Return the changes as the data of a decision; undefined without any. A year that is no number is sent as typed. */
+/** Return the changes as the data of a decision; undefined without any. A year that cannot be read as a number is sent as typed. */
 export function toFeedbackData(edit: FeedbackEdit): Record<string, unknown> | undefined {
   const { year_from, year_to, ...lists } = edit;
   const typed = Object.entries({ year_from, year_to }).filter(([, text]) => text.trim());

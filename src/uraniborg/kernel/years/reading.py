@@ -174,7 +174,7 @@ def _find_start_of_age(phrase: Phrase, today: date, *, is_current: bool = False)
 
 
 def _can_end_sentence(phrase: Phrase, today: date) -> bool:
-    """Return True for a recent year behind a word that is no name and no function word."""
+    """Return True for a recent year behind a word that is neither a name nor a function word."""
     before = phrase.match.string[: phrase.start].split()
     is_recent = _MODERN <= int(phrase.match["year"]) <= today.year
     return is_recent and bool(before) and before[-1][0].islower() and before[-1] not in STOP_WORDS
