@@ -30,13 +30,15 @@ LIMIT_MS: Final = 200.0
 DECIDER: Final = """
 import sys, time
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.part_questions import check_and_decide
 
+tycho = Actor(kind="person", name="Tycho", authenticated="account")
 inbox = Inbox()
 for line in sys.stdin:
     began = time.monotonic()
-    check_and_decide(inbox, line.strip(), Decision(action="approve"), "terminal", "Tycho")
+    check_and_decide(inbox, line.strip(), Decision(action="approve"), "terminal", tycho)
     print(began, flush=True)
 """
 """What `uraniborg decide` does after its start, which is not measured."""

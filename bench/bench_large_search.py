@@ -114,10 +114,11 @@ class LargeSearch:
         self._manager = SessionManager(
             store=SessionFiles(self._folder / "sessions"),
             inbox=Inbox(self._folder / "inbox.db"),
+            marks=MarkStore(self._folder / "reviews"),
             configure=lambda: self._config,
             build=self._build_workflow,
         )
-        self._review = SessionReview(self._manager, MarkStore(self._folder / "reviews"))
+        self._review = SessionReview(self._manager)
 
     def _build_workflow(self, config: AppConfig, **hooks: Any) -> SearchWorkflow:
         return SearchWorkflow(
@@ -153,7 +154,7 @@ class LargeSearch:
     async def _decide(self, session_id: str, action: DecisionAction, **fields: Any) -> None:
         before = await self._manager.peek_state(session_id)
         assert before.checkpoint_id is not None
-        await self._review.decide(
+        await self._manager.decide(
             session_id, Decision(action=action, **fields), door="console", reviewer=PERSON, reply_within_s=0.1
         )
         state = await self._manager.wait_until_passed(session_id, before.checkpoint_id, 300)

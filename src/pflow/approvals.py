@@ -3,19 +3,11 @@
 import json
 from typing import Any, Final
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.inbox import Decision, Entry
+from uraniborg.kernel.inbox import Decision, Entry, InboxPort
 
 ACTIONS: Final = ("approve", "reject")
-
-
-def complete_answer(entry: Entry, given: Decision, by: str | None) -> Decision:
-    """Return the decision: an approval has nothing to add."""
-    return given
-
-
-def finish_answer(entry: Entry) -> None:
-    """Do nothing: an approval leaves nothing behind."""
 
 
 def check_answer(entry: Entry, given: Decision) -> None:
@@ -28,6 +20,12 @@ def check_answer(entry: Entry, given: Decision) -> None:
             allowed=list(ACTIONS),
             decision_id=entry.id,
         )
+
+
+def decide(inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Actor) -> Entry:
+    """Store the decision, and return its entry. Raise InvalidInput, and as the inbox does."""
+    check_answer(entry, given)
+    return inbox.decide(entry.id, given, door, actor)
 
 
 def format_payload(payload: dict[str, Any]) -> list[str]:

@@ -7,18 +7,16 @@ from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.deciders import check_person_decides, load_decider_settings
 from uraniborg.kernel.inbox import Decision, Entry, InboxPort
 
-_MODULES: Final = {"paper_search": "paper_search.sessions.checkpoint_inbox", "pflow": "pflow.approvals"}
+_MODULES: Final = {"paper_search": "paper_search.sessions.inbox_questions", "pflow": "pflow.approvals"}
 """The module of each part that displays its questions and checks the answers."""
 
 
 class PartQuestions(Protocol):
     """The interface of such a module."""
 
-    def complete_answer(self, entry: Entry, given: Decision, by: str | None) -> Decision: ...
-
     def check_answer(self, entry: Entry, given: Decision) -> None: ...
 
-    def finish_answer(self, entry: Entry) -> None: ...
+    def decide(self, inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Actor) -> Entry: ...
 
     def format_payload(self, payload: dict[str, Any]) -> list[str]: ...
 
@@ -47,8 +45,4 @@ def check_and_decide(inbox: InboxPort, entry_id: str, decision: Decision, door: 
     questions = load_part_questions(entry.part) if entry.state == "pending" else None
     if questions is None:
         return inbox.decide(entry_id, decision, door, actor)
-    decision = questions.complete_answer(entry, decision, actor.name)
-    questions.check_answer(entry, decision)
-    decided = inbox.decide(entry_id, decision, door, actor)
-    questions.finish_answer(decided)
-    return decided
+    return questions.decide(inbox, entry, decision, door, actor)

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from paper_search.errors import InvalidAction, InvalidDecision
 from paper_search.input_checks import check_decision_size
 from paper_search.models import ConceptBlock, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.review_models import AGENT, ReviewStatus
+from paper_search.review_models import AGENT, ReviewStatus, UserFeedback
 from paper_search.sessions.state import PendingCheckpoint
 from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
 from paper_search.workflow.decisions import CheckedDecision, add_missing_reviewer, check_decision
@@ -44,18 +44,20 @@ def to_inbox_decision(decision: Decision) -> InboxDecision:
 def check_inbox_decision(given: InboxDecision, pending: PendingCheckpoint, door: str | None = None) -> CheckedDecision:
     """Return the decision for the engine. Raise InvalidDecision if it does not fit the checkpoint.
 
-    `door` is the interface through which the decision came; it is the reviewer of decisions that name none.
+    `door` is the interface through which the decision came; decisions that name no reviewer are by the reviewer of the
+    marks, or else by the interface.
     """
     check_decision_size(given.data, given.note)
     action, data, payload = parse_action(given.action), given.data, pending.checkpoint.payload
     is_edit = action is DecisionAction.EDIT and isinstance(payload, StrategyPayload)
     if is_edit:
         data = complete_edit(data, cast("StrategyPayload", payload).strategy)
-    elif door:
-        data = add_missing_reviewer(data, door)
+    marks = UserFeedback.model_validate(given.marks) if given.marks else None
+    if not is_edit and (reviewer := (marks and marks.reviewer) or door):
+        data = add_missing_reviewer(data, reviewer)
     decision = Decision(action=action, revised_data=data, note=given.note)
     try:
-        checked = check_decision(pending.checkpoint, decision, pending.sources)
+        checked = check_decision(pending.checkpoint, decision, pending.sources, marks=marks)
     except InvalidDecision as refusal:
         if is_edit:
             refusal.hint = f"{refusal.hint}{_list_sources(refusal, pending)} For example: {EDIT_EXAMPLE}"

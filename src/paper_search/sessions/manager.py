@@ -22,15 +22,15 @@ from paper_search.input_checks import check_query
 from paper_search.models import PaperCollection
 from paper_search.review_models import AGENT
 from paper_search.sessions.background_tasks import POLL_S, BackgroundTasks
-from paper_search.sessions.checkpoint_inbox import add_to_inbox
+from paper_search.sessions.checkpoint_decisions import CheckpointDecisions, Decider, PreparedDecision
 from paper_search.sessions.event_loops import LoopRunner
 from paper_search.sessions.export_pages import MOST_PAPERS, build_export_page, build_export_summary
-from paper_search.sessions.inbox_decisions import check_inbox_decision, to_inbox_decision
-from paper_search.sessions.note_question import ask_about_note, find_requests
+from paper_search.sessions.inbox_decisions import to_inbox_decision
 from paper_search.sessions.query_pages import QueryPage, build_query_page
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
 from paper_search.sessions.removed_papers import RemovedPage, build_removed_page
 from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply
+from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.session import (
     Listener,
     SessionPhase,
@@ -43,12 +43,10 @@ from paper_search.sessions.state import PART, PendingCheckpoint, SessionRequest,
 from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflow_factory import WorkflowFactory
 from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
-from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock, SystemClock
-from uraniborg.kernel.deciders import check_person_decides
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
@@ -60,8 +58,6 @@ MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
 DEFAULT_DOOR: Final = AGENT
 """The default name of the interface through which a decision comes."""
-_Origin = tuple[str, Actor | None]
-"""The interface through which a decision came, and who decided."""
 
 
 class SessionManager:
@@ -77,6 +73,7 @@ class SessionManager:
         settings: SessionsConfig | None = None,
         store: SessionStore | None = None,
         inbox: InboxPort | None = None,
+        marks: MarkStore | None = None,
         feed: Publisher | None = None,
         clock: Clock | None = None,
         configure: Callable[[], AppConfig] = load_config,
@@ -85,10 +82,14 @@ class SessionManager:
     ) -> None:
         """Use these parts in place of the default ones. With `require_person`, refuse the decisions of agents."""
         self._settings = settings or SessionsConfig()
-        self._require_person = require_person
         self._feed = feed or QueuedChangeFeed()
         self._services = SessionServices(
             store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._request_decision_poll, self._feed
+        )
+        self.marks: Final = marks or MarkStore()
+        """The marks of unfinished reviews."""
+        self._decisions = CheckpointDecisions(
+            self._services.store, self._services.inbox, self.marks, require_person=require_person
         )
         self._workflows = WorkflowFactory()
         self._sessions = SessionRegistry(self._services, self._settings, configure, build or self._workflows.build)
@@ -133,13 +134,15 @@ class SessionManager:
         checkpoint_id: str | None = None,
         door: str = DEFAULT_DOOR,
         actor: Actor | None = None,
+        reviewer: str | None = None,
         on_progress: Listener = ignore_progress,
         reply_within_s: float | None = None,
     ) -> dict[str, Any]:
         """Apply the decision to the pending checkpoint, once, and return the state that it leads to.
 
-        `door` is the interface through which the decision came, and `actor` who decided. Reply after
-        `reply_within_s` seconds, by default those of the settings.
+        At a review the stored marks, merges and splits of all reviewers are part of the decision; those of `reviewer`
+        are the decider's own. `door` is the interface through which the decision came, and `actor` who decided. Reply
+        after `reply_within_s` seconds, by default those of the settings.
         With the id of a checkpoint that was decided before, nothing is decided: the reply states the earlier decision
         and the present state. Raise SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
         CheckpointBusy, CheckpointNotFound, PersonRequired, InvalidDecision or SessionInterrupted; the checkpoint stays
@@ -147,7 +150,9 @@ class SessionManager:
         """
         session_id = await self._read_session_id(session_id)
         return await self._loop.run(
-            self._decide(session_id, decision, checkpoint_id, (door, actor), on_progress, reply_within_s)
+            self._decide(
+                session_id, decision, checkpoint_id, Decider(door, actor, reviewer), on_progress, reply_within_s
+            )
         )
 
     def cleanup(self, session_id: str) -> None:
@@ -358,32 +363,32 @@ class SessionManager:
         session_id: str,
         decision: Decision,
         checkpoint_id: str | None,
-        origin: _Origin,
+        decider: Decider,
         on_progress: Listener,
         timeout_s: float | None,
     ) -> dict[str, Any]:
-        self._background.start()  # concurrent decisions keep their order: nothing is awaited for a session in memory
+        self._background.start()
         session, state = await self._sessions.find_or_restore_session(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
             return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
         pending = get_pending_or_raise(session, state)
-        if self._require_person:
-            await asyncio.to_thread(self._refuse_agent, origin, pending.checkpoint.checkpoint_id)
         given = to_inbox_decision(decision)
-        checked = check_inbox_decision(given, pending, origin[0])
-        if asked := find_requests(checked):
-            await asyncio.to_thread(ask_about_note, self._services.store, pending.checkpoint, checked.note or "", asked)
         async with AsyncExitStack() as lock:
-            if session is not None:
-                await lock.enter_async_context(session.decision_lock)
+            if session is None:
+                prepared = await asyncio.to_thread(self._decisions.prepare, pending, given, decider)
+            else:
+                async with session.preparation_lock:
+                    prepared = await asyncio.to_thread(self._decisions.prepare, pending, given, decider)
+                    get_pending_or_raise(session, session.get_state())
+                    await lock.enter_async_context(session.decision_lock)
             # A decision that is being stored is carried out even if the caller no longer waits.
-            work = self._store_and_apply_decision(session, state, pending, given, checked, origin)
+            work = self._store_and_apply_decision(session, state, pending, prepared, decider)
             if await asyncio.shield(asyncio.ensure_future(work)):
                 return self._build_reply_or_raise(
-                    await self._wait_until_passed(session_id, checked.checkpoint_id, on_progress, timeout_s)
+                    await self._wait_until_passed(session_id, prepared.checked.checkpoint_id, on_progress, timeout_s)
                 )
         if checkpoint_id is None:
-            raise CheckpointBusy(session_id, checked.checkpoint_id)
+            raise CheckpointBusy(session_id, prepared.checked.checkpoint_id)
         return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
 
     async def _store_and_apply_decision(
@@ -391,38 +396,28 @@ class SessionManager:
         session: WorkflowSession | None,
         state: SessionState,
         pending: PendingCheckpoint,
-        given: InboxDecision,
-        checked: CheckedDecision,
-        origin: _Origin,
+        prepared: PreparedDecision,
+        decider: Decider,
     ) -> bool:
         """Store the decision and continue the session; return False, and continue with the other, if one came first."""
         try:
-            entry, is_first = await asyncio.to_thread(self._store_decision, state, pending, given, origin)
+            entry, is_first = await asyncio.to_thread(self._take_decision, state, pending, prepared, decider)
         except DatabaseUnusable as error:
             raise SessionInterrupted(state.session_id, error.message) from error
         if session is not None and is_first:
-            session.accept_decision(checked)
+            session.accept_decision(prepared.checked)
         elif session is not None:
             await session.accept_entry_or_reopen(entry)
         return is_first
 
-    def _refuse_agent(self, origin: _Origin, checkpoint_id: str) -> None:
-        """Raise PersonRequired unless the decision comes from a person, or another one came first."""
-        if not self._services.inbox.settled([checkpoint_id]):
-            check_person_decides(*origin, checkpoint_id)
-
-    def _store_decision(
-        self, state: SessionState, pending: PendingCheckpoint, given: InboxDecision, origin: _Origin
+    def _take_decision(
+        self, state: SessionState, pending: PendingCheckpoint, prepared: PreparedDecision, decider: Decider
     ) -> tuple[Entry, bool]:
         """Store the decision in the inbox; return the entry, and whether this decision was the first."""
-        inbox, checkpoint_id = self._services.inbox, pending.checkpoint.checkpoint_id
-        if inbox.missing([checkpoint_id]):
-            self._services.store.list_steps(state.session_id)  # raises SessionNotFound if another process deleted it
-            add_to_inbox(inbox, state.query, pending)
         try:
-            return inbox.decide(checkpoint_id, given, *origin), True
+            return self._decisions.take(state.query, pending, prepared, decider), True
         except AlreadyDecided:
-            return inbox.get(checkpoint_id), False
+            return self._services.inbox.get(prepared.checked.checkpoint_id), False
 
     async def _report_earlier_decision(
         self, state: SessionState, checkpoint_id: str, decision: Decision, on_progress: Listener

@@ -215,7 +215,13 @@ def build_papers_page(session_id: str, collection: PaperCollection, offset: int)
 def _describe_earlier_decision(entry: Entry, sent_decision: Decision | None) -> str:
     """Return the message that the decision sent now was not applied, with the earlier one."""
     before = f"This checkpoint was decided before: {describe_decision(entry)}."
-    return before if sent_decision in (None, entry.decision) else f"NOT APPLIED. {before}"
+    return before if _is_same(entry, sent_decision) else f"NOT APPLIED. {before}"
+
+
+def _is_same(entry: Entry, sent_decision: Decision | None) -> bool:
+    if sent_decision is None or entry.decision is None:
+        return sent_decision is None
+    return entry.decision.is_same_as(sent_decision)
 
 
 def _build_earlier_decision_fields(entry: Entry, sent_decision: Decision | None, share: float) -> dict[str, Any]:
@@ -223,7 +229,7 @@ def _build_earlier_decision_fields(entry: Entry, sent_decision: Decision | None,
     decision, at = entry.decision, entry.decided_at
     return {
         "message": _describe_earlier_decision(entry, sent_decision),
-        "same_as_sent": sent_decision in (None, decision),
+        "same_as_sent": _is_same(entry, sent_decision),
         "checkpoint_id": entry.id,
         "action": decision and decision.action,
         "note": decision and clip_text(decision.note, int(500 * share)),

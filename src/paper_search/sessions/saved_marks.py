@@ -2,12 +2,13 @@
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, cast
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from paper_search.review_models import DEFAULT_REVIEWER, PaperDecision, PaperMerge, PaperSplit
+from paper_search.review_models import PaperDecision, PaperMerge, PaperSplit
 from paper_search.sessions.store import REVIEWS
 from uraniborg.kernel.change_feed import ChangeFeed, Publisher
 from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
@@ -41,15 +42,26 @@ class Marks(BaseModel):
     """The name under which the marks were made."""
 
 
-class _MarkFile(BaseModel):
-    """The marks of all reviewers of a session."""
+class StoredMarks(BaseModel):
+    """The marks and corrections of all reviewers that wait for a decision."""
+
+    reviews: dict[str, PaperDecisions] = Field(default_factory=dict[str, PaperDecisions])
+    """By reviewer; marks without a name are under UNNAMED_REVIEWER."""
+    corrections: Corrections = Field(default_factory=Corrections)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing waits."""
+        return not (any(self.reviews.values()) or self.corrections.merge or self.corrections.split)
+
+
+class _MarkFile(StoredMarks):
+    """The file of a session."""
 
     checkpoint_id: str = ""
     position: int = 0
     reviewer: str | None = None
     """The reviewer who made marks last."""
-    reviews: dict[str, PaperDecisions] = Field(default_factory=dict[str, PaperDecisions])
-    corrections: Corrections = Field(default_factory=Corrections)
     undo: dict[str, list[UndoStep]] = Field(default_factory=dict[str, list[UndoStep]])
 
     @model_validator(mode="before")
@@ -67,8 +79,12 @@ class MarkStore:
     """One file of marks for each session, in the data folder."""
 
     def __init__(self, folder: Path | None = None, feed: Publisher | None = None) -> None:
-        self._folder = folder or secure_own_folder("data", "paper_search", REVIEWS)
+        self._given_folder = folder
         self._feed = feed or ChangeFeed()
+
+    @cached_property
+    def _folder(self) -> Path:
+        return self._given_folder or secure_own_folder("data", "paper_search", REVIEWS)
 
     def load(self, session_id: str, checkpoint_id: str = "", reviewer: str | None = None) -> Marks:
         """Return the marks of the reviewer, or without a name those of the reviewer who made marks last.
@@ -138,9 +154,22 @@ class MarkStore:
             stored.checkpoint_id = checkpoint_id
         self._announce(session_id, Marks(checkpoint_id=checkpoint_id, reviewer=reviewer), ())
 
-    def delete(self, session_id: str) -> None:
-        """Delete the marks of the session, if there are any."""
-        self._get_path(session_id).unlink(missing_ok=True)
+    def collect(self, session_id: str) -> StoredMarks:
+        """Return all that waits for the decision."""
+        stored = self._read(session_id)
+        return StoredMarks(reviews=stored.reviews, corrections=stored.corrections)
+
+    def delete_sent(self, session_id: str, sent: StoredMarks) -> None:
+        """Delete what was sent with a decision; what was stored after it was collected waits for the next one."""
+        if not self._get_path(session_id).exists():
+            return
+        with self._change_file(session_id) as stored:
+            left = {name: _leave_unsent(own, sent.reviews.get(name, {})) for name, own in stored.reviews.items()}
+            stored.reviews = {name: own for name, own in left.items() if own}
+            merged, split = sent.corrections.merge, sent.corrections.split
+            stored.corrections.merge = [one for one in stored.corrections.merge if one not in merged]
+            stored.corrections.split = [one for one in stored.corrections.split if one not in split]
+            stored.undo = {}
 
     @contextmanager
     def _change_file(self, session_id: str) -> Generator[_MarkFile]:
@@ -150,7 +179,10 @@ class MarkStore:
             make_private(lock)
             stored = self._read(session_id)
             yield stored
-            write_atomic(self._get_path(session_id), stored.model_dump_json())
+            if stored.reviews or stored.undo or stored.corrections != Corrections():
+                write_atomic(self._get_path(session_id), stored.model_dump_json())
+            else:
+                self._get_path(session_id).unlink(missing_ok=True)
 
     def _read(self, session_id: str) -> _MarkFile:
         try:
@@ -193,43 +225,5 @@ def _limit_steps(steps: list[UndoStep]) -> list[UndoStep]:
     return kept[::-1]
 
 
-def add_marks(data: Any, marks: Mapping[str, Mapping[str, PaperDecision]], reviewer: str | None) -> Any:
-    """Return the data of a decision with the marks of papers that it does not name itself.
-
-    The marks of `reviewer` become the decider's own decisions, those of others are under their names. Data that is not
-    an object is returned unchanged: the session refuses it, with the reason.
-    """
-    if not isinstance(data, dict | None):
-        return data
-    fields = dict(cast("dict[str, Any]", data or {}))
-    given: Any = fields.get("decisions") or {}
-    if isinstance(given, dict):
-        own = _dump_marks(marks.get(reviewer or UNNAMED_REVIEWER, {}))
-        if decisions := {**own, **cast("dict[str, Any]", given)}:
-            fields["decisions"] = decisions
-    others = {
-        name or DEFAULT_REVIEWER: _dump_marks(review)
-        for name, review in marks.items()
-        if review and name != (reviewer or UNNAMED_REVIEWER)
-    }
-    if others:
-        fields.setdefault("reviews", others)
-    if fields and reviewer:
-        fields.setdefault("reviewer", reviewer)
-    return fields or None
-
-
-def add_corrections(data: Any, corrections: Corrections) -> Any:
-    """Return the data of a decision with the merges and splits that waited for it."""
-    added = corrections.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    if not added or not isinstance(data, dict | None):
-        return data
-    fields = dict(cast("dict[str, Any]", data or {}))
-    for name, items in added.items():
-        given: Any = fields.get(name) or []
-        fields[name] = [*items, *given] if isinstance(given, list) else given
-    return fields
-
-
-def _dump_marks(marks: Mapping[str, PaperDecision]) -> dict[str, Any]:
-    return {paper_id: mark.model_dump(mode="json", exclude_none=True) for paper_id, mark in marks.items()}
+def _leave_unsent(own: PaperDecisions, sent: PaperDecisions) -> PaperDecisions:
+    return {paper_id: mark for paper_id, mark in own.items() if sent.get(paper_id) != mark}

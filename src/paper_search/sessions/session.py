@@ -104,6 +104,8 @@ class WorkflowSession:
     """The number of progress events so far."""
     callers: int = 0
     """The number of calls that wait for the session."""
+    preparation_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a decision is prepared, so that concurrent decisions keep their order."""
     decision_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by the call whose decision is carried out."""
     _services: SessionServices | None = None

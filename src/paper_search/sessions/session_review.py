@@ -13,14 +13,10 @@ from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.merge_provenance import MergedRecords
 from paper_search.sessions.paper_details import build_paper_details
 from paper_search.sessions.paper_list import PaperConditions, Sort, list_exclusions, list_papers, list_reasons
-from paper_search.sessions.registry import ignore_progress
 from paper_search.sessions.reviewer_view import ReviewerView, count_statuses, list_reviewed_papers
-from paper_search.sessions.saved_marks import MarkStore, add_corrections, add_marks
-from paper_search.sessions.session import Listener
 from paper_search.sessions.waiting_corrections import describe_corrections
-from paper_search.workflow.checkpoints import Decision, ResultPayload
+from paper_search.workflow.checkpoints import ResultPayload
 from paper_search.workflow.correction_checks import refuse_bad_corrections
-from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.ids import find_nearest_ids, format_nearest
 from uraniborg.kernel.logging import make_printable
@@ -33,9 +29,9 @@ class PaperNotFound(NotFound):
 class SessionReview:
     """The reviews of all sessions of a manager. People and processes share the marks of a session."""
 
-    def __init__(self, manager: SessionManager, marks: MarkStore | None = None) -> None:
+    def __init__(self, manager: SessionManager) -> None:
         self._manager = manager
-        self._marks = marks or MarkStore()
+        self._marks = manager.marks
         self._records = MergedRecords(manager.store)
 
     async def list_papers(
@@ -203,44 +199,6 @@ class SessionReview:
                 session_id=session_id,
             )
         return await self.list_corrections(session_id)
-
-    async def decide(
-        self,
-        session_id: str,
-        decision: Decision,
-        *,
-        checkpoint_id: str | None = None,
-        door: str,
-        reviewer: str | None = None,
-        actor: Actor | None = None,
-        on_progress: Listener = ignore_progress,
-        reply_within_s: float | None = None,
-    ) -> dict[str, Any]:
-        """Decide as the manager does; at a review add the stored marks, merges and splits, and delete them then.
-
-        The marks of `reviewer` count as the decider's own, those of other reviewers under their names.
-        """
-        state = await self._manager.peek_state(session_id)
-        is_review = state.pending is not None and isinstance(state.pending.checkpoint.payload, ResultPayload)
-        if is_review and checkpoint_id in (None, state.checkpoint_id):
-            marks = await asyncio.to_thread(self._marks.load_all, state.session_id)
-            waiting = await asyncio.to_thread(self._marks.load_corrections, state.session_id)
-            data = add_corrections(add_marks(decision.revised_data, marks, reviewer), waiting)
-            decision = decision.model_copy(update={"revised_data": data})
-        if actor is None and reviewer:
-            actor = Actor(kind="person", name=reviewer, authenticated="account")
-        reply = await self._manager.decide(
-            session_id,
-            decision,
-            checkpoint_id=checkpoint_id,
-            door=door,
-            actor=actor,
-            on_progress=on_progress,
-            reply_within_s=reply_within_s,
-        )
-        if is_review and "already_decided" not in reply:
-            await asyncio.to_thread(self._marks.delete, state.session_id)
-        return reply
 
     async def _load_view(self, session_id: str, reviewer: str) -> tuple[PaperCollection, ReviewerView]:
         state = await self._manager.peek_state(session_id)

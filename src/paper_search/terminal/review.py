@@ -8,13 +8,11 @@ from paper_search.errors import InvalidDecision
 from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline_notice
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.replies import describe_progress, describe_source_problems
-from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.session import WorkflowSession
-from paper_search.sessions.session_review import SessionReview
 from paper_search.sessions.state import WAITING
 from paper_search.terminal.keys_and_output import Screen
 from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
-from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
+from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.person import get_user_name
 from uraniborg.kernel.text import plural
@@ -26,13 +24,11 @@ _POLL_S: Final = 0.2
 class TerminalReview:
     """Asks a person about every checkpoint of a session."""
 
-    def __init__(
-        self, manager: SessionManager, screen: Screen, reviewer: str | None = None, marks: MarkStore | None = None
-    ) -> None:
+    def __init__(self, manager: SessionManager, screen: Screen, reviewer: str | None = None) -> None:
         self._manager = manager
         self._screen = screen
         self._reviewer = reviewer
-        self._marks = marks or MarkStore()
+        self._marks = manager.marks
         self._last = ""
         self._refused_edit: str | None = None
         """The text of an edit that was refused, to be corrected."""
@@ -92,7 +88,7 @@ class TerminalReview:
     async def _send_decision(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
         try:
             marks = await asyncio.to_thread(self._marks.load, session_id, "", self._reviewer)
-            reply = await SessionReview(self._manager, self._marks).decide(
+            reply = await self._manager.decide(
                 session_id,
                 decision,
                 checkpoint_id=checkpoint.checkpoint_id,
@@ -113,5 +109,3 @@ class TerminalReview:
         earlier = reply.get("already_decided")
         if earlier and not earlier["same_as_sent"]:
             self._screen.write(f"\n{earlier['message']} Your marks are stored.")
-        elif isinstance(checkpoint.payload, ResultPayload):
-            await asyncio.to_thread(self._marks.delete, session_id)

@@ -53,13 +53,16 @@ class CheckedDecision(Decision):
     """The time of the decision; None if a version that did not store it wrote the journal."""
     by_agent: bool = False
     """Whether the decision came through the interface of agents."""
+    marks: UserFeedback | None = None
+    """What people had marked before, which the decision applies first."""
 
 
 class StoredDecision(Decision):
-    """A decision as the journal stores it; earlier versions stored neither the time nor whether an agent decided."""
+    """A decision as the journal stores it; earlier versions did not store the fields of this class."""
 
     at: datetime | None = None
     by_agent: bool = False
+    marks: UserFeedback | None = None
 
 
 class StoredTime(BaseModel):
@@ -111,12 +114,13 @@ class JournalledDecisions:
                 note=decision.note,
                 at=checked.at,
                 by_agent=checked.by_agent,
+                marks=checked.marks,
             )
 
         stored = await self.journal.get_or_run_and_store(f"decision-{checkpoint.iteration}", StoredDecision, ask)
         if checked is None:
             # Earlier versions accepted queries with errors in their syntax.
-            checked = check_decision(checkpoint, stored, self.sources, accept_broken_queries=True)
+            checked = check_decision(checkpoint, stored, self.sources, marks=stored.marks, accept_broken_queries=True)
             checked.at, checked.by_agent = stored.at, stored.by_agent
         return checked
 
@@ -141,16 +145,20 @@ def check_decision(
     decision: Decision,
     known_sources: Iterable[str] = (),
     *,
+    marks: UserFeedback | None = None,
     accept_broken_queries: bool = False,
 ) -> CheckedDecision:
-    """Return the decision with the strategy or feedback read from it. Raise InvalidDecision if it does not fit."""
+    """Return the decision with the strategy or feedback read from it. Raise InvalidDecision if it does not fit.
+
+    `marks` are what people had marked before; they are a part of decisions about papers.
+    """
     strategy, feedback = None, UserFeedback()
     if isinstance(checkpoint.payload, StrategyPayload) and decision.action is not DecisionAction.REJECT:
         strategy = read_strategy(checkpoint, decision, known_sources)
         if not accept_broken_queries:
             _refuse_broken_queries(strategy, checkpoint.payload.strategy)
     else:
-        feedback = read_feedback(checkpoint, decision)
+        feedback = read_feedback(checkpoint, decision, marks)
         if decision.action is DecisionAction.APPROVE and (feedback.free_text_feedback or feedback.has_changes):
             raise InvalidDecision(
                 "An approve takes decisions about papers, merges and splits, and no other feedback.",
@@ -163,6 +171,7 @@ def check_decision(
         checkpoint_id=checkpoint.checkpoint_id,
         strategy=strategy,
         feedback=feedback,
+        marks=marks,
     )
 
 
@@ -190,12 +199,13 @@ def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Ite
     return _check_and_cap_strategy(align_blocks_and_queries(proposed, strategy), list(known_sources))
 
 
-def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
+def read_feedback(checkpoint: Checkpoint, decision: Decision, marks: UserFeedback | None = None) -> UserFeedback:
     """Return the feedback of a decision on papers and on the next round; it may be empty.
 
-    The note of the decision stays a separate text. Raise InvalidDecision if the data is not feedback or names papers
-    that are not in the session.
+    The note of the decision stays a separate text. Raise InvalidDecision if the data is not feedback, or if it or the
+    marks name papers that are not in the session, or merge and split papers in ways that contradict one another.
     """
+    marks = marks or UserFeedback()
     fields = _read_fields(decision.revised_data, UserFeedback, "feedback")
     for name in ("marked_relevant", "marked_irrelevant", "drop_limits", "use_suggestions", *TERM_LISTS):
         if isinstance(fields.get(name), str):
@@ -204,13 +214,15 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
         fields["decisions"] = _index_decisions(cast("list[Any]", decisions))
     feedback = _validate_fields(UserFeedback, fields, "feedback", f" For example: {FEEDBACK_EXAMPLE}")
     _refuse_unknown_or_contradictory_marks(checkpoint, feedback)
-    if feedback.merge or feedback.split:
+    _refuse_unknown_or_contradictory_marks(checkpoint, marks)
+    merges, splits = [*marks.merge, *feedback.merge], [*marks.split, *feedback.split]
+    if merges or splits:
         if not isinstance(checkpoint.payload, ResultPayload):
             raise InvalidDecision(
                 "Papers can be merged and split at the review of the papers only.",
                 hint="Approve or edit the strategy first; the papers are reviewed after the search.",
             )
-        refuse_bad_corrections(checkpoint.payload.collection, feedback.merge, feedback.split)
+        refuse_bad_corrections(checkpoint.payload.collection, merges, splits)
     note = decision.note if decision.note and decision.note.strip() else None
     if note and feedback.note and feedback.note != note:
         raise InvalidDecision(

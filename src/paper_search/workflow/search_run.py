@@ -336,13 +336,15 @@ class SearchRun:
             self._dialog, CheckpointKind.RESULT_REVIEW, payload, paper_count=len(collection.papers)
         )
         decided_at = decision.at or datetime.fromisoformat(checkpoint.timestamp)
-        await self._call_in_thread_if_large(
-            self._state.add_decisions, decision.feedback, decided_at, by_agent=decision.by_agent
-        )
-        await self._call_in_thread_if_large(
-            self._corrections.apply, decision.feedback, decided_at, by_agent=decision.by_agent
-        )
+        await self._call_in_thread_if_large(self._apply_decision, decision, decided_at)
         return decision.action is DecisionAction.APPROVE, decision.feedback
+
+    def _apply_decision(self, decision: CheckedDecision, at: datetime) -> None:
+        """Apply the marks of people, and then what the decider sent."""
+        sent = (decision.marks or UserFeedback(), False), (decision.feedback, decision.by_agent)
+        for feedback, by_agent in sent:
+            self._state.add_decisions(feedback, at, by_agent=by_agent)
+            self._corrections.apply(feedback, at, by_agent=by_agent)
 
     async def _ask_person(
         self, dialog: JournalledDecisions, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, **facts: Any

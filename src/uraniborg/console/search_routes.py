@@ -29,11 +29,10 @@ def add_search_routes(
     api: FastAPI, manager: SessionManager, progress: SourceProgressLog, shelf_builds: ShelfBuilds
 ) -> None:
     """Add the routes under `/api/searches`."""
-    review = SessionReview(manager)
     _add_list_routes(api, manager)
-    _add_session_routes(api, manager, review, progress)
+    _add_session_routes(api, manager, progress)
     add_strategy_routes(api, manager)
-    add_review_routes(api, review, shelf_builds)
+    add_review_routes(api, SessionReview(manager), shelf_builds)
 
 
 def _add_list_routes(api: FastAPI, manager: SessionManager) -> None:
@@ -88,9 +87,7 @@ def _add_list_routes(api: FastAPI, manager: SessionManager) -> None:
         return await manager.start(query, config)
 
 
-def _add_session_routes(
-    api: FastAPI, manager: SessionManager, review: SessionReview, progress: SourceProgressLog
-) -> None:
+def _add_session_routes(api: FastAPI, manager: SessionManager, progress: SourceProgressLog) -> None:
     @api.get(
         "/api/searches/{session_id}",
         tags=["searches"],
@@ -157,7 +154,7 @@ def _add_session_routes(
     ) -> dict[str, Any]:
         """Apply a decision, as the tool `decide` does. At a review, the stored marks are part of the decision."""
         decision = Decision(action=parse_action(action), revised_data=data, note=note)
-        return await review.decide(
+        return await manager.decide(
             session_id,
             decision,
             checkpoint_id=checkpoint_id,

@@ -210,7 +210,8 @@ class Inbox:
         Raise AlreadyDecided with the first decision, DecisionWithdrawn, DecisionNotFound, or InvalidInput if the data
         of the decision is not JSON.
         """
-        text = _encode_json(decision.model_dump(), label="decision")
+        unset = {"marks"} if decision.marks is None else None
+        text = _encode_json(decision.model_dump(exclude=unset), label="decision")
         now = self._clock.now().isoformat()
         with self._use_connection() as connection, transaction(connection):
             entry = _read_entry(connection, entry_id)

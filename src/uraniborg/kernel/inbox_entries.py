@@ -23,6 +23,12 @@ class Decision(BaseModel):
     action: str
     data: Any = None
     note: str | None = None
+    marks: Any = None
+    """What reviewers had stored for this decision before it was taken, which is part of it."""
+
+    def is_same_as(self, sent: "Decision") -> bool:
+        """Return whether the decider sent the same, whatever was stored for it."""
+        return (self.action, self.data, self.note) == (sent.action, sent.data, sent.note)
 
 
 class Entry(BaseModel):

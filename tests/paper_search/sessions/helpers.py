@@ -11,6 +11,7 @@ from typing import Any
 from paper_search.config import AppConfig, SessionsConfig
 from paper_search.models import Author, ParsedIntent, RawPaper, SourceRecord
 from paper_search.sessions import SessionManager
+from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.store import SessionFiles
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
@@ -159,6 +160,7 @@ class DataFolder:
             "settings": self.settings,
             "store": self.store(),
             "inbox": self.inbox(),
+            "marks": MarkStore(self.folder / "reviews"),
             "clock": self.clock,
             "configure": lambda: self.present,
             "build": self.engine,

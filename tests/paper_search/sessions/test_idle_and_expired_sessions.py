@@ -20,7 +20,7 @@ from paper_search.errors import (
     SessionNotFound,
 )
 from paper_search.sessions import SessionManager, background_tasks
-from paper_search.sessions.checkpoint_inbox import check_answer
+from paper_search.sessions.inbox_questions import check_answer
 from paper_search.sessions.store import SessionFiles, SessionLease
 from tests.paper_search.sessions.helpers import (
     APPROVE,

@@ -21,20 +21,20 @@ def data_folder(tmp_path: Path) -> DataFolder:
 
 
 @pytest.fixture
-def marks(tmp_path: Path) -> MarkStore:
-    return MarkStore(tmp_path / "marks")
+def marks(data_folder: DataFolder) -> MarkStore:
+    return MarkStore(data_folder.folder / "reviews")
 
 
-async def run_review(manager: SessionManager, session_id: str, marks: MarkStore, screen: ScriptedScreen) -> bool:
+async def run_review(manager: SessionManager, session_id: str, screen: ScriptedScreen) -> bool:
     async with asyncio.timeout(20):
-        return await TerminalReview(manager, screen, "Ada", marks).review_session(session_id)
+        return await TerminalReview(manager, screen, "Ada").review_session(session_id)
 
 
 async def test_a_person_reviews_from_the_strategy_to_the_result(data_folder: DataFolder, marks: MarkStore) -> None:
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aiema", ["only dust"])
-        assert await run_review(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, screen)
         result = await manager.get_result(session_id)
     assert len(result.papers) == 3
     given = {paper.decisions[0].status: paper.decisions[0].reviewer for paper in result.papers if paper.decisions}
@@ -50,11 +50,11 @@ async def test_a_review_that_is_left_is_resumed_by_another_process_with_its_mark
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aiq")
-        assert not await run_review(manager, session_id, marks, screen)
+        assert not await run_review(manager, session_id, screen)
         assert f"paper-search sessions resume {session_id[:8]}" in screen.written
     async with data_folder.open_manager() as manager:
         screen = ScriptedScreen("ia")
-        assert await run_review(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, screen)
         assert "1 mark of this review restored" in screen.written
         result = await manager.get_result(session_id)
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 2
@@ -64,7 +64,7 @@ async def test_a_refused_edit_is_explained_and_the_question_repeated(data_folder
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("eeaa", edits=["not json", '{"sources": ["nowhere"]}'])
-        assert await run_review(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, screen)
     assert "not JSON" in screen.written
     assert "Unknown sources: nowhere" in screen.written
     assert screen.written.count('"filters": {\n') == 1, "the second edit starts from the person's own text"
@@ -74,13 +74,13 @@ async def test_another_round_follows_a_reject_with_words(data_folder: DataFolder
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("airaa", ["more on Enceladus"])
-        assert await run_review(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, screen)
         result = await manager.get_result(session_id)
     assert "Round 2" in screen.written
     assert len(result.papers) == 4
 
 
-async def test_an_earlier_decision_of_another_process_is_reported_and_marks_stay(
+async def test_an_earlier_decision_of_another_process_is_reported_and_contains_the_marks(
     data_folder: DataFolder, marks: MarkStore
 ) -> None:
     class Meddling(ScriptedScreen):
@@ -96,9 +96,11 @@ async def test_an_earlier_decision_of_another_process_is_reported_and_marks_stay
         session_id = (await open_session(manager))["session_id"]
         await manager.decide(session_id, Decision(action=DecisionAction.APPROVE))
         screen = Meddling("iAq")
-        assert not await run_review(manager, session_id, marks, screen)
+        assert not await run_review(manager, session_id, screen)
+        included = await manager.decide(session_id, Decision(action=DecisionAction.APPROVE))
     assert "decided before: reject, through console" in screen.written
-    assert marks.load(session_id, "any").decisions
+    assert included["checkpoint"]["payload"]["status_counts"]["include"] == 1
+    assert not marks.load(session_id, "any").decisions
 
 
 @pytest.mark.parametrize(("reviewer", "name"), [(None, "Sophie Brahe"), ("Ada", "Ada")])
@@ -108,7 +110,7 @@ async def test_decisions_at_a_terminal_are_recorded_with_the_reviewer_or_the_nam
     monkeypatch.setenv("URANIBORG_USER", "Sophie Brahe")
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
-        assert await TerminalReview(manager, ScriptedScreen("aA"), reviewer, marks).review_session(session_id)
+        assert await TerminalReview(manager, ScriptedScreen("aA"), reviewer).review_session(session_id)
         repeated = await manager.decide(
             session_id, Decision(action=DecisionAction.APPROVE), checkpoint_id=f"{session_id}:0:strategy_confirmation"
         )
@@ -121,7 +123,7 @@ async def test_a_failed_search_ends_the_review_with_its_error(data_folder: DataF
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         with pytest.raises(Exception, match="ValueError: row 7"):
-            await run_review(manager, session_id, marks, ScriptedScreen("a"))
+            await run_review(manager, session_id, ScriptedScreen("a"))
 
 
 def test_damaged_marks_and_marks_of_other_checkpoints_are_ignored(tmp_path: Path) -> None:
@@ -133,29 +135,31 @@ def test_damaged_marks_and_marks_of_other_checkpoints_are_ignored(tmp_path: Path
     store.save("s", stored)
     assert store.load("s", "c") == stored
     assert store.load("s", "next") == Marks(checkpoint_id="next", decisions=stored.decisions)
-    store.delete("s")
-    store.delete("s")
+    store.delete_sent("s", store.collect("s"))
+    store.delete_sent("s", store.collect("s"))
     assert store.load("s", "c").decisions == {}
 
 
-async def test_marks_survive_a_decision_about_the_next_strategy(data_folder: DataFolder, marks: MarkStore) -> None:
+async def test_marks_are_part_of_a_decision_through_another_interface(
+    data_folder: DataFolder, marks: MarkStore
+) -> None:
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
-        assert not await run_review(manager, session_id, marks, ScriptedScreen("aiq"))
+        assert not await run_review(manager, session_id, ScriptedScreen("aiq"))
         await manager.decide(session_id, Decision(action=DecisionAction.REJECT, note="more"), door="console")
         screen = ScriptedScreen("aa")
-        assert await run_review(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, screen)
         result = await manager.get_result(session_id)
-    assert "1 mark of this review restored" in screen.written
+    assert "restored" not in screen.written
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 1
 
 
 async def test_marks_keep_the_name_of_their_reviewer(data_folder: DataFolder, marks: MarkStore) -> None:
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
-        assert not await run_review(manager, session_id, marks, ScriptedScreen("aiq"))
+        assert not await run_review(manager, session_id, ScriptedScreen("aiq"))
         async with asyncio.timeout(20):
-            assert await TerminalReview(manager, ScriptedScreen("a"), None, marks).review_session(session_id)
+            assert await TerminalReview(manager, ScriptedScreen("a")).review_session(session_id)
         result = await manager.get_result(session_id)
     assert [decision.reviewer for paper in result.papers for decision in paper.decisions] == ["Ada"]
 
@@ -165,5 +169,5 @@ async def test_sources_that_failed_are_named_above_the_papers(tmp_path: Path, ma
     async with DataFolder(tmp_path / "data", FakeSource("alpha", make_moon_papers(2)), shut).open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aa")
-        assert await run_review(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, screen)
     assert "Not all sources could answer: beta (failed)." in screen.written

@@ -187,6 +187,7 @@ class Script:
                 "revised_data": add_missing_reviewer(sent["data"], DEFAULT_DOOR),
                 "note": sent["note"],
                 "by_agent": True,
+                "marks": None,
             }
             for number, sent in enumerate(self.sent)
         }
