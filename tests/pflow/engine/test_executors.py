@@ -101,13 +101,21 @@ async def test_a_stop_iteration_of_a_function_becomes_a_runtime_error() -> None:
 
 
 async def test_a_thread_that_is_given_up_on_is_not_waited_for() -> None:
-    go = threading.Event()
-    task = asyncio.create_task(run_in_thread(go.wait, SOON_S))
-    await asyncio.sleep(0)
+    has_started, go, has_ended = threading.Event(), threading.Event(), threading.Event()
+
+    def wait_for_go() -> None:
+        has_started.set()
+        go.wait(SOON_S)
+        has_ended.set()
+
+    task = asyncio.create_task(run_in_thread(wait_for_go))
+    assert await asyncio.to_thread(has_started.wait, SOON_S)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    assert not has_ended.is_set()
     go.set()
+    assert await asyncio.to_thread(has_ended.wait, SOON_S)
 
 
 ABANDONED = """
