@@ -95,6 +95,8 @@ class WorkflowSession:
     _task: asyncio.Task[None] | None = None
     result: PaperCollection | None = None
     error: str | None = None
+    is_complete: bool = False
+    """Whether the search has ended, with a result or with an error."""
     phase: SessionPhase = SessionPhase.OPENING
     interruption: SessionInterrupted | None = None
     """The reason of the phases INTERRUPTED and NOT_OPENED."""
@@ -123,11 +125,6 @@ class WorkflowSession:
     _reports: list[SourceReport] = field(default_factory=list[SourceReport])
     _sources_asked: int = 0
     _next_event: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the search has ended, with a result or with an error."""
-        return self.phase in (SessionPhase.COMPLETED, SessionPhase.FAILED)
 
     @property
     def pending(self) -> PendingCheckpoint | None:
@@ -313,6 +310,7 @@ class WorkflowSession:
         self._reports = ended.sources
         self._search_phase = FAILED if has_failed else COMPLETED
         self.phase = SessionPhase.FAILED if has_failed else SessionPhase.COMPLETED
+        self.is_complete = True
 
     async def handle(self, checkpoint: Checkpoint) -> Decision:
         """Store the checkpoint, add it to the inbox, and return its decision once there is one."""

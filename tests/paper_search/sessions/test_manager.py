@@ -3,6 +3,7 @@
 # pyright: reportPrivateUsage=false
 
 import asyncio
+import dataclasses
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from functools import partial
@@ -72,6 +73,14 @@ async def test_creating_starts_the_search_in_the_background_and_returns_its_id_a
     assert not session._task.done()
     data_folder.engine.gates["intent"].set()
     await wait_until(lambda: session.pending is not None)
+
+
+@requirement("PS-REQ-13")
+def test_the_first_fields_of_a_session_are_those_of_the_specification() -> None:
+    names = [field.name for field in dataclasses.fields(WorkflowSession)]
+    assert names[:7] == ["session_id", "query", "_handler", "_task", "result", "error", "is_complete"]
+    session = WorkflowSession("s1", QUERY)
+    assert (session._task, session.result, session.error, session.is_complete) == (None, None, None, False)
 
 
 @requirement("PS-REQ-13")

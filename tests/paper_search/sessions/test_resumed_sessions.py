@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from paper_search.errors import SessionFailed
 from paper_search.models import SourceRecord
 from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import (
     APPROVE,
+    DEDUP_ERROR,
     NARROWER,
     REJECT,
     REVIEW,
@@ -55,6 +57,34 @@ async def test_a_new_manager_continues_every_session_without_repeating_steps(dat
             assert len((await manager.get_result(session_id)).papers) == 3
     assert data_folder.engine.asked == [asked[0] + 2]
     assert data_folder.engine.ran.count("intent") == 4
+
+
+@requirement("PS-REQ-13")
+@pytest.mark.parametrize("fails", [False, True], ids=["with papers", "with an error"])
+async def test_a_restored_session_is_complete_once_its_search_has_ended_and_not_before(
+    data_folder: DataFolder, fails: bool
+) -> None:
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
+    async with data_folder.open_manager() as manager:
+        assert not (await manager.get_state(session_id))["is_complete"]
+        session = manager.get(session_id)
+        assert session is not None
+        assert not session.is_complete
+        if fails:
+            data_folder.engine.failures["dedup"] = DEDUP_ERROR
+            with pytest.raises(SessionFailed):
+                await manager.decide(session_id, APPROVE)
+        else:
+            await manager.decide(session_id, APPROVE)
+            assert not session.is_complete
+            await manager.decide(session_id, APPROVE)
+        assert session.is_complete
+        data_folder.clock.advance(minutes=2)
+        await manager.park_idle()
+        assert session.is_complete
+    async with data_folder.open_manager() as manager:
+        assert (await manager.get_state(session_id))["is_complete"]
 
 
 async def test_a_session_killed_during_its_search_continues_without_another_checkpoint(gated: GatedFolder) -> None:
