@@ -41,7 +41,7 @@ def _dispatch_command(arguments: list[str]) -> None:
             from pflow.cli.run_command import main as run
 
             run(more)
-        case ["mcp", "serve"]:
+        case ["serve"] | ["mcp", "serve"]:
             from pflow.mcp_server import main as serve
 
             serve()

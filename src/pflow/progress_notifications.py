@@ -4,10 +4,10 @@ import asyncio
 from concurrent.futures import Future
 from typing import Any
 
-from pflow.engine.progress_output import NodeStatus, NullProgressOutput
+from pflow.engine.progress_output import NodeStatus, NullOutput
 
 
-class ProgressReporter(NullProgressOutput):
+class ProgressReporter(NullOutput):
     """Sends the progress of a run from its thread through the event loop of the server."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

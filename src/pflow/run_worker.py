@@ -15,7 +15,7 @@ from typing import Any
 
 from pflow.config import load_settings
 from pflow.engine.cancellation import Cancellation
-from pflow.engine.progress_output import NodeStatus, NullProgressOutput
+from pflow.engine.progress_output import NodeStatus, NullOutput
 from pflow.engine.runlog_rows import Starter
 from pflow.errors import ApprovalRequired
 from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
@@ -26,7 +26,7 @@ from uraniborg.kernel.logging import configure_logging
 _Requests = SimpleQueue[tuple[dict[str, Any], Cancellation] | None]
 
 
-class _RunIdWriter(NullProgressOutput):
+class _RunIdWriter(NullOutput):
     """Writes the id of the run when its first node starts or ends: then the run is in the log."""
 
     _started: dict[str, Any] | None = None

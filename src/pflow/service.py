@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pflow.config import Settings
 from pflow.engine.cancellation import Cancellation
-from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
+from pflow.engine.progress_output import NullOutput, ProgressOutput
 from pflow.engine.results import RunResult
 from pflow.engine.runlog_rows import Starter
 from pflow.errors import RepairRefused, WorkflowNotFound
@@ -189,7 +189,7 @@ class Service:
             registry,
             self._make_nested_workflow_loader(registry),
             folder=self.folder,
-            output=output or NullProgressOutput(),
+            output=output or NullOutput(),
             log=self.history.open_log(),
             resume_hours=self.settings.checkpoint_hours,
             timeout=self.settings.timeout,

@@ -44,6 +44,7 @@ group = CommandLine(
 app.add_typer(group, name="mcp")
 
 
+@app.command(name="serve")
 @group.command(name="serve")
 def serve_workflows() -> None:
     """Serve workflows to an agent, over stdin and stdout.

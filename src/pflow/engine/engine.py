@@ -14,7 +14,7 @@ from pflow.engine.cancel_requests import CancelWatcher
 from pflow.engine.cancellation import Cancellation, register_run, unregister_run
 from pflow.engine.executors import CANCEL_TIMEOUT_S, Executor, LocalExecutor
 from pflow.engine.inputs import find_secret_input_values, list_unused_input_warnings, prepare_inputs
-from pflow.engine.progress_output import NullProgressOutput, ProgressOutput, measure_elapsed_ms
+from pflow.engine.progress_output import NullOutput, ProgressOutput, measure_elapsed_ms
 from pflow.engine.results import RunProgress, RunResult, collect_outputs
 from pflow.engine.resume.recorder import RunRecorder, start_recording
 from pflow.engine.resume.resume_point import FOLDER, HOURS, ResumePoint
@@ -51,7 +51,7 @@ class Engine:
     load_workflow: LoadWorkflow
     """Returns the workflows that nested nodes name."""
     folder: Path = field(default_factory=Path.cwd)
-    output: ProgressOutput = field(default_factory=NullProgressOutput)
+    output: ProgressOutput = field(default_factory=NullOutput)
     log: RunLog | None = None
     keeps_results: bool = True
     """Whether a failed run can be resumed."""

@@ -24,7 +24,7 @@ class ProgressOutput(Protocol):
     def on_run_finished(self, success: bool, duration_ms: float) -> None: ...
 
 
-class NullProgressOutput:
+class NullOutput:
     """An output that shows nothing."""
 
     def on_run_started(self, name: str, run_id: str, nodes: int) -> None:

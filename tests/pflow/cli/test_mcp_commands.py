@@ -191,11 +191,15 @@ def test_a_server_that_does_not_answer_is_reported_with_exit_code_5(run_pflow: R
     assert run_pflow("mcp", "sync", "nothing").code == 3
 
 
+SERVE_COMMANDS = pytest.mark.parametrize("serve", [("mcp", "serve"), ("serve",)], ids=" ".join)
+
+
 @requirement("PF-M1", "PF-R1")
+@SERVE_COMMANDS
 def test_our_own_server_is_started_by_the_command_and_its_five_tools_become_nodes(
-    run_pflow: RunPflow, workplace: Workplace
+    run_pflow: RunPflow, workplace: Workplace, serve: tuple[str, ...]
 ) -> None:
-    run_pflow("mcp", "add", "self", "--", sys.executable, "-m", "pflow", "mcp", "serve")
+    run_pflow("mcp", "add", "self", "--", sys.executable, "-m", "pflow", *serve)
     done = run_pflow("mcp", "sync")
     assert (done.code, done.out) == (0, "✓ self  5 tools\n")
     assert run_pflow("mcp", "list").out.startswith("self  5 tools  ")
@@ -203,8 +207,9 @@ def test_our_own_server_is_started_by_the_command_and_its_five_tools_become_node
     assert run_pflow("check", "asks").code == 0
 
 
-def test_the_server_ends_when_its_agent_leaves(workplace: Workplace) -> None:
-    done = workplace.run_process("mcp", "serve", given=b"")
+@SERVE_COMMANDS
+def test_the_server_ends_when_its_agent_leaves(workplace: Workplace, serve: tuple[str, ...]) -> None:
+    done = workplace.run_process(*serve, given=b"")
     assert (done.code, done.out) == (0, "")
 
 

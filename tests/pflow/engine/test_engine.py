@@ -460,11 +460,11 @@ def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pyte
 
 
 def test_progress_contains_no_secret(home: Home) -> None:
-    from pflow.engine.progress_output import NullProgressOutput
+    from pflow.engine.progress_output import NullOutput
 
     reports: list[str] = []
 
-    class RecordingOutput(NullProgressOutput):
+    class RecordingOutput(NullOutput):
         def on_node_finished(self, node_id: str, status: Any, duration_ms: float, note: str = "") -> None:
             reports.append(f"{node_id} {status} {note}")
 

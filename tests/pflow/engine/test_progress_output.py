@@ -4,13 +4,13 @@ import inspect
 import subprocess
 import sys
 
-from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
+from pflow.engine.progress_output import NullOutput, ProgressOutput
 from tests.requirements import requirement
 
 PROGRAM = """
-from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
+from pflow.engine.progress_output import NullOutput, ProgressOutput
 
-output: ProgressOutput = NullProgressOutput()
+output: ProgressOutput = NullOutput()
 output.on_run_started("greeter", "r1", 2)
 output.on_node_started("hello", "echo")
 output.on_node_message("hello", "half of it")
@@ -30,4 +30,4 @@ def test_the_silent_output_has_the_methods_of_an_output() -> None:
         name: inspect.signature(report) for name, report in vars(ProgressOutput).items() if not name.startswith("_")
     }
     assert len(report) == 5
-    assert {name: inspect.signature(getattr(NullProgressOutput, name)) for name in report} == report
+    assert {name: inspect.signature(getattr(NullOutput, name)) for name in report} == report

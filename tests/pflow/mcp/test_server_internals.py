@@ -16,7 +16,7 @@ from blockbuster import blockbuster_ctx
 
 from pflow import mcp_server
 from pflow.engine import cancellation as cancelling
-from pflow.engine.progress_output import NullProgressOutput
+from pflow.engine.progress_output import NullOutput
 from pflow.errors import RepairRefused
 from pflow.library.manager import WorkflowManager
 from pflow.nodes import process_runner
@@ -141,7 +141,7 @@ async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_
         await call_failing_tool(client, "execute", name="breaks")
     (only,) = asked
     assert only["enable_repair"] is False
-    assert isinstance(only["output"], NullProgressOutput)
+    assert isinstance(only["output"], NullOutput)
     assert file.read_bytes() == before
     with pytest.raises(RepairRefused):
         Service(mcp_server._open_service().settings).execute("breaks", enable_repair=True)  # pyright: ignore[reportPrivateUsage]
