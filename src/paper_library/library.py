@@ -32,6 +32,7 @@ from paper_library.search import engine
 from paper_library.search.compiler import CompiledQuery
 from paper_library.search.engine import Page
 from paper_library.search.hits import make_hits
+from paper_library.search.keyword_parts import find_keywords_with_part
 from paper_library.search.query import SORTS, Sort
 from paper_library.search.suggestions import suggest_keywords
 from paper_library.store.assets import AssetReader
@@ -146,22 +147,28 @@ class Library:
         return self._query_shelf(find_papers)
 
     def search_by_keyword(self, keyword: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
-        """Return papers with this keyword or tag, ignoring case; newest first."""
+        """Return papers with this keyword or tag, ignoring case; newest first.
+
+        If no paper has it, return the papers with keywords that contain it, and say so in the interpreted query.
+        """
         engine.check_page_bounds(limit, offset)
         _check_value_length("keyword", keyword)
         value = fold_text(replace_surrogates(" ".join(keyword.split())))
 
         def find_papers(shelf: Shelf) -> dict[str, Any]:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.find_facet_id(kind, value)) is not None]
+            containing = [] if ids else find_keywords_with_part(shelf, value)
+            ids = ids or [one for one, _ in containing]
             numbers, total = shelf.find_numbers_by_facets(ids, limit, offset) if ids else ([], 0)
             hits = make_hits(
                 shelf, shelf.read_rows(numbers), [0.0] * len(numbers), CompiledQuery.make_for_snippets(keyword)
             )
             interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
             page = Page(hits, total, limit, offset, interpreted)
-            if not total:
+            if containing or not total:
                 kinds = (kind for kind in FACET_KINDS if shelf.find_facet_id(kind, value) is not None)
-                page.add_suggestions(keyword, suggest_keywords(shelf, value), next(kinds, None))
+                names = [name for _, name in containing]
+                page.add_suggestions(keyword, suggest_keywords(shelf, value), names, next(kinds, None))
             return page.as_dict()
 
         return self._query_shelf(find_papers)

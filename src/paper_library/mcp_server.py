@@ -119,16 +119,17 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
     async def search_papers_by_keyword(
         keyword: Annotated[
             str,
-            Field(min_length=1, max_length=VALUE_CHARS, description="A complete keyword or tag; case does not matter."),
+            Field(min_length=1, max_length=VALUE_CHARS, description="A keyword or tag; case does not matter."),
         ],
         limit: Limit = None,
         page_size: PageSize = None,
         offset: Offset = 0,
     ) -> dict[str, Any]:
-        """List the papers of this shelf with exactly this keyword or tag, newest first.
+        """List the papers of this shelf with this keyword or tag, newest first.
 
         Use it when you know the keyword, for example from get_paper_metadata or list_top_facets; to search for words
-        anywhere in papers use search_papers.
+        anywhere in papers use search_papers. If no paper has exactly this keyword, the papers whose keywords contain it
+        are listed, and interpreted_query names these keywords.
         """
         size = engine.choose_page_size(limit, page_size)
         return await threads.run_query(lambda: library.search_by_keyword(keyword, limit=size, offset=offset))

@@ -14,6 +14,7 @@ from paper_library.search.boolean_compiler import compile_boolean_query
 from paper_library.search.compiler import CompiledQuery, Compiler
 from paper_library.search.hits import Hit
 from paper_library.search.index_terms import IndexTerms, count_results
+from paper_library.search.keyword_parts import describe_keywords_with_part
 from paper_library.search.parser import parse_query
 from paper_library.search.query import Query, Sort
 from paper_library.search.ranking import FoundPage, find_page
@@ -47,13 +48,24 @@ class Page:
     facets: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     years: list[dict[str, int]] | None = None
 
-    def add_suggestions(self, keyword: str, others: list[str], kind: str | None = None) -> None:
-        """Suggest `others` instead of a keyword that no paper has; `kind` is the filter that has it as a value."""
+    def add_suggestions(
+        self, keyword: str, others: list[str], containing: Sequence[str] = (), kind: str | None = None
+    ) -> None:
+        """Suggest `others` instead of a keyword that no paper has.
+
+        `containing` are the keywords that were used for it, and `kind` is the filter that has it as a value.
+        """
         self.suggestions, self.did_you_mean = others, others[0] if others else None
-        note = f'No paper has the keyword "{keyword}". search_papers looks for its words in all fields.'
+        notes: list[str] = []
+        if containing:
+            notes.append(describe_keywords_with_part(keyword, containing))
         if kind is not None:
-            note = f'"{keyword}" is not a keyword but a value of {kind}: call search_papers with {kind}:"{keyword}".'
-        self.interpreted["ignored"] = [*self.interpreted["ignored"], note]
+            notes.append(
+                f'"{keyword}" is not a keyword but a value of {kind}: call search_papers with {kind}:"{keyword}".'
+            )
+        if not notes:
+            notes.append(f'No paper has the keyword "{keyword}". search_papers looks for its words in all fields.')
+        self.interpreted["ignored"] = [*self.interpreted["ignored"], *notes]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the page as JSON values."""

@@ -363,6 +363,15 @@ class Shelf:
         found = self.get_connection().execute(query, (kind, replace_surrogates(folded))).fetchone()
         return found[0] if found else None
 
+    def list_facets_containing(self, kinds: Sequence[str], folded: str) -> list[tuple[int, str]]:
+        """Return the ids and values of these kinds that contain a folded text, most frequent first."""
+        marks = ",".join("?" * len(kinds))
+        query = (
+            f"SELECT id, value FROM facet WHERE kind IN ({marks}) AND instr(fold, ?) "  # noqa: S608 - marks only
+            "ORDER BY paper_count DESC, value"
+        )
+        return self.get_connection().execute(query, (*kinds, replace_surrogates(folded))).fetchall()
+
     def list_top_facets(self, kind: str, limit: int, offset: int = 0) -> list[tuple[str, int]]:
         """Return values and their numbers of papers, most frequent first."""
         query = "SELECT value, paper_count FROM facet WHERE kind = ? ORDER BY paper_count DESC, value LIMIT ? OFFSET ?"
@@ -374,12 +383,12 @@ class Shelf:
 
     def find_numbers_by_facets(self, facets: Sequence[int], limit: int, offset: int) -> tuple[list[int], int]:
         """Return a page of the numbers of papers with any of these values, newest first, and their total."""
-        marks = ",".join("?" * len(facets))
-        found = f"FROM paper WHERE no IN (SELECT no FROM paper_facet WHERE facet IN ({marks}))"  # noqa: S608
+        found = "FROM paper WHERE no IN (SELECT no FROM paper_facet WHERE facet IN (SELECT value FROM json_each(?)))"
+        ids = orjson.dumps(facets).decode()  # a statement takes a limited number of parameters
         connection = self.get_connection()
-        total = connection.execute(f"SELECT count(*) {found}", facets).fetchone()[0]
+        total = connection.execute(f"SELECT count(*) {found}", (ids,)).fetchone()[0]
         page = f"SELECT no {found} ORDER BY year IS NULL, year DESC, no LIMIT ? OFFSET ?"
-        return [no for (no,) in connection.execute(page, (*facets, limit, offset))], total
+        return [no for (no,) in connection.execute(page, (ids, limit, offset))], total
 
     def find_asset(self, no: int, kind: str, name: str) -> AssetRef | None:
         """Return the reference to an asset of a paper, or None."""
