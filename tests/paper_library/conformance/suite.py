@@ -1,12 +1,15 @@
 """The official conformance suite: its releases, the versions of the protocol that it knows, and expected failures."""
 
+import asyncio
 import json
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 from tests.paper_library.conformance.node_tools import MODULES, run
+from tests.paper_library.conformance.stdio_bridge import bridge
 
 RELEASED: Final = "@modelcontextprotocol/conformance/dist/index.js"
 NEXT: Final = "conformance-next/dist/index.js"
@@ -15,6 +18,11 @@ RELEASED_VERSION: Final = "2025-11-25"
 NEXT_VERSIONS: Final = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 RUNS: Final = [(RELEASED, RELEASED_VERSION), *((NEXT, version) for version in NEXT_VERSIONS)]
 RUN_NAMES: Final = [f"{'next' if suite == NEXT else 'released'}-{version}" for suite, version in RUNS]
+STDIO_RUNS: Final = [(suite, version) for suite, version in RUNS if version != "2026-07-28"]
+"""The runs against servers over stdio, which refuse the newest version."""
+STDIO_RUN_NAMES: Final = [name for name in RUN_NAMES if not name.endswith("2026-07-28")]
+FOR_ANY_STDIO_SERVER: Final = {"server-initialize", "ping", "tools-list", "resources-list", "prompts-list"}
+"""The scenarios from version 2025-06-18 on that need neither HTTP nor anything of the suite's own test server."""
 EXPECTED_FAILURES: Final = MODULES.parent / "expected_failures.json"
 
 _LISTED: Final = re.compile(r"^ +- (\S+) \[([\w,-]+)\]$", re.MULTILINE)
@@ -35,6 +43,17 @@ def run_suite(suite: str, version: str, url: str, folder: Path) -> dict[str, Out
     outcomes = read_outcomes(results)
     assert outcomes, printed.stdout + printed.stderr
     return outcomes
+
+
+async def check_stdio_server(
+    part: str, suite: str, version: str, command: Sequence[str], env: Mapping[str, str], folder: Path
+) -> None:
+    """Run the suite against the server that `command` starts in `folder`; compare with the expected failures."""
+    async with bridge(command, env=env, cwd=folder) as url:
+        outcomes = await asyncio.to_thread(run_suite, suite, version, url, folder)
+    for scenario in FOR_ANY_STDIO_SERVER if version > "2025-03-26" else ():
+        assert outcomes[scenario].statuses == {"SUCCESS"}, scenario
+    assert find_surprises(part, version, outcomes) == []
 
 
 def read_outcomes(results: Path) -> dict[str, Outcome]:

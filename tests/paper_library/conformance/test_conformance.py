@@ -58,7 +58,7 @@ def test_the_suite_runs_for_every_version_that_it_knows() -> None:
         assert set().union(*list_scenarios(suite).values()) == versions
 
 
-@pytest.mark.parametrize("server", ["library", "universe"])
+@pytest.mark.parametrize("server", ["library", "universe", "search", "pflow"])
 def test_every_expected_failure_has_a_reason_and_exists(server: str) -> None:
     known = {*list_scenarios(RELEASED), *list_scenarios(NEXT), "*"}
     entries = read_expected_failures(server)
