@@ -74,8 +74,7 @@ class CheckpointDecisions:
         """
         checkpoint = pending.checkpoint
         if self.inbox.missing([checkpoint.checkpoint_id]):
-            self.store.list_steps(checkpoint.run_id)  # raises SessionNotFound if another process deleted it
-            add_to_inbox(self.inbox, query, pending)
+            add_to_inbox(self.inbox, self.store, query, pending)
         entry = self.inbox.decide(checkpoint.checkpoint_id, prepared.given, decider.door, decider.actor)
         self.marks.delete_sent(checkpoint.run_id, prepared.marks)
         return entry

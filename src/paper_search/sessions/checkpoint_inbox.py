@@ -3,19 +3,28 @@
 from typing import Any
 
 from paper_search.editorial_notices import mark_title
+from paper_search.errors import SessionNotFound
 from paper_search.models import SearchStrategy
 from paper_search.plan_text import describe_plan
 from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE
 from paper_search.sessions.replies import build_checkpoint_payload, format_question
 from paper_search.sessions.state import PART, PendingCheckpoint
+from paper_search.sessions.store import SessionStore
 from uraniborg.kernel.inbox import Entry, InboxPort
 
 
-def add_to_inbox(inbox: InboxPort, query: str, pending: PendingCheckpoint) -> Entry:
-    """Add the checkpoint to the inbox and return its entry; an existing entry stays as it is."""
+def add_to_inbox(inbox: InboxPort, store: SessionStore, query: str, pending: PendingCheckpoint) -> Entry:
+    """Add the checkpoint to the inbox and return its entry; an existing entry stays as it is.
+
+    Raise SessionNotFound, and leave no entry, if another process has deleted the session.
+    """
     checkpoint = pending.checkpoint
     payload = {"query": query, "question": format_question(checkpoint), **build_checkpoint_payload(checkpoint)}
-    return inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, checkpoint.run_id, payload)
+    entry = inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, checkpoint.run_id, payload)
+    if not store.has_session(checkpoint.run_id):
+        inbox.forget(PART, checkpoint.run_id)
+        raise SessionNotFound(checkpoint.run_id)
+    return entry
 
 
 def format_payload(payload: dict[str, Any]) -> list[str]:

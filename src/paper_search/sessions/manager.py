@@ -418,6 +418,8 @@ class SessionManager:
             return self._decisions.take(state.query, pending, prepared, decider), True
         except AlreadyDecided:
             return self._services.inbox.get(prepared.checked.checkpoint_id), False
+        except DecisionNotFound:  # another process has deleted the session
+            raise SessionNotFound(state.session_id) from None
 
     async def _report_earlier_decision(
         self, state: SessionState, checkpoint_id: str, decision: Decision, on_progress: Listener

@@ -175,10 +175,14 @@ class SessionRegistry:
             await session.stop()
 
     def delete(self, session_id: str) -> None:
-        """Delete the session from the inbox and then from the store, so that no entry is left without a session."""
+        """Delete the session from the inbox, from the store, and what was added to the inbox in between.
+
+        A process that is killed meanwhile leaves no entry without a session.
+        """
         self._services.inbox.forget(PART, session_id)
         with suppress(SessionNotFound):
             self._services.store.delete(session_id)
+        self._services.inbox.forget(PART, session_id)
         self._services.feed.publish("session", session_id, phase="deleted")
 
     async def _get_or_restore_session(self, session_id: str) -> WorkflowSession | None:

@@ -334,7 +334,9 @@ class WorkflowSession:
     ) -> Decision | None:
         """Add the checkpoint to the inbox; return the decision if the inbox already holds a valid one."""
         inbox = services.inbox
-        entry = await run_storage_call(self.session_id, lambda: add_to_inbox(inbox, self.query, pending))
+        entry = await run_storage_call(
+            self.session_id, lambda: add_to_inbox(inbox, services.store, self.query, pending)
+        )
         if entry.state != "decided":
             return None
         if (decision := _check_entry_or_none(entry, pending)) is None:

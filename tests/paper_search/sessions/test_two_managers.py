@@ -4,7 +4,8 @@
 
 import asyncio
 import threading
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from paper_search.errors import (
     InvalidDecision,
     NoPapersYet,
     SessionComplete,
+    SessionInterrupted,
     SessionNotComplete,
     SessionNotFound,
 )
+from paper_search.sessions.store import SessionFiles
 from tests.paper_search.sessions.helpers import (
     APPROVE,
     REJECT,
@@ -257,3 +260,74 @@ async def test_a_session_deleted_by_another_process_is_unknown_here_at_once(data
         with pytest.raises(SessionNotFound):
             await holder.get_state(session_id)
         assert holder.get(session_id) is None
+
+
+class DeletesDuringCall(Inbox):
+    """An inbox that calls `delete` before it adds a question or stores a decision."""
+
+    delete: Callable[[], None] | None = None
+    method = ""
+
+    def put(self, *args: Any, **kwargs: Any) -> Entry:
+        self._delete_before("put")
+        return super().put(*args, **kwargs)
+
+    def decide(self, *args: Any, **kwargs: Any) -> Entry:
+        self._delete_before("decide")
+        return super().decide(*args, **kwargs)
+
+    def _delete_before(self, method: str) -> None:
+        if method == self.method and (delete := self.delete) is not None:
+            self.delete = None
+            delete()
+
+
+def list_entries(data_folder: DataFolder) -> list[str]:
+    with closing(data_folder.inbox()) as inbox:
+        return [f"{entry.id} {entry.state}" for entry in inbox.list_entries()]
+
+
+@pytest.mark.parametrize("method", ["put", "decide"])
+async def test_a_decision_on_a_session_that_is_deleted_meanwhile_is_refused_and_leaves_nothing(
+    data_folder: DataFolder, method: str
+) -> None:
+    with closing(DeletesDuringCall(data_folder.folder / "inbox.db", data_folder.clock)) as inbox:
+        async with data_folder.open_manager(inbox=inbox) as holder, data_folder.open_manager() as other:
+            session_id = (await open_session(holder))["session_id"]
+            inbox.forget("paper_search", session_id)  # as a process does that deletes the session
+            inbox.method, inbox.delete = method, lambda: other.cleanup(session_id)
+            with pytest.raises(SessionNotFound):
+                await holder.decide(session_id, APPROVE)
+            assert list_entries(data_folder) == []
+    assert data_folder.list_files(session_id) == []
+
+
+async def test_a_decision_in_the_middle_of_a_deletion_is_deleted_with_its_session(data_folder: DataFolder) -> None:
+    class DecidesDuringDelete(SessionFiles):
+        def delete(self, session_id: str) -> None:
+            asyncio.run_coroutine_threadsafe(decide(session_id), loop).result(TIMEOUT_S)
+            super().delete(session_id)
+
+    async def decide(session_id: str) -> None:
+        with suppress(SessionNotFound):
+            await holder.decide(session_id, APPROVE)
+
+    loop = asyncio.get_running_loop()
+    store = DecidesDuringDelete(data_folder.folder / "sessions")
+    async with data_folder.open_manager() as holder, data_folder.open_manager(store=store) as other:
+        session_id = (await open_session(holder))["session_id"]
+        await asyncio.to_thread(other.cleanup, session_id)
+        assert list_entries(data_folder) == []
+        with pytest.raises(SessionNotFound):
+            await holder.decide(session_id, APPROVE)
+        assert list_entries(data_folder) == []
+
+
+async def test_a_search_whose_session_is_deleted_leaves_no_question(data_folder: DataFolder) -> None:
+    with closing(DeletesDuringCall(data_folder.folder / "inbox.db", data_folder.clock)) as inbox:
+        async with data_folder.open_manager(inbox=inbox) as holder, data_folder.open_manager() as other:
+            session_id = (await open_session(holder))["session_id"]
+            inbox.method, inbox.delete = "put", lambda: other.cleanup(session_id)
+            with pytest.raises((SessionNotFound, SessionInterrupted)):
+                await holder.decide(session_id, APPROVE)
+            assert list_entries(data_folder) == []
