@@ -22,6 +22,7 @@ PflowError
 │   ├── RunCancelled         it was cancelled
 │   │   └── RunInterrupted       the server that ran it has ended
 │   ├── ResumePointUnusable  the results of an earlier run cannot be read
+│   ├── RunNotRecorded       the log cannot be written, and the run may have effects
 │   ├── ClusterUnreachable   no Dask scheduler or worker answers
 │   └── ApprovalRequired     a person has to decide first                                 approval_required
 └── InvalidRunArguments, InvalidServer, UnknownServer, ServerExists: of the command line and of `mcp-servers.json`
@@ -176,6 +177,10 @@ class RunInterrupted(RunCancelled):
 
 class ResumePointUnusable(RunStopped, Unavailable):
     code = "checkpoint_unusable"
+
+
+class RunNotRecorded(RunStopped, Unavailable):
+    code = "run_not_recorded"
 
 
 class ClusterUnreachable(RunStopped, Unavailable):

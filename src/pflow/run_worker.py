@@ -79,6 +79,7 @@ def _run_workflow(request: dict[str, Any], cancellation: Cancellation) -> None:
             output=_RunIdWriter(),
             fresh=bool(request.get("fresh")),
             cancellation=cancellation,
+            must_be_logged=True,
         )
         reply = build_reply_and_write_large_outputs(result, service.home)
         if isinstance(result.error, ApprovalRequired):

@@ -169,8 +169,11 @@ class Service:
         cancellation: Cancellation | None = None,
         fresh: bool = False,
         only: str | None = None,
+        must_be_logged: bool = False,
     ) -> RunResult:
         """Run the document of a workflow; with `only`, no more than this node needs.
+
+        A run that `must_be_logged` does not start if it cannot be recorded; others start then if they have no effects.
 
         Raise InvalidWorkflow before anything runs.
         """
@@ -208,6 +211,7 @@ class Service:
                 keep_results=only is not None,
                 cancellation=cancellation,
                 warnings=[*(warnings or []), *_list_warnings(checked)],
+                must_be_logged=must_be_logged,
             )
         remove_old_spools(self.home)
         return result

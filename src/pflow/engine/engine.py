@@ -23,12 +23,21 @@ from pflow.engine.runlog_rows import Starter
 from pflow.engine.runlog_writer import RunLogWriter
 from pflow.engine.spool import get_spool_folder, mask_or_remove_spool_files
 from pflow.engine.step_runner import LiveStepRunner, LoadWorkflow
-from pflow.engine.steps import ItemEnd, NodeEnd, RunState, WalkListener
+from pflow.engine.steps import ItemEnd, NodeEnd, RunState, WalkListener, may_have_effect
 from pflow.engine.walker import WorkflowWalker, yield_to_loop
-from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunInterrupted, RunTimedOut, as_pflow_error
+from pflow.errors import (
+    ApprovalRequired,
+    PflowError,
+    RunCancelled,
+    RunInterrupted,
+    RunNotRecorded,
+    RunTimedOut,
+    as_pflow_error,
+)
 from pflow.ir.model import Node, Workflow
 from pflow.node import Context
 from pflow.redaction import Secrets
+from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.errors import UraniborgError, as_error
@@ -73,13 +82,15 @@ class Engine:
         keep_results: bool = False,
         cancellation: Cancellation | None = None,
         warnings: Iterable[str] = (),
+        must_be_logged: bool = False,
     ) -> RunResult:
         """Run a workflow to its end and return the result. Failures of nodes are in the result, not raised.
 
         `fresh` discards the results of earlier runs. `keep_results` keeps those of this run even if it succeeds.
-        `warnings` about the workflow come first among those of the run.
+        `warnings` about the workflow come first among those of the run. A run that cannot be logged ends before its
+        first node if it may have effects, or if it `must_be_logged`.
         """
-        run = _Run(self, workflow, dict(inputs or {}), name, source, fresh, keep_results, warnings)
+        run = _Run(self, workflow, dict(inputs or {}), name, source, fresh, keep_results, warnings, must_be_logged)
         cancellation = cancellation or Cancellation()
         register_run(cancellation)
         try:
@@ -186,6 +197,7 @@ class _Run:
         fresh: bool,
         keep_results: bool,
         warnings: Iterable[str],
+        must_be_logged: bool,
     ) -> None:
         self.engine = engine
         self.workflow = workflow
@@ -193,6 +205,7 @@ class _Run:
         self._inputs = inputs
         self._fresh = fresh
         self._keep = keep_results
+        self._must_be_logged = must_be_logged
         self.run_id = new_id("run")
         self.warnings = list(warnings)
         self.secrets = Secrets()
@@ -259,8 +272,9 @@ class _Run:
         self._walker = WorkflowWalker(self.workflow, values, self._state)
         resumed_from = self._recorder.earlier.run if self._recorder else None
         self._log.record_run_start(self._mask_secret_inputs(), resumed_from, self.secrets, self.workflow)
-        self.engine.feed.publish("run", self.run_id, workflow=self.name, status="running")
         try:
+            self._raise_if_not_recorded(self._state.interfaces)
+            self.engine.feed.publish("run", self.run_id, workflow=self.name, status="running")
             await self._run_nodes_with_timeout(self._walker)
         finally:
             await executor.close()
@@ -269,6 +283,16 @@ class _Run:
             self.warnings += [f"'{one.ids.get('node')}' failed, too: {one.message}" for one in others]
             raise first
         return collect_outputs(self.workflow, values, self.warnings, replace_truncated=True)
+
+    def _raise_if_not_recorded(self, interfaces: Mapping[str, Interface]) -> None:
+        """Raise RunNotRecorded if the log does not have this run, and the run needs a record before it has effects."""
+        if self._log.problem is None:
+            return
+        if self._must_be_logged or any(may_have_effect(interfaces, node) for node in self.workflow.nodes.values()):
+            raise RunNotRecorded(
+                f"The run was not started, because it cannot be recorded in the log of runs: {self._log.problem}",
+                hint="Free disk space in the pflow home or correct its permissions, then run the workflow again.",
+            )
 
     async def _run_nodes_with_timeout(self, walker: WorkflowWalker) -> None:
         """Run all nodes. Raise RunTimedOut if that takes longer than the workflow or the settings allow."""
@@ -355,7 +379,8 @@ class _Run:
         )
         if self._recorder.problem:
             result.warnings.append(f"Not all results of this run could be recorded: {self._recorder.problem}.")
-        return replace(result, is_resumable=error is not None and is_stored)
+        has_results = self._recorder.is_resuming or not isinstance(error, RunNotRecorded)
+        return replace(result, is_resumable=error is not None and is_stored and has_results)
 
     def _mask_spool_and_build_result(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Return the result of the run, with secrets masked."""

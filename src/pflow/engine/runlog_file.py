@@ -12,7 +12,14 @@ from typing import Final
 from pflow.engine.runlog_items import MIGRATION as ITEMS_AND_MESSAGES
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect, create_database_file, migrate, translate_read_errors
+from uraniborg.kernel.sqlite import (
+    DatabaseUnusable,
+    connect,
+    connect_or_read,
+    create_database_file,
+    migrate,
+    translate_read_errors,
+)
 
 _SCHEMA_ERRORS: Final = ("no such", "already exists", "no column", "columns", "decode")
 """Words in the errors of SQLite for an intact file that has other tables than expected."""
@@ -116,8 +123,7 @@ class RunLogFile:
             make_private_folder(self._path.parent)
             create_database_file(self._path)
         self._inode = _read_inode(self._path)
-        is_writable = all(os.access(path, os.W_OK) for path in (self._path, self._path.parent))
-        return _migrate_connection(connect(self._path, readonly=self._inode is not None and not is_writable))
+        return _migrate_connection(connect_or_read(self._path))
 
 
 def _migrate_connection(connection: sqlite3.Connection) -> sqlite3.Connection:

@@ -34,7 +34,7 @@ _MAX_MESSAGE_CHARS: Final = 1_000
 
 
 class RunLogWriter:
-    """Writes one run to the log. If the log cannot be written, a warning is added and the run continues.
+    """Writes one run to the log. If the log cannot be written, a warning says so.
 
     The log masks the secrets of this process in all rows, those of the active run among them: see `enable_redactor`.
     """
@@ -52,6 +52,8 @@ class RunLogWriter:
         self.status: Ending = "failed"
         self.notices: list[str] = []
         """Warnings for the reply of the run."""
+        self.problem: str | None = None
+        """Why the log does not have this run."""
         self._rows: list[NodeRow] = []
         self._items: list[ItemRow] = []
         self._batch_bytes: dict[str, int] = {}
@@ -231,7 +233,11 @@ class RunLogWriter:
             self.on_messages(node, self._message_counts[node])
 
     def _stop_logging_with_notice(self, exc: UraniborgError) -> None:
-        self.notices.append(f"This run is not in the log of runs: {exc.message}")
+        if self._began:
+            self.notices.append(f"The log of runs does not have all of this run: {exc.message}")
+        else:
+            self.problem = exc.message
+            self.notices.append(f"This run is not in the log of runs: {exc.message}")
         self._log = None
 
 

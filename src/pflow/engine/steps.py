@@ -19,6 +19,7 @@ from pflow.engine.spool import has_all_spooled_files
 from pflow.errors import ApprovalRequired, NodeFailed, PflowError, describe_exception
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Retry, Workflow
+from pflow.ir.template_uses import NESTED
 from pflow.node import Context
 from pflow.redaction import Secrets, find_secret_param_values
 from pflow.registry.interface import Interface
@@ -199,6 +200,14 @@ class RunState:
 def get_effect(interfaces: Mapping[str, Interface], node: Node, params: Mapping[str, Any]) -> str:
     """Return the effect that the workflow declares for a node, or else that of its type with these parameters."""
     return node.effect or interfaces[node.type].get_effect(params)
+
+
+def may_have_effect(interfaces: Mapping[str, Interface], node: Node) -> bool:
+    """Return False if a node is pure with any values of its parameters. A nested workflow may have effects."""
+    interface = interfaces[node.type]
+    depending = interface.effect_by[1].values() if interface.effect_by else ()
+    possible = {node.effect} if node.effect else {interface.effect, *depending}
+    return node.type == NESTED or possible != {"pure"}
 
 
 async def reuse_or_run_step(

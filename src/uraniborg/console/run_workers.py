@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
+from pflow.errors import RunNotRecorded
 from uraniborg.console.waiting_runs import WaitingRuns
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
@@ -91,14 +92,21 @@ class RunWorkers:
     async def start_run(
         self, name: str, inputs: dict[str, Any] | None, *, person: str, fresh: bool = False
     ) -> dict[str, Any]:
-        """Start a run and return its id, or the refusal of a workflow that cannot run. Raise TooManyRuns."""
+        """Start a run and return its id, or the refusal of a workflow that cannot run.
+
+        Raise TooManyRuns, or RunNotRecorded if nobody could find the run again.
+        """
         active = sum(not worker.is_idle for worker in self._workers)
         if active >= _MAX_RUNS:
             raise TooManyRuns(
                 f"{active} runs are active, which is the limit.", hint="Wait until a run ends, or cancel one."
             )
         request = {"name": name, "inputs": inputs, "fresh": fresh, "person": person}
-        return await self._run(await self._start_worker(), request)
+        reply = await self._run(await self._start_worker(), request)
+        refusal: dict[str, Any] = reply.get("error") or {}
+        if refusal.get("code") == RunNotRecorded.code:
+            raise RunNotRecorded(refusal["message"], hint=refusal["hint"])
+        return reply
 
     async def resumes_when_decided(self, run_id: str, approval_id: str) -> bool:
         """Return True if the console resumes the run that waits for this approval, as soon as it is decided."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -184,6 +185,23 @@ def test_a_full_disk_is_reported(workplace: Workplace) -> None:
     assert done.code == 5
     assert "error: The output could not be written: No space left on device." in done.err
     assert "Traceback" not in done.err
+
+
+def test_a_run_that_cannot_be_recorded_on_a_full_disk_has_no_effect(workplace: Workplace) -> None:
+    workplace.write_draft("touch", {"nodes": [{"id": "a", "type": "shell", "params": {"command": "touch done"}}]})
+    env = {**workplace.env, "PYTHONDONTWRITEBYTECODE": "1"}  # a module that is cut off would break later runs
+    done = workplace.run_process("run", "touch", preexec_fn=_limit_file_size, env=env)
+    assert done.code == 5
+    assert "error: The run was not started" in done.err
+    assert "Free disk space" in done.err
+    assert "Traceback" not in done.err
+    assert not (workplace.folder / "done").exists()
+    assert workplace.run_process("run", "touch").code == 0
+
+
+def _limit_file_size() -> None:
+    """Let no file of this process grow beyond half a page of a database, as a full disk does."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, resource.RLIM_INFINITY))
 
 
 def _declare_user_node(workplace: Workplace, name: str) -> None:

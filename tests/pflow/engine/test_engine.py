@@ -16,6 +16,7 @@ from pflow.errors import InvalidWorkflow
 from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision, Inbox
+from uraniborg.kernel.sqlite import DatabaseUnusable
 
 
 def get_error(result: RunResult) -> dict[str, Any]:
@@ -211,6 +212,42 @@ def test_a_log_of_runs_that_cannot_be_written_is_a_warning(home: Home) -> None:
     result = home.run(chain(node("a")))
     assert result.success
     assert [report for report in result.warnings if report.startswith("This run is not in the log of runs: ")]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [node("e", "effect"), node("n", "workflow", workflow_ir=chain(node("e", "effect")))],
+    ids=["node", "nested"],
+)
+def test_a_run_with_effects_is_refused_before_its_first_node_if_it_cannot_be_logged(
+    home: Home, first: dict[str, Any]
+) -> None:
+    (home.path / "runs.db").mkdir(parents=True)
+    result = home.run(chain(node("a"), first))
+    assert get_error(result)["code"] == "run_not_recorded"
+    assert "was not started" in get_error(result)["message"]
+    assert "runs.db" in get_error(result)["message"]
+    assert get_error(result)["hint"]
+    assert not home.lines()
+
+
+def test_a_run_that_is_looked_up_later_is_refused_without_effects_too_if_it_cannot_be_logged(home: Home) -> None:
+    (home.path / "runs.db").mkdir(parents=True)
+    result = home.run(chain(node("a")), must_be_logged=True)
+    assert get_error(result)["code"] == "run_not_recorded"
+    assert not home.lines()
+
+
+def test_a_run_whose_log_fails_in_the_middle_says_that_its_record_is_incomplete(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_rows(*_: Any) -> NoReturn:
+        raise DatabaseUnusable("The disk is full.", hint="Free disk space.")
+
+    monkeypatch.setattr(RunLog, "record_nodes", refuse_rows)
+    result = home.run(chain(node("a"), node("e", "effect")))
+    assert result.success
+    assert result.warnings == ["The log of runs does not have all of this run: The disk is full."]
 
 
 # Runs beside each other.
