@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import secrets
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,6 +18,7 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from uraniborg.console.signed_in_streams import answer_while_valid, is_event_stream
 from uraniborg.console.stored_file import StoredFile
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.clock import Clock, SystemClock
@@ -217,7 +219,18 @@ class SignInCheck:
                     _log.exception("the sign-ins cannot be read", exc=error)
                 await make_error_response(as_error(error))(scope, receive, send)
                 return
-        await self._app(scope, receive, send)
+        if CLIENT in scope and is_event_stream(scope):
+            await answer_while_valid(self._app, scope, receive, send, partial(self._is_signed_in, scope))
+        else:
+            await self._app(scope, receive, send)
+
+    async def _is_signed_in(self, scope: Scope) -> bool:
+        """Return True while the key or token of the request is valid; False also if that cannot be read."""
+        try:
+            return await self._sign_ins.find_actor(read_bearer_token(dict(scope["headers"])), self._owner) is not None
+        except (UraniborgError, OSError) as error:
+            _log.exception("the sign-ins cannot be read", exc=error)
+            return False
 
     async def _check_request(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Raise ChangeHeaderMissing or NotAuthorized; store the actor in the scope."""

@@ -102,6 +102,29 @@ async def test_signing_out_ends_a_key_on_every_server(path: Path) -> None:
     assert (await send_with_key(other_server, sign_ins.token)).status_code == 204
 
 
+async def stream_endlessly(_scope: Any, _receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b": hello\n\n", "more_body": True})
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("end", [SignIns.sign_out_everywhere, SignIns.replace_token], ids=["everywhere", "new-token"])
+async def test_an_open_stream_ends_when_another_server_ends_its_key(path: Path, end: Any) -> None:
+    sign_ins, other_server = SignIns(path), SignIns(path)
+    key = sign_ins.sign_in(sign_ins.token, "Sophie").key
+    app = SignInCheck(stream_endlessly, sign_ins, owner="ada", open_paths=set())
+    headers = [(b"authorization", b"Bearer " + key.encode())]
+    sent: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    scope = {"type": "http", "method": "GET", "path": "/api/events", "headers": headers}
+    async with asyncio.timeout(30):
+        streaming = asyncio.create_task(app(scope, asyncio.Event().wait, sent.put))  # pyright: ignore[reportArgumentType]
+        assert (await sent.get())["type"] == "http.response.start"
+        assert (await sent.get())["more_body"]
+        end(other_server)
+        assert await sent.get() == {"type": "http.response.body", "body": b"", "more_body": False}
+        await streaming
+
+
 async def test_a_new_token_ends_the_old_one_and_all_keys_on_every_server(path: Path) -> None:
     sign_ins, other_server = SignIns(path), SignIns(path)
     old, key = sign_ins.token, sign_ins.sign_in(sign_ins.token, "Sophie").key
