@@ -34,7 +34,7 @@ from universe.store.sqlite_writer import (
 )
 from uraniborg.kernel.request_ids import bind_context
 from uraniborg.kernel.settings import make_own_folder_private
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, translate_read_errors
+from uraniborg.kernel.sqlite import DatabaseUnusable, connect_or_read, migrate, translate_read_errors
 from uraniborg.kernel.text import is_encodable
 
 Value = TypeVar("Value")
@@ -315,7 +315,7 @@ class SqliteStore:
 
     def _connect_and_migrate(self) -> sqlite3.Connection:
         make_own_folder_private(self._path.parent)
-        connection = connect(self._path, durable=True)
+        connection = connect_or_read(self._path, durable=True)
         migrate(connection, MIGRATIONS)
         self._open_connections.append(connection)
         return connection

@@ -9,14 +9,17 @@ UraniborgError              code, message, hint and the ids concerned
 ├── Conflict                the state of the object does not allow this             409   exit 4
 ├── Refused                 this caller is not allowed to do this                   403   exit 4
 ├── Unavailable             an external system did not answer; retry later         503   exit 5
-│   └── OutOfRoom           the machine has no disk, memory or files left           503   exit 5
+│   ├── OutOfRoom           the machine has no disk, memory or files left           503   exit 5
+│   └── ReadOnlyFolder      a folder of ours cannot be written                      503   exit 5
 └── InternalError           a bug; the message reveals no details                   500   exit 70
 
 A part derives its own errors from these classes and gives each a stable snake_case `code`.
 """
 
 import errno
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeGuard, cast
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ EXIT_CODES: Final = {
     130: "interrupted",
 }
 """The exit codes of all commands. The errors below have theirs as `exit_code`."""
+_DENIED: Final = {errno.EACCES, errno.EPERM, errno.EROFS}
 _OUT_OF_ROOM: Final = {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.ENOMEM}
 
 
@@ -121,6 +125,19 @@ class OutOfRoom(Unavailable):
         )
 
 
+READ_ONLY_HINT: Final = (
+    "Make the folder writable for your account, or set URANIBORG_HOME to another folder. "
+    "`uraniborg doctor` lists the folders."
+)
+
+
+class ReadOnlyFolder(Unavailable):
+    code = "read_only_folder"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The folder '{name}' is read-only.", hint=READ_ONLY_HINT)
+
+
 class InternalError(UraniborgError):
     code = "internal_error"
     exit_code = 70
@@ -133,6 +150,10 @@ def as_error(exc: BaseException) -> UraniborgError:
         return exc
     if is_out_of_room(exc):
         return OutOfRoom(exc)
+    if isinstance(exc, OSError) and (folder := _find_read_only_folder(exc)):
+        home = Path.home()
+        name = f"~/{folder.relative_to(home)}" if home in folder.parents else folder.name
+        return ReadOnlyFolder(name)
     # A ValidationError can exist only if pydantic is loaded; do not import it otherwise.
     if (pydantic := sys.modules.get("pydantic")) and isinstance(exc, pydantic.ValidationError):
         refusal = cast("ValidationError", exc)
@@ -164,6 +185,15 @@ def describe_exception(exc: BaseException) -> str:
 def is_out_of_room(exc: BaseException) -> TypeGuard[OSError]:
     """Return True for errors such as ENOSPC, after which the caller can retry once there is space."""
     return isinstance(exc, OSError) and exc.errno in _OUT_OF_ROOM
+
+
+def _find_read_only_folder(exc: OSError) -> Path | None:
+    """Return the folder in which a file could not be written, or None if the error has another reason."""
+    if exc.errno not in _DENIED or not isinstance(exc.filename, str):
+        return None
+    path = Path(exc.filename).absolute()
+    folder = next(one for one in (path, *path.parents) if one.is_dir())
+    return None if os.access(folder, os.W_OK) else folder
 
 
 def make_invalid_input(exc: "ValidationError", *, label: str) -> InvalidInput:

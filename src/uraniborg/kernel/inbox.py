@@ -24,7 +24,7 @@ from uraniborg.kernel.inbox_entries import (
     describe_decision,
 )
 from uraniborg.kernel.settings import secure_own_folder
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, transaction, translate_read_errors
+from uraniborg.kernel.sqlite import DatabaseUnusable, connect_or_read, migrate, transaction, translate_read_errors
 
 __all__ = [
     "AlreadyDecided",
@@ -328,7 +328,7 @@ class Inbox:
                 raise
 
     def _open_connection(self) -> sqlite3.Connection:
-        connection = connect(self._path, durable=True)
+        connection = connect_or_read(self._path, durable=True)
         try:
             migrate(connection, _MIGRATIONS)
         except BaseException:

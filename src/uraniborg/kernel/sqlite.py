@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
-from uraniborg.kernel.errors import Conflict, NotFound, Unavailable
+from uraniborg.kernel.errors import READ_ONLY_HINT, Conflict, NotFound, ReadOnlyFolder, Unavailable, as_error
 from uraniborg.kernel.files import make_folder, make_private, open_private, sync_folder
 
 Change = str | Callable[[sqlite3.Connection], None]
@@ -59,6 +59,8 @@ def connect(
         try:
             connection = _open_connection(path, readonly=readonly, create=create, timeout=busy_timeout_s)
         except OSError as exc:
+            if isinstance(as_error(exc), ReadOnlyFolder):
+                raise _make_read_only_error(path.name, exc.strerror or "permission denied") from exc
             raise _make_unusable_error(path.name, exc.strerror or "its folder cannot be created") from exc
         try:
             connection.execute("PRAGMA foreign_keys = ON")
@@ -72,6 +74,12 @@ def connect(
             connection.close()
             raise
     return connection
+
+
+def connect_or_read(path: Path, *, durable: bool = False) -> sqlite3.Connection:
+    """Return a connection as `connect` does, or one that can only read if the file or its folder is read-only."""
+    is_writable = all(os.access(one, os.W_OK) for one in (path, path.parent))
+    return connect(path, durable=durable, readonly=path.is_file() and not is_writable)
 
 
 def _open_connection(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
@@ -248,8 +256,11 @@ def _translate_errors(name: str = "") -> Generator[None]:
     try:
         yield
     except sqlite3.DatabaseError as exc:
-        if getattr(exc, "sqlite_errorcode", 0) & 0xFF not in _ENVIRONMENT_ERRORS:
+        code = getattr(exc, "sqlite_errorcode", 0) & 0xFF
+        if code not in _ENVIRONMENT_ERRORS:
             raise
+        if code == sqlite3.SQLITE_READONLY:
+            raise _make_read_only_error(name, str(exc)) from exc
         raise _make_unusable_error(name, str(exc)) from exc
 
 
@@ -265,6 +276,11 @@ def _get_database_name(connection: sqlite3.Connection) -> str:
 
 def _format_subject(name: str) -> str:
     return f"The database '{name}'" if name else "The database"
+
+
+def _make_read_only_error(name: str, reason: str) -> DatabaseUnusable:
+    message = f"{_format_subject(name)} cannot be written, as its folder or file is read-only: {reason}."
+    return DatabaseUnusable(message, hint=READ_ONLY_HINT)
 
 
 def _make_unusable_error(name: str, reason: str) -> DatabaseUnusable:

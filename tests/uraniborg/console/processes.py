@@ -94,9 +94,9 @@ def run_server(home: Path, **settings: str) -> Generator[ServerProcess]:
 
 
 @contextmanager
-def run_installed_server(home: Path) -> Generator[ServerProcess]:
+def run_installed_server(home: Path, **settings: str) -> Generator[ServerProcess]:
     """Run such a server as it is installed, for tests that look at the processes that it starts."""
-    env = make_environment(home)
+    env = make_environment(home, **settings)
     with start_process(env) as process:
         yield from _serve(process, env)
 

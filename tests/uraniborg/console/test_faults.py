@@ -246,6 +246,7 @@ async def test_a_full_disk_is_reported_and_nothing_is_lost_or_half_written(tmp_p
         async with server.make_async_client() as api, open_stream(server) as events:
             session_id = (await api.post("/api/searches", json={"query": QUERY})).json()["session_id"]
             await api.put("/api/drafts/before", json=document)
+            await api.post("/api/universes", json={"name": "U0", "id": "before"})
             (question,) = (await api.get("/api/inbox", params={"state": "pending"})).json()["entries"]
             decide = f"/api/inbox/{question['id']}/decide"
             limit_file_size(server, 0)
@@ -254,6 +255,7 @@ async def test_a_full_disk_is_reported_and_nothing_is_lost_or_half_written(tmp_p
                 await api.post("/api/searches", json={"query": QUERY}),
                 await api.post(decide, json={"action": "approve"}),
                 await api.post("/api/universes", json={"name": "U1"}),
+                await api.post("/api/universes/before/commands", json={"type": "tick"}),
             ):
                 error = refused.json()["error"]
                 assert refused.status_code >= 500, refused.text
@@ -265,10 +267,37 @@ async def test_a_full_disk_is_reported_and_nothing_is_lost_or_half_written(tmp_p
             limit_file_size(server, -1)
             drafts = (await api.get("/api/workflows")).json()["drafts"]
             assert [one["name"] for one in drafts] == ["before"]
+            assert (await api.get("/api/universes/before")).json()["version"] == 0
             assert [one["session_id"] for one in (await api.get("/api/searches")).json()["sessions"]] == [session_id]
             assert (await api.post(decide, json={"action": "approve"})).status_code == 200
             await wait_for_event(events, "inbox", state="pending", about=session_id)
             assert (await api.put("/api/drafts/during", json=document)).status_code < 300
+
+
+async def test_a_run_that_cannot_be_recorded_on_a_full_disk_is_refused_and_has_no_effect(tmp_path: Path) -> None:
+    done = tmp_path / "done"
+    touch = {"nodes": [{"id": "a", "type": "shell", "params": {"command": f"touch '{done}'"}}]}
+    say = {"nodes": [{"id": "say", "type": "echo", "params": {"message": "Hello"}}]}
+    # A compiled module that is cut off would break later tests.
+    with run_installed_server(tmp_path, PYTHONDONTWRITEBYTECODE="1") as server:
+        async with server.make_async_client() as api, open_stream(server) as events:
+            await api.put("/api/drafts/touch", json={"document": touch})
+            await api.put("/api/drafts/say", json={"document": say})
+            limit_file_size(server, 2_000)  # less than a page of a database
+            for name in ("touch", "say"):
+                refused = await api.post("/api/runs", json={"name": name})
+                assert refused.status_code == 503, refused.text
+                error = refused.json()["error"]
+                assert error["code"] == "run_not_recorded"
+                assert "The run was not started" in error["message"]
+                assert "Free disk space" in error["hint"]
+            assert not done.exists()
+            limit_file_size(server, -1)
+            assert (await api.get("/api/runs")).json()["runs"] == []
+            run_id = (await api.post("/api/runs", json={"name": "touch"})).json()["run_id"]
+            await wait_for_event(events, "run", workflow="touch", status="success")
+            assert (await api.get(f"/api/runs/{run_id}")).json()["status"] == "success"
+    assert done.exists()
 
 
 def test_checks_of_the_installation_do_not_release_the_locks_of_the_server(tmp_path: Path) -> None:

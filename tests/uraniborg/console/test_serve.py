@@ -32,6 +32,26 @@ TWO_NODES = {
 }
 
 
+@pytest.mark.parametrize("path", ["/api/events", "/api/universes/watched/events"])
+async def test_signing_out_everywhere_ends_open_streams_of_browsers_and_not_those_of_programs(
+    server: ServerProcess, path: str
+) -> None:
+    async with server.make_async_client() as api, asyncio.timeout(60):
+        await api.post("/api/universes", json={"name": "Watched", "id": "watched"})
+        browser = {"Authorization": f"Bearer {server.sign_in('Sophie')}"}
+        async with (
+            open_stream(server),
+            httpx.AsyncClient(base_url=server.url, headers=browser, timeout=60) as http,
+            http.stream("GET", path) as response,
+        ):
+            chunks = response.aiter_bytes()
+            await anext(chunks)
+            (await api.post("/api/sign-out-everywhere")).raise_for_status()
+            async for _ in chunks:
+                pass
+        assert (await api.get("/api/me")).status_code == 200
+
+
 def test_all_parts_run_each_on_its_own_port(server: ServerProcess) -> None:
     assert {name: part["problem"] for name, part in server.parts.items()} == dict.fromkeys(
         ("api", "paper-search", "paper-library", "universe")
