@@ -7,6 +7,7 @@ from paper_search.identifier_queries import find_citation_request, read_identifi
 from paper_search.intent.typed_queries import MAX_QUERY_CHARS, read_typed_query
 from paper_search.models import MAX_RESULTS_CAP
 from paper_search.strategies.lint import describe_query_errors, list_query_errors
+from paper_search.strategies.other_platforms import find_other_syntax
 from paper_search.strategies.tokens import MAX_STRATEGY_CHARS
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput
@@ -68,8 +69,11 @@ def _refuse_broken_syntax(text: str) -> None:
     if read_identifiers(text):
         return
     typed = read_typed_query(text, SystemClock().now().date())
-    if typed and (errors := list_query_errors(typed.kept)):
-        message, hint, fields = describe_query_errors(typed.kept, errors)
+    if typed is None:
+        return
+    other = find_other_syntax(text)  # also in limits that are read beside a query: PY=(2010-2020)
+    if errors := [other] if other else list_query_errors(typed.kept):
+        message, hint, fields = describe_query_errors(text if other else typed.kept, errors)
         raise InvalidQuery(message, hint=hint, **fields)
 
 

@@ -47,7 +47,9 @@ def translate(file: File = None, to: To = "pubmed", session: FromSession = None,
     for change in found["changes"]:
         _print_remark(f"Changed: {change}")
     for finding in found["findings"]:
-        _print_remark(f"Characters {finding['start'] + 1} to {finding['end']}: {finding['message']} {finding['hint']}")
+        first, last = finding["start"] + 1, finding["end"]
+        position = f"Characters {first} to {last}" if first < last else f"Character {first}"
+        _print_remark(f"{position}: {finding['message']} {finding['hint']}")
 
 
 def _translate_text(text: str, platform: str) -> dict[str, Any]:

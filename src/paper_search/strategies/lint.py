@@ -15,6 +15,7 @@ from paper_search.strategies.lint_words import (
     check_strategy_tags,
     check_strategy_words,
 )
+from paper_search.strategies.other_platforms import find_other_syntax
 from paper_search.strategies.reader import ParsedLine, is_strategy, read_strategy
 from paper_search.strategies.term_builder import TermSpan
 from paper_search.strategies.tokens import MAX_STRATEGY_CHARS, QueryToken, normalise_signs, split_plain_tokens
@@ -36,6 +37,8 @@ def check_query_text(query: str) -> tuple[QueryProblem, ...]:
     if not any(map(str.isalnum, query)):
         hint = 'For example: "exomoon" AND stability.'
         return (QueryProblem("error", 0, len(query), "The query is empty.", hint),)
+    if other := find_other_syntax(normalise_signs(query)):
+        return (other,)
     problems = [*(_check_strategy(query) if is_strategy(query) else _check_plain_query(query))]
     problems += check_curly_quotes(query)
     return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.start, problem.severity)))

@@ -6,8 +6,8 @@ from typing import Final
 
 from paper_search.strategies.fields import find_field, suggest_tag
 from paper_search.strategies.findings import Correction, QueryProblem
-from paper_search.strategies.tokens import LOWER_OPERATORS, PROXIMITY, QueryToken, find_operator
-from uraniborg.kernel.boolean_query import split_query_words
+from paper_search.strategies.tokens import LOWER_OPERATORS, QueryToken, find_operator
+from uraniborg.kernel.boolean_query import DISTANCE, split_query_words
 from uraniborg.kernel.field_tags import FieldTag
 
 _REFERENCE: Final = re.compile(r"#\d{1,3}")
@@ -66,8 +66,8 @@ def check_plain_words(tokens: Sequence[QueryToken]) -> Iterator[QueryProblem]:
             yield _warn(token, message, f"Write {sign} for the operator.", sign)
         elif token.text.strip("&|!+") == "":
             yield _warn(token, f"“{token.text}” is dropped: it is not an operator.", "Write AND, OR or NOT.")
-        elif PROXIMITY.fullmatch(token.text):
-            message = f"“{token.text}” is read as a word: distances are not supported."
+        elif DISTANCE.fullmatch(token.text):
+            message = f"“{token.text}” is read as AND: sources do not search distances."
             yield _warn(token, message, 'Use AND, a phrase in "…", or PubMed\'s "two words"[tiab:~3].')
         elif "*" in token.text[:-1]:
             yield _warn(token, "A * counts only at the end of a word.", "Write the beginning of the word, then *.")
@@ -111,7 +111,7 @@ def check_strategy_words(tokens: Sequence[QueryToken]) -> Iterator[QueryProblem]
             yield _warn(token, f"“{token.text}” is read as {how}.", f"Write {sign} for the operator.", sign)
         elif not token.has_letters and token.text.strip(":-–—,;."):
             yield _warn(token, f"“{token.text[:40]}” is dropped: it is not a word.", "Remove it.", "")
-        elif PROXIMITY.fullmatch(token.text):
+        elif DISTANCE.fullmatch(token.text):
             hint = 'Write the distance as in PubMed: "two words"[tiab:~3].'
             yield _warn(token, f"“{token.text}” is not PubMed's sign for a distance.", hint)
         elif "*" in token.text[:-1] and token.text.strip(",;.") != "*":
@@ -119,6 +119,8 @@ def check_strategy_words(tokens: Sequence[QueryToken]) -> Iterator[QueryProblem]
             correction = text if "*" not in text[:-1] else None
             message = "PubMed reads a * only at the end of a word."
             yield _warn(token, message, "Write the beginning of the word, then *.", correction)
+        elif "?" in token.text.strip("?"):
+            yield _warn(token, "PubMed does not read a ? as any letter.", "Write each spelling, joined by OR.")
         elif token.text.endswith("*") and len(token.text.strip("*")) < _FEWEST_LETTERS:
             message = f"PubMed needs at least {_FEWEST_LETTERS} letters before a *."
             yield _warn(token, message, "Write more of the word.")

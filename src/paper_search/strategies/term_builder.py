@@ -6,8 +6,8 @@ from typing import Final
 
 from paper_search.strategies.fields import Field, find_field
 from paper_search.strategies.terms import FieldTerm, build_field_term
-from paper_search.strategies.tokens import PROXIMITY, QueryToken, find_operator
-from uraniborg.kernel.boolean_query import MAX_DEPTH, Operator
+from paper_search.strategies.tokens import QueryToken, find_operator
+from uraniborg.kernel.boolean_query import DISTANCE, MAX_DEPTH, Operator
 
 WITH_DISTANCE: Final = frozenset({Field.TITLE, Field.ABSTRACT, Field.TITLE_ABSTRACT, Field.AFFILIATION})
 _DATES: Final = frozenset({Field.PUBLISHED, Field.DATE_OF_RECORD})
@@ -139,7 +139,7 @@ class TermBuilder:
 
 def _read_distance(run: Sequence[QueryToken], tag: str) -> FieldTerm | None:
     """Return the term for `heart adj3 attack[tiab]`, which PubMed writes `"heart attack"[tiab:~2]`."""
-    if len(run) != 3 or not PROXIMITY.fullmatch(run[1].text) or find_field(tag) not in WITH_DISTANCE:
+    if len(run) != 3 or not DISTANCE.fullmatch(run[1].text) or find_field(tag) not in WITH_DISTANCE:
         return None
     steps = int("".join(filter(str.isdigit, run[1].text)))
     between = max(steps - 1, 0) if run[1].text.upper().startswith("ADJ") else steps

@@ -19,7 +19,6 @@ _TOKEN: Final = re.compile(
 _PLAIN_TOKEN: Final = re.compile(r'(?P<phrase>"[^"]*")|(?P<quote>")|(?P<paren>[()])|(?P<word>[^\s()"]+)')
 _UNMISTAKABLE: Final = frozenset({"tiab", "mesh", "mh", "majr", "tw", "pt", "ti"})
 LOWER_OPERATORS: Final = {"and": "AND", "or": "OR", "not": "NOT"}
-PROXIMITY: Final = re.compile(r"(?:NEAR|ADJ|WITHIN|W|N|PRE)/\d+|(?:NEAR|ADJ)\d+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ MAX_TURNS = 100
 """Changes between AND and OR from left to right, without brackets; what follows more of them is ignored."""
 OPERATORS = {"AND", "OR", "NOT"}
 _TOKEN = re.compile(r'"(?P<phrase>[^"]*)"|(?P<paren>[()])|(?P<word>[^\s()"]+)|"')
+DISTANCE = re.compile(r"(?:NEAR|ADJ|WITHIN|W|N|PRE)/\d+|(?:NEAR|ADJ)\d+", re.IGNORECASE)
+"""An operator of distance between two terms. Sources do not search distances: it is read as AND."""
 QUERY_SIGNS = {**dict.fromkeys(map(ord, "“”„‟«»＂″"), '"'), ord("（"): "(", ord("）"): ")"}
 """Other spellings of the quotation marks and brackets of queries, each as one character."""
 _NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\\]")
@@ -99,6 +101,8 @@ def _split_tokens(query: str) -> list[Token]:
                 tokens.append(Operator(paren))
         elif (word := match["word"]) in OPERATORS:
             tokens.append(Operator(word))
+        elif word and DISTANCE.fullmatch(word):
+            tokens.append(Operator("AND"))
         elif word and _is_minus_sign(match):
             tokens += [Operator("NOT"), *(Term(words) for words in [split_query_words(word)] if words)]
         elif words := split_query_words(match["phrase"] or word or ""):

@@ -42,8 +42,8 @@ _LABELS: Final = _IDENTIFIERS | frozenset(_LABEL_NAMES.split())
 _TAG: Final = re.compile(
     r'"[^"]*"?'
     r"|(?<![\w./:-])(?P<prefix>[A-Za-z][A-Za-z_-]{0,24}):(?=[\"(\w])"
-    r"|(?<![\w./-])(?P<function>TITLE(?:-ABS(?:-KEY)?)?|ABS|KEY|AUTH|SRCTITLE)(?=\s?\()"
-    r"|(?<![\w./-])(?P<assigned>[A-Z]{2})\s?=(?=\s?[\"(\w])"
+    r"|(?<![\w./-])(?P<function>TITLE(?:-ABS(?:-KEY)?)?|ABS|KEY|AUTH|SRCTITLE|ALL(?=\())(?=\s?\()"
+    r"|(?<![\w./-])(?P<assigned>[A-Z]{2}|ALL)\s?=(?=\s?[\"(\w])"
     r"|(?<=[\w\")*])\.(?P<dotted>[a-z]{2}(?:,[a-z]{2}){0,9})\.(?=[\s)]|$)"
     r"|\[(?P<bracketed>[^\[\]\"()\n]{1,60})\](?![\w(])"
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from paper_search.query.rendering import normalise_query
 from paper_search.strategies.lint import list_query_errors
 from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.translation import PLATFORMS, render_for_pubmed, translate_node
@@ -58,3 +59,14 @@ def test_the_strategies_have_no_errors_and_a_translation_for_every_platform() ->
             translation = translate_node(read_strategy(text).tree, platform)
             assert translation.text.count("(") == translation.text.count(")")
             assert len(translation.text) > len(text) // 3
+
+
+def test_a_copy_for_another_database_is_refused_or_read_as_its_words_when_it_is_pasted() -> None:
+    for text in load_strategies():
+        for name in set(PLATFORMS) - {"pubmed"}:
+            copy = translate_node(read_strategy(text).tree, PLATFORMS[name]).text
+            if errors := list_query_errors(copy):
+                assert errors[0].message.startswith("This is the syntax of ")
+            else:
+                assert name in {"wos", "scopus"}
+                assert not {"TS", "TI", "ALL", "TITLE-ABS-KEY"} & set(normalise_query(copy).split())

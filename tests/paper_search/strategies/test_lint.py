@@ -94,9 +94,11 @@ def test_a_query_is_returned_as_it_is_read() -> None:
         ("risk:benefit AND drug", '"risk benefit" AND drug'),
         ("doi:10.1086/341477 AND moon", '"10.1086/341477" AND moon'),
         ("（moon OR tide） AND ring", "(moon OR tide) AND ring"),
+        ("stem NEAR/3 cell", "stem AND cell"),
+        ("(stem OR root) adj3 cell* NOT moon", "(stem OR root) AND cell* AND NOT moon"),
     ],
 )
-def test_the_names_of_known_fields_are_dropped_and_not_searched_as_words(query: str, read_as: str) -> None:
+def test_the_names_of_known_fields_and_distances_are_not_searched_as_words(query: str, read_as: str) -> None:
     assert normalise_query(query) == read_as
 
 

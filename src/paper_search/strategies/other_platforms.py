@@ -1,0 +1,35 @@
+"""Signs of the syntax of other databases, whose strategies would be misread as plain words."""
+
+import re
+from typing import Final
+
+from paper_search.strategies.findings import QueryProblem
+
+_FIELDS_OF_OVID: Final = r"\.(?:ab|fs|hw|kf|kw|lg|mp|pt|sh|ti|tw)(?:,[a-z]{2})*\."
+_SIGNS: Final = {
+    "Ovid": re.compile(
+        r"(?<!/)\bexp \*?\"?[A-Z][^\n/\"]{1,80}\"?/"
+        r"|^\s*#?\d+[.)]?\s+\*?[A-Z][^\n/\"()]{2,80}/"
+        rf"|{_FIELDS_OF_OVID}[\s)]+(?:and|or|not)\b|\b(?:and|or|not|adj\d)\s[^\n.]*{_FIELDS_OF_OVID}"
+        r"|\blimit #?\d+ to\b|\(sa_year\)",
+        re.MULTILINE,
+    ),
+    "Embase": re.compile(r"'/(?:exp|de|mj)\b|\w/(?:exp|mj)\b|\[[\w -]+\]/(?:py|lim)\b"),
+    "the Cochrane Library": re.compile(r"\bMeSH descriptor:|\[mh [\"^]"),
+    "Embase or the Cochrane Library": re.compile(
+        r"'?:(?:ab|de|it|kw|pt|ti|tt)(?:,[a-z]{2})*\b(?=[\s)]+(?:AND|OR|NOT)\b|[\s)]*$)"
+    ),
+    "Scopus": re.compile(r"\b(?:INDEXTERMS|DOCTYPE|LANGUAGE)\s?\(|\bPUBYEAR\s*[<>]|\bTITLE[\w-]*\([^)]*\b(?:W|PRE)/\d"),
+    "Web of Science": re.compile(r"\b(?:PY|LA|DT)\s?=\s?\(|\b(?:AB|AK|ALL|TI|TS)\s?=\s?\([^\n]*\bNEAR/\d"),
+}
+"""What neither PubMed nor plain words have, by database."""
+_HINT: Final = 'Write the strategy for PubMed, for example "Asthma"[Mesh] OR asthma*[tiab].'
+
+
+def find_other_syntax(text: str) -> QueryProblem | None:
+    """Return an error at the first part of a text in the syntax of another database, if there is one."""
+    for name, sign in _SIGNS.items():
+        if match := sign.search(text):
+            message = f"This is the syntax of {name}, which is not read."
+            return QueryProblem("error", match.start(), match.end(), message, _HINT)
+    return None
