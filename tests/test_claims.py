@@ -164,6 +164,11 @@ SECURITY: dict[str, list[str]] = {
         "test_escape_codes_in_a_title_are_not_printed",
         "test_a_domain_is_never_looked_up_in_the_environment",
     ],
+    "Foreign text is marked for agents.": [
+        "test_every_reply_with_foreign_text_is_marked_and_no_other",
+        "test_foreign_text_is_verbatim_in_a_block_that_names_its_origin",
+        "test_the_instructions_of_a_server_explain_the_mark",
+    ],
     "Values are never code.": README["Values are never code."],
     "Servers listen on loopback": ["test_servers_listen_on_loopback_unless_another_address_is_given"],
     "Every HTTP request is checked before it is answered.": [

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from paper_library.library import Library
 from paper_library.limits import CITATIONS, READ_CHARS, VALUE_CHARS
-from paper_library.mcp_schemas import Metadata
+from paper_library.mcp_schemas import FOREIGN, Metadata
 from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.mcp import Server, tool
@@ -32,7 +32,7 @@ Language = Annotated[
 def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
     """Add get_paper_metadata, get_paper_summary and get_paper_source."""
 
-    @tool(server, title="Metadata of a paper", read_only=True, idempotent=True, output=Metadata)
+    @tool(server, title="Metadata of a paper", read_only=True, idempotent=True, foreign=FOREIGN, output=Metadata)
     async def get_paper_metadata(paper_id: PaperId) -> dict[str, Any]:
         """Return the metadata of a paper of this shelf: authors, abstract, identifiers, keywords, outline and more.
 
@@ -42,7 +42,7 @@ def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) 
         """
         return library.metadata(paper_id)
 
-    @tool(server, title="Read a summary", read_only=True, idempotent=True)
+    @tool(server, title="Read a summary", read_only=True, idempotent=True, foreign=FOREIGN)
     async def get_paper_summary(
         paper_id: PaperId,
         template: Annotated[
@@ -59,7 +59,7 @@ def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) 
         text = await threads.run_fetch(lambda: library.summary(paper_id, template))
         return cut_text_with_marker(text, offset, max_chars)
 
-    @tool(server, title="Read the paper itself", read_only=True, idempotent=True)
+    @tool(server, title="Read the paper itself", read_only=True, idempotent=True, foreign=FOREIGN)
     async def get_paper_source(
         paper_id: PaperId, max_chars: MaxChars = READ_CHARS, offset: TextOffset = 0, lang: Language = None
     ) -> str:
@@ -76,7 +76,7 @@ def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) 
 def add_extra_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
     """Add read_paper_section and export_citations, which are not in the specification."""
 
-    @tool(server, title="Read one section", read_only=True, idempotent=True)
+    @tool(server, title="Read one section", read_only=True, idempotent=True, foreign=FOREIGN)
     async def read_paper_section(
         paper_id: PaperId,
         section: Annotated[
@@ -99,7 +99,7 @@ def add_extra_tools(server: Server, library: Library, threads: WorkerThreads) ->
         text = await threads.run_fetch(lambda: library.section(paper_id, section, lang=lang))
         return cut_text_with_marker(text, offset, max_chars or READ_CHARS)
 
-    @tool(server, title="Export citations", read_only=True, idempotent=True)
+    @tool(server, title="Export citations", read_only=True, idempotent=True, foreign=FOREIGN)
     async def export_citations(
         paper_ids: Annotated[
             list[PaperId],

@@ -1,9 +1,13 @@
-"""The output schemas of the MCP tools. Replies may have more keys."""
+"""The output schemas of the MCP tools, and the origin of what they quote. Replies may have more keys."""
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
+
+from uraniborg.kernel.mcp import Origin
+
+FOREIGN: Final[tuple[Origin, ...]] = ("papers",)
 
 
 class Hit(TypedDict):

@@ -18,13 +18,13 @@ from paper_library.limits import (
     VALUE_CHARS,
 )
 from paper_library.mcp_reading_tools import TextOffset, add_extra_tools, add_reading_tools
-from paper_library.mcp_schemas import FacetReply, SearchReply
+from paper_library.mcp_schemas import FOREIGN, FacetReply, SearchReply
 from paper_library.search import engine
 from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.mcp import Listed, Server, make_server, resource, tool
+from uraniborg.kernel.mcp import Listed, Server, explain_mark, make_server, resource, tool
 from uraniborg.kernel.version import version
 
 INSTRUCTIONS: Final = (
@@ -78,7 +78,7 @@ Offset = Annotated[
 def make_mcp_server(library: Library, threads: WorkerThreads, *, extra_tools: bool = True) -> Server:
     """Return the MCP server of a shelf; without `extra_tools` it has only the six tools of the specification."""
     named = f" The shelf is named '{make_printable(library.name[:_NAME_CHARS])}'."
-    instructions = INSTRUCTIONS + (EXTRA_INSTRUCTIONS if extra_tools else "") + named
+    instructions = f"{INSTRUCTIONS}{EXTRA_INSTRUCTIONS if extra_tools else ''}{named} {explain_mark(FOREIGN)}"
     hints = _EXTRA_HINTS | _HINTS if extra_tools else _HINTS
     server = make_server("paper-library", version=version(), instructions=instructions, hints=hints)
     _add_search_tools(server, library, threads)
@@ -91,7 +91,7 @@ def make_mcp_server(library: Library, threads: WorkerThreads, *, extra_tools: bo
 
 
 def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
-    @tool(server, title="Search the shelf", read_only=True, idempotent=True, output=SearchReply)
+    @tool(server, title="Search the shelf", read_only=True, idempotent=True, foreign=FOREIGN, output=SearchReply)
     async def search_papers(
         query: Annotated[
             str,
@@ -115,7 +115,9 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         size = engine.choose_page_size(limit, page_size)
         return await threads.run_query(lambda: library.search(query, limit=size, offset=offset, sort=sort))
 
-    @tool(server, title="Papers by keyword or tag", read_only=True, idempotent=True, output=SearchReply)
+    @tool(
+        server, title="Papers by keyword or tag", read_only=True, idempotent=True, foreign=FOREIGN, output=SearchReply
+    )
     async def search_papers_by_keyword(
         keyword: Annotated[
             str,
@@ -134,7 +136,14 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         size = engine.choose_page_size(limit, page_size)
         return await threads.run_query(lambda: library.search_by_keyword(keyword, limit=size, offset=offset))
 
-    @tool(server, title="Topics, people and venues of the shelf", read_only=True, idempotent=True, output=FacetReply)
+    @tool(
+        server,
+        title="Topics, people and venues of the shelf",
+        read_only=True,
+        idempotent=True,
+        foreign=FOREIGN,
+        output=FacetReply,
+    )
     async def list_top_facets(
         category: Annotated[
             Literal["author", "venue", "keyword", "institution", "tag"],
@@ -150,29 +159,51 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
 
 
 def _add_resources(server: Server, library: Library, threads: WorkerThreads) -> None:
-    @resource(server, "paper://{paper_id}/metadata{?offset}", title="Metadata", mime_type="application/json")
+    @resource(
+        server, "paper://{paper_id}/metadata{?offset}", title="Metadata", mime_type="application/json", foreign=FOREIGN
+    )
     async def paper_metadata(paper_id: str, offset: TextOffset = 0) -> str:
         """Return the metadata of a paper, as JSON."""
         return cut_text_with_marker(library.metadata_json(paper_id).decode(), offset, RESOURCE_CHARS)
 
-    @resource(server, "paper://{paper_id}/summary{?offset}", title="Preferred summary", mime_type="application/json")
+    @resource(
+        server,
+        "paper://{paper_id}/summary{?offset}",
+        title="Preferred summary",
+        mime_type="application/json",
+        foreign=FOREIGN,
+    )
     async def paper_summary(paper_id: str, offset: TextOffset = 0) -> str:
         """Return the preferred summary of a paper, as JSON."""
         return cut_text_with_marker(await threads.run_fetch(lambda: library.summary(paper_id)), offset, RESOURCE_CHARS)
 
-    @resource(server, "paper://{paper_id}/summary/{template}{?offset}", title="Summary", mime_type="application/json")
+    @resource(
+        server,
+        "paper://{paper_id}/summary/{template}{?offset}",
+        title="Summary",
+        mime_type="application/json",
+        foreign=FOREIGN,
+    )
     async def paper_summary_of_template(paper_id: str, template: str, offset: TextOffset = 0) -> str:
         """Return the summary of a paper for one template, as JSON."""
         return cut_text_with_marker(
             await threads.run_fetch(lambda: library.summary(paper_id, template)), offset, RESOURCE_CHARS
         )
 
-    @resource(server, "paper://{paper_id}/source{?offset}", title="Source text", mime_type="text/markdown")
+    @resource(
+        server, "paper://{paper_id}/source{?offset}", title="Source text", mime_type="text/markdown", foreign=FOREIGN
+    )
     async def paper_source(paper_id: str, offset: TextOffset = 0) -> str:
         """Return the text of a paper, as markdown."""
         return cut_text_with_marker(await threads.run_fetch(lambda: library.source(paper_id)), offset, RESOURCE_CHARS)
 
-    @resource(server, "paper://{paper_id}/translation/{lang}{?offset}", title="Translation", mime_type="text/markdown")
+    @resource(
+        server,
+        "paper://{paper_id}/translation/{lang}{?offset}",
+        title="Translation",
+        mime_type="text/markdown",
+        foreign=FOREIGN,
+    )
     async def paper_translation(paper_id: str, lang: str, offset: TextOffset = 0) -> str:
         """Return the translation of a paper, as markdown."""
         return cut_text_with_marker(
@@ -204,4 +235,5 @@ def _make_resource_listing(hit: dict[str, Any]) -> Listed:
         hit["title"],
         description=format_authors_venue_year(hit),
         mime_type="application/json",
+        foreign=FOREIGN,
     )

@@ -316,19 +316,33 @@ def _get_or_create_server() -> "Server":
 
 def _create_server() -> "Server":
     from paper_search.mcp_prompts import add_prompts
-    from uraniborg.kernel.mcp import make_server, resource, tool
+    from uraniborg.kernel.mcp import Origin, explain_mark, make_server, resource, tool
 
+    foreign: tuple[Origin, ...] = ("papers",)
     server = make_server(
-        "paper-search", version=version(), instructions=INSTRUCTIONS, cleanup=_close_manager, hints=_HINTS
+        "paper-search",
+        version=version(),
+        instructions=f"{INSTRUCTIONS} {explain_mark(foreign)}",
+        cleanup=_close_manager,
+        hints=_HINTS,
     )
-    tool(server, title="Search for papers", read_only=False, open_world=True)(inspect.unwrap(search_papers))
-    tool(server, title="Decide at a checkpoint", read_only=False, open_world=True)(inspect.unwrap(decide))
-    tool(server, title="Export the papers", read_only=True, idempotent=True)(inspect.unwrap(export_results))
-    tool(server, title="Look at a session", read_only=True, idempotent=True)(inspect.unwrap(get_session))
+    tool(server, title="Search for papers", read_only=False, open_world=True, foreign=foreign)(
+        inspect.unwrap(search_papers)
+    )
+    tool(server, title="Decide at a checkpoint", read_only=False, open_world=True, foreign=foreign)(
+        inspect.unwrap(decide)
+    )
+    tool(server, title="Export the papers", read_only=True, idempotent=True, foreign=foreign)(
+        inspect.unwrap(export_results)
+    )
+    tool(server, title="Look at a session", read_only=True, idempotent=True, foreign=foreign)(
+        inspect.unwrap(get_session)
+    )
     address, papers = "paper-search://sessions", "Papers of a session"
 
     def offer(uri: str, name: str, title: str, function: Callable[..., Awaitable[dict[str, Any]]]) -> None:
-        resource(server, uri, name=name, mime_type="application/json", title=title)(function)
+        quoted = () if function is list_sessions else foreign
+        resource(server, uri, name=name, mime_type="application/json", title=title, foreign=quoted)(function)
 
     offer(address, "sessions", "All sessions", list_sessions)
     offer(f"{address}/{{session_id}}/papers", "session_papers", papers, list_papers)

@@ -155,22 +155,30 @@ def _discard_output_of_nodes() -> Generator[TextIO]:
 def build_server() -> "Server":
     """Return the server with its five tools, its guide and its prompt."""
     from pflow.mcp_prompts import add_prompts
-    from uraniborg.kernel.mcp import make_server, resource, tool
+    from uraniborg.kernel.mcp import Origin, explain_mark, make_server, resource, tool
 
+    described: tuple[Origin, ...] = ("tools",)
+    computed: tuple[Origin, ...] = ("papers", "tables", "tools", "web")
     server = make_server(
         "pflow",
         version=version(),
-        instructions=_format_instructions(),
+        instructions=f"{_format_instructions()} {explain_mark(computed)}",
         interrupted=_cancel_runs_and_kill_children,
         failed=_make_error_reply,
         hints=_make_hints(),
     )
-    read_only_tool = partial(tool, server, read_only=True, idempotent=True, failed=_make_error_reply)
+    read_only_tool = partial(tool, server, read_only=True, idempotent=True, failed=_make_error_reply, foreign=described)
     read_only_tool(title="Browse components")(browse_components)
     read_only_tool(title="List saved workflows")(list_library)
     read_only_tool(title="Describe a workflow")(describe_workflow)
     tool(
-        server, title="Run a workflow", read_only=False, destructive=True, open_world=True, failed=_make_refusal_reply
+        server,
+        title="Run a workflow",
+        read_only=False,
+        destructive=True,
+        open_world=True,
+        failed=_make_refusal_reply,
+        foreign=computed,
     )(execute)
     tool(server, title="Save a draft", read_only=False, failed=_make_error_reply)(save_to_library)
     resource(server, "pflow://guide", title="How to write workflows", mime_type="text/markdown")(guide)

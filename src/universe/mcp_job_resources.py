@@ -5,7 +5,10 @@ from typing import Any, Final, cast
 import orjson
 
 from universe.jobs.service import JobService
-from uraniborg.kernel.mcp import Server, resource
+from uraniborg.kernel.mcp import Origin, Server, resource
+
+FOREIGN: Final[tuple[Origin, ...]] = ("papers", "tables")
+"""The origins of names and passages in universes: papers that claims cite, and imported tables."""
 
 _MOST_JOBS: Final = 50
 _MOST_ITEMS: Final = 200
@@ -20,6 +23,7 @@ def add_job_resources(server: Server, jobs: JobService) -> None:
         "universe://universes/{universe_id}/jobs",
         title="Jobs of a universe",
         mime_type="application/json",
+        foreign=FOREIGN,
     )
     async def universe_jobs(universe_id: str) -> dict[str, Any]:
         """List the last N-body runs, transits and radial velocities of a universe, with state, error and verdict."""
@@ -31,6 +35,7 @@ def add_job_resources(server: Server, jobs: JobService) -> None:
         "universe://universes/{universe_id}/jobs/{job_id}",
         title="A job and its result",
         mime_type="application/json",
+        foreign=FOREIGN,
     )
     async def universe_job(universe_id: str, job_id: str) -> dict[str, Any]:
         """Read a job with its result; long lists are cut, and `shortened` names them."""

@@ -11,7 +11,7 @@ from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import ELSEWHERE, MalformedCommand, MalformedRequest
 from universe.html_pages import read_concepts_markdown
 from universe.jobs.service import JobService
-from universe.mcp_job_resources import add_job_resources
+from universe.mcp_job_resources import FOREIGN, add_job_resources
 from universe.mcp_prompts import add_prompts
 from universe.service.argument_validation import KEY_CHARS
 from universe.service.mcp_replies import encode_command_reply, encode_state_reply
@@ -23,6 +23,7 @@ from uraniborg.kernel.mcp import (
     Server,
     Subscriptions,
     add_subscriptions,
+    explain_mark,
     get_client_name,
     make_server,
     resource,
@@ -85,7 +86,9 @@ its verdict and error, as universe://universes/{id}/jobs/{job}.
 
 def make_mcp_server(service: UniverseService, jobs: JobService | None = None) -> Server:
     """Return the MCP server for `service` and its jobs, which must be running while it is used."""
-    server = make_server("universe", version=version(), instructions=_INSTRUCTIONS, hints=_HINTS)
+    server = make_server(
+        "universe", version=version(), instructions=f"{_INSTRUCTIONS}\n{explain_mark(FOREIGN)}\n", hints=_HINTS
+    )
     _add_reading_tools(server, service)
     _add_sending_tool(server, service)
     _add_resources(server, service)
@@ -104,7 +107,13 @@ def make_summary_uri(universe_id: str) -> str:
 
 def _add_reading_tools(server: Server, service: UniverseService) -> None:
     @tool(
-        server, title="The state of a universe", read_only=True, idempotent=True, structured=False, about=["universeId"]
+        server,
+        title="The state of a universe",
+        read_only=True,
+        idempotent=True,
+        structured=False,
+        about=["universeId"],
+        foreign=FOREIGN,
     )
     async def get_universe_state(
         universeId: UniverseId,  # noqa: N803 - the specification's name
@@ -154,7 +163,15 @@ def _add_reading_tools(server: Server, service: UniverseService) -> None:
 
 
 def _add_sending_tool(server: Server, service: UniverseService) -> None:
-    @tool(server, title="Send a command", read_only=False, destructive=True, structured=False, about=["universeId"])
+    @tool(
+        server,
+        title="Send a command",
+        read_only=False,
+        destructive=True,
+        structured=False,
+        about=["universeId"],
+        foreign=FOREIGN,
+    )
     async def send_universe_command(
         universeId: UniverseId,  # noqa: N803
         command: Annotated[
@@ -215,7 +232,13 @@ def _add_resources(server: Server, service: UniverseService) -> None:
         """State, commands, log, orbits and units on one page."""
         return read_concepts_markdown()
 
-    @resource(server, "universe://universes/{universe_id}", title="Summary of a universe", mime_type="application/json")
+    @resource(
+        server,
+        "universe://universes/{universe_id}",
+        title="Summary of a universe",
+        mime_type="application/json",
+        foreign=FOREIGN,
+    )
     async def universe(universe_id: str) -> dict[str, Any]:
         """Entity counts and roots of a universe."""
         view = await service.view(universe_id)
@@ -229,6 +252,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
                 title=record.name,
                 description=f"Universe {record.name}, at version {record.version}.",
                 mime_type="application/json",
+                foreign=FOREIGN,
             )
             for record in await service.list_records(limit=_MAX_LISTED)
         ]

@@ -27,6 +27,7 @@ try:
         report_progress,
     )
     from uraniborg.kernel.mcp.decorators import prompt, resource, tool
+    from uraniborg.kernel.mcp.foreign_text import Origin, explain_mark
     from uraniborg.kernel.mcp.replies import ErrorReply
     from uraniborg.kernel.mcp.resources import Listed
     from uraniborg.kernel.mcp.server import Server, make_server
@@ -47,10 +48,12 @@ __all__ = [
     "ErrorReply",
     "Form",
     "Listed",
+    "Origin",
     "Server",
     "Subscriptions",
     "add_subscriptions",
     "can_ask_person",
+    "explain_mark",
     "find_dialog",
     "get_actor",
     "get_client_name",

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from mcp import types
 
 from uraniborg.kernel.mcp.arguments import AsyncFunction
+from uraniborg.kernel.mcp.foreign_text import Origin
 from uraniborg.kernel.mcp.prompts import Prompt, Values
 from uraniborg.kernel.mcp.server import Failed, Server
 
@@ -27,6 +28,7 @@ def tool(
     output: Any = None,
     about: Sequence[str] = (),
     failed: Failed | None = None,
+    foreign: Sequence[Origin] = (),
 ) -> Callable[[Function], Function]:
     """Register an async function as a tool of `server`; the function itself is unchanged.
 
@@ -35,7 +37,8 @@ def tool(
     is a return value that is marked as an error. The docstring is the description, the signature the input schema.
     `output` is the type (a TypedDict or a model) of the structured content, published as the output schema; replies are
     not checked against it. `about` names arguments that every error of a call and the call log include. `failed` makes
-    the reply to an error, also to invalid arguments, if the reply is more than the error.
+    the reply to an error, also to invalid arguments, if the reply is more than the error. `foreign` names the origins
+    of foreign text that replies, and errors other than those of invalid arguments, can quote: their block is marked.
 
     Raise TypeError for a function that is not async, has no description, or whose name is taken, and for an `output`
     that is not an object or that `structured` turns off.
@@ -59,6 +62,7 @@ def tool(
             output=output,
             about=about,
             failed=failed,
+            foreign=foreign,
         )
         return function
 
@@ -73,12 +77,14 @@ def resource(
     name: str | None = None,
     description: str | None = None,
     mime_type: str = "text/plain",
+    foreign: Sequence[Origin] = (),
 ) -> Callable[[Function], Function]:
     """Register the result of an async function (text, bytes, or a value to send as JSON) as the resource at `uri`.
 
     Each `{name}` in `uri` is one path segment, passed percent-decoded as the argument with that name; `{?name}` at the
     end is an optional query parameter, whose argument needs a default. If several resources match, the first registered
-    one is read. An exception becomes a JSON-RPC error with the error body as its data.
+    one is read. An exception becomes a JSON-RPC error with the error body as its data. `foreign` names the origins of
+    foreign text in the result, whose contents are marked.
 
     Raise TypeError for a function that is not async, has no description, or whose arguments differ from those of `uri`.
     """
@@ -91,6 +97,7 @@ def resource(
             title=title,
             description=description or inspect.getdoc(function) or "",
             mime_type=mime_type,
+            foreign=foreign,
         )
         return function
 

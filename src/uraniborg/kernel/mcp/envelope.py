@@ -44,6 +44,7 @@ STATUS_OF_CODE: Final = {
 }
 """The HTTP status of a JSON-RPC error; 200 for other codes."""
 
+_META_START: Final = b'{"_meta":{'
 _PREFIX: Final = "io.modelcontextprotocol/"
 _VERSION: Final = f"{_PREFIX}protocolVersion"
 _CAPABILITIES: Final = f"{_PREFIX}clientCapabilities"
@@ -112,10 +113,17 @@ def remove_envelope(request: Request) -> Request:
 
 
 def make_result_start(method: str, server: Implementation) -> bytes:
-    """Return the JSON of the fields that the envelope adds to a result, up to the comma before its first own field."""
+    """Return the JSON of the fields that the envelope adds to a result, up to the end of its open `_meta`."""
     info = server.model_dump(by_alias=True, mode="json", exclude_none=True)
     fields = {"resultType": "complete", **_CACHE_HINTS.get(method, {}), "_meta": {_SERVER: info}}
-    return encode_json(fields)[:-1] + b","
+    return encode_json(fields)[:-2]
+
+
+def add_result_start(start: bytes, result: bytes) -> bytes:
+    """Return the JSON of `result` after the fields of the envelope; `_meta` of a result is its first field."""
+    if result.startswith(_META_START):
+        return b"%b,%b" % (start, result[len(_META_START) :])
+    return b"%b},%b" % (start, result[1:]) if result != b"{}" else start + b"}}"
 
 
 def encode_discovery(described: InitializeResult) -> bytes:

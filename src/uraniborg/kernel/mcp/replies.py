@@ -11,6 +11,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json, to_jso
 
 from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, OutOfRoom, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
 from uraniborg.kernel.request_ids import identify_error
 from uraniborg.kernel.text import replace_surrogates
 
@@ -34,28 +35,33 @@ class ErrorReply(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """The reply of a tool: its text, and the JSON of its structured content if there is any."""
+    """The reply of a tool: its text, the JSON of its structured content if any, and the origins of foreign text."""
 
     text: str
     structured: bytes | None = None
     is_error: bool = False
+    foreign: tuple[Origin, ...] = ()
 
     def result(self) -> CallToolResult:
         """Return the reply as a result of the SDK."""
+        meta = make_foreign_meta(self.foreign)
         return CallToolResult(
-            content=[TextContent(type="text", text=self.text)],
+            _meta=None if self.structured is None else meta,
+            content=[TextContent(type="text", text=self.text, _meta=meta)],
             structuredContent=None if self.structured is None else from_json(self.structured),
             isError=self.is_error,
         )
 
     def result_json(self) -> bytes:
         """Return the JSON of `result()`, without creating the result."""
+        meta = b'"_meta":%b' % orjson.dumps(make_foreign_meta(self.foreign)) if self.foreign else b""
         structured = b"" if self.structured is None else b',"structuredContent":' + self.structured
-        is_error = b"true" if self.is_error else b"false"
-        return b'{"content":[{"type":"text","text":%b}]%b,"isError":%b}' % (
+        return b'{%b"content":[{"type":"text","text":%b%b}]%b,"isError":%b}' % (
+            meta + b"," if meta and structured else b"",
             orjson.dumps(self.text),
+            b"," + meta if meta else b"",
             structured,
-            is_error,
+            b"true" if self.is_error else b"false",
         )
 
 

@@ -11,6 +11,7 @@ from pydantic import AnyUrl
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
 from uraniborg.kernel.mcp.replies import is_end_of_call, log_unexpected, make_protocol_error
 from uraniborg.kernel.text import replace_surrogates
 
@@ -80,6 +81,8 @@ class Listed:
     title: str | None = None
     description: str | None = None
     mime_type: str = "text/plain"
+    foreign: tuple[Origin, ...] = ()
+    """The origins of the names and of the description, unless the person or this program wrote them."""
 
 
 Listing = Callable[[], Awaitable[Iterable[Listed]]]
@@ -139,4 +142,5 @@ def _make_resource(listed: Listed) -> Resource | None:
         title=None if listed.title is None else replace_surrogates(listed.title),
         description=None if listed.description is None else replace_surrogates(listed.description),
         mimeType=listed.mime_type,
+        _meta=make_foreign_meta(listed.foreign),
     )

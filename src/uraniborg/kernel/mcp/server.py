@@ -18,6 +18,7 @@ from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction, Hints, find_hint
 from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress, get_client_name
+from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
 from uraniborg.kernel.mcp.prompts import Prompt, UnknownPrompt
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.replies import (
@@ -64,6 +65,7 @@ class _Tool:
     structured: bool
     about: tuple[str, ...]
     failed: Failed | None
+    foreign: tuple[Origin, ...]
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class _Resource:
     function: AsyncFunction
     arguments: Arguments
     mime_type: str
+    foreign: tuple[Origin, ...]
 
 
 class Server(FastMCP[Any]):
@@ -159,6 +162,7 @@ class Server(FastMCP[Any]):
         output: Any = None,
         about: Sequence[str] = (),
         failed: Failed | None = None,
+        foreign: Sequence[Origin] = (),
     ) -> None:
         """Offer `function` as a tool. Raise TypeError as `tool` does."""
         _check_function(function, description)
@@ -177,11 +181,19 @@ class Server(FastMCP[Any]):
         )
         registered.parameters = arguments.schema
         registered.fn_metadata.output_schema = _make_output_schema(name, output) if output else None
-        self._known_tools[name] = _Tool(function, arguments, structured, tuple(about), failed)
+        self._known_tools[name] = _Tool(function, arguments, structured, tuple(about), failed, tuple(foreign))
         self._offer_capability("tools")
 
     def register_resource(
-        self, function: AsyncFunction, uri: str, *, name: str, title: str, description: str, mime_type: str
+        self,
+        function: AsyncFunction,
+        uri: str,
+        *,
+        name: str,
+        title: str,
+        description: str,
+        mime_type: str,
+        foreign: Sequence[Origin] = (),
     ) -> None:
         """Offer the result of `function` at `uri`. Raise TypeError as `resource` does."""
         _check_function(function, description)
@@ -197,7 +209,9 @@ class Server(FastMCP[Any]):
             )
         else:
             self.resource(uri, name=name, title=title, description=description, mime_type=mime_type)(function)
-        self._known_resources.append(_Resource(template, function, Arguments(function, name), mime_type))
+        self._known_resources.append(
+            _Resource(template, function, Arguments(function, name), mime_type, tuple(foreign))
+        )
         self._offer_capability("resources")
 
     def register_listing(self, function: Listing) -> None:
@@ -277,16 +291,22 @@ class Server(FastMCP[Any]):
         return {argument: value[:_MOST_NAMED] for argument, value in given.items() if isinstance(value, str)}
 
     async def _compute_reply(self, name: str, arguments: dict[str, Any]) -> Reply:
+        foreign: tuple[Origin, ...] = ()
         try:
             called = self._find_tool(name)
-            value = await called.function(**called.arguments.validate(arguments))
+            valid = called.arguments.validate(arguments)
+            foreign = called.foreign
+            value = await called.function(**valid)
             if isinstance(value, ErrorReply):
-                return _make_failed_reply(value.value, structured=called.structured)
-            return make_reply(value, structured=called.structured)
+                reply = _make_failed_reply(value.value, structured=called.structured)
+            else:
+                reply = make_reply(value, structured=called.structured)
         except BaseException as exc:
             if is_end_of_call(exc):
                 raise
-            return self.refuse_call(name, arguments, log_unexpected(exc, during=f"tool {name[:80]}"))
+            reply = self.refuse_call(name, arguments, log_unexpected(exc, during=f"tool {name[:80]}"))
+        # The error of a tool that ran can quote foreign text; a refusal before it quotes only the caller.
+        return reply._replace(foreign=foreign)
 
     def refuse_call(self, name: str, arguments: dict[str, Any], error: UraniborgError) -> Reply:
         """Return the reply of a tool that failed with `error`; `arguments` may be wrong."""
@@ -308,7 +328,8 @@ class Server(FastMCP[Any]):
             found, values = self._find_resource(str(uri))
             value = await found.function(**found.arguments.validate(values))
             content = value if isinstance(value, bytes) else encode_text(value)
-            return [ReadResourceContents(content=content, mime_type=found.mime_type)]
+            meta = make_foreign_meta(found.foreign)
+            return [ReadResourceContents(content=content, mime_type=found.mime_type, meta=meta)]
         except BaseException as exc:
             if is_end_of_call(exc):
                 raise

@@ -17,6 +17,7 @@ from uraniborg.kernel.mcp.envelope import (
     REMOVED_METHODS,
     STATUS_OF_CODE,
     adapt_failure,
+    add_result_start,
     check_envelope,
     encode_discovery,
     find_version_problem,
@@ -125,7 +126,7 @@ class Dispatcher:
         if request.method not in self._result_starts:
             info = self._server.protocol.make_initialize_result(ENVELOPE_VERSION).serverInfo
             self._result_starts[request.method] = make_result_start(request.method, info)
-        return self._result_starts[request.method] + result[1:]
+        return add_result_start(self._result_starts[request.method], result)
 
     async def _compute_result(
         self, request: Request, *, removed: Collection[str] = (), added: Collection[str] = ()
