@@ -48,7 +48,7 @@ def show_inbox(*, as_json: bool) -> None:
         )
     else:
         console.print("Nothing waits for a decision.")
-    if decided := inbox.list_entries("decided", limit=_RECENT + 1):
+    if decided := inbox.list_entries("decided", limit=_RECENT + 1).entries:
         console.print("\nDecided last:")
         for entry in decided[:_RECENT]:
             _print_entry(console, entry)
@@ -58,7 +58,7 @@ def show_inbox(*, as_json: bool) -> None:
 
 def show_decisions(limit: int, *, as_json: bool) -> None:
     """Print the questions that were decided, the one decided last first, with who decided them, how and when."""
-    decided = Inbox().list_entries("decided", limit=limit)
+    decided = Inbox().list_entries("decided", limit=limit).entries
     if as_json:
         sys.stdout.write(json.dumps([_dump_entry(entry) for entry in decided]) + "\n")
         return

@@ -112,7 +112,7 @@ def test_a_backup_while_another_process_writes_everything_is_consistent(
     for number in range(4):
         restore_backup(tmp_path / f"b{number}.tar", replace=True)
         with closing(Inbox()) as inbox:
-            decided = [entry.id for entry in inbox.list_entries("decided", limit=100_000)]
+            decided = [entry.id for entry in inbox.list_entries("decided", limit=100_000).entries]
             assert sorted(decided) == sorted(f"w{one}" for one in range(len(decided)))
             assert len(inbox.pending()) in (2, 3)
             written.append(len(decided))

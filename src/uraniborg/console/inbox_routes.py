@@ -1,7 +1,6 @@
 """The routes of the inbox: what waits for a decision, what was decided, and deciding."""
 
 import asyncio
-from datetime import datetime
 from typing import Annotated, Any, Final, cast
 
 from fastapi import Body, FastAPI, Path, Query, Request
@@ -12,10 +11,12 @@ from uraniborg.console.inbox_replies import AnyQuestion, InboxPage, QuestionSumm
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.sign_in import DOOR, get_actor
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.inbox import Decision, Entry, Inbox, State
+from uraniborg.kernel.inbox import Decision, Entry, Inbox, Position, State
 from uraniborg.part_questions import check_and_decide
 
 _TITLE_CHARS: Final = 300
+_POSITION_DIGITS: Final = 18
+"""Digits of a position that SQLite can compare."""
 _STRATEGY: Final = CheckpointKind.STRATEGY_CONFIRMATION.value
 EntryId = Annotated[str, Path(max_length=200, description="The id of a question.")]
 
@@ -32,11 +33,11 @@ def add_inbox_routes(api: FastAPI, inbox: Inbox) -> None:
     ) -> JsonReply:
         """Return a page of the questions, the one that changed last first, and how many wait in each part."""
         position = _parse_position(before) if before else None
-        entries = await asyncio.to_thread(inbox.list_entries, state, part, position, limit)
+        entries, following = await asyncio.to_thread(inbox.list_entries, state, part, position, limit)
         return JsonReply(
             {
                 "entries": [_dump_entry(entry) for entry in entries],
-                "next": _format_next(entries, limit),
+                "next": None if following is None else str(following),
                 "pending": await asyncio.to_thread(inbox.count_pending),
             }
         )
@@ -51,11 +52,11 @@ def add_inbox_routes(api: FastAPI, inbox: Inbox) -> None:
     ) -> JsonReply:
         """Return a page of the questions without their payloads, in the order of `/api/inbox`."""
         position = _parse_position(before) if before else None
-        entries = await asyncio.to_thread(inbox.list_entries, state, None, position, limit)
+        entries, following = await asyncio.to_thread(inbox.list_entries, state, None, position, limit)
         return JsonReply(
             {
                 "entries": [_summarize_entry(entry) for entry in entries],
-                "next": _format_next(entries, limit),
+                "next": None if following is None else str(following),
                 "pending": await asyncio.to_thread(inbox.count_pending),
             }
         )
@@ -103,19 +104,9 @@ def _summarize_entry(entry: Entry) -> dict[str, Any]:
     return summary
 
 
-def _format_next(entries: list[Entry], limit: int) -> str | None:
-    """Return the position of the next page, or None if this one was the last."""
-    if len(entries) < limit:
-        return None
-    moment, entry_id = entries[-1].position
-    return f"{moment.isoformat()} {entry_id}"
-
-
-def _parse_position(text: str) -> tuple[datetime, str]:
-    moment, _, entry_id = text.partition(" ")
-    try:
-        return datetime.fromisoformat(moment), entry_id
-    except ValueError:
+def _parse_position(text: str) -> Position:
+    if not (text.isascii() and text.isdecimal() and len(text) <= _POSITION_DIGITS):
         raise InvalidInput(
             "before is not a position in the inbox.", hint="Use `next` of the page before.", argument="before"
-        ) from None
+        )
+    return int(text)

@@ -87,7 +87,7 @@ def add_run_history_routes(api: FastAPI, service: Service, workers: RunWorkers) 
 
         def find_approvals() -> list[dict[str, Any]]:
             lineage = service.history.list_lineage(run_id)
-            entries = workers.inbox.list_entries(part="pflow", limit=_MAX_APPROVALS)
+            entries = workers.inbox.list_entries(part="pflow", limit=_MAX_APPROVALS).entries
             asked = [entry for entry in entries if entry.payload.get("lineage") in lineage]
             return [entry.model_dump(mode="json", exclude_none=True) for entry in asked]
 

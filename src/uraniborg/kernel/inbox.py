@@ -19,12 +19,20 @@ from uraniborg.kernel.inbox_entries import (
     DecisionNotFound,
     DecisionWithdrawn,
     Entry,
+    EntryPage,
     Position,
     State,
     describe_decision,
 )
 from uraniborg.kernel.settings import secure_own_folder
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect_or_read, migrate, transaction, translate_read_errors
+from uraniborg.kernel.sqlite import (
+    DatabaseUnusable,
+    Migration,
+    connect_or_read,
+    migrate,
+    transaction,
+    translate_read_errors,
+)
 
 __all__ = [
     "AlreadyDecided",
@@ -32,6 +40,7 @@ __all__ = [
     "DecisionNotFound",
     "DecisionWithdrawn",
     "Entry",
+    "EntryPage",
     "Inbox",
     "InboxPort",
     "MemoryInbox",
@@ -60,7 +69,7 @@ class InboxPort(Protocol):
         part: str | None = None,
         before: Position | None = None,
         limit: int = 50,
-    ) -> list[Entry]: ...
+    ) -> EntryPage: ...
 
     def beginning_with(self, start: str) -> list[Entry]: ...
 
@@ -111,7 +120,8 @@ class Inbox:
         now = self._clock.now().isoformat()
         with self._use_connection() as connection, transaction(connection):
             connection.execute(
-                "INSERT INTO entries (id, part, kind, subject, payload, created_at) VALUES (?, ?, ?, ?, ?, ?)"
+                "INSERT INTO entries (id, part, kind, subject, payload, created_at, changed)"
+                " VALUES (?, ?, ?, ?, ?, ?, (SELECT coalesce(max(changed), 0) + 1 FROM entries))"
                 " ON CONFLICT (id) DO NOTHING",
                 (entry_id, part, kind, subject, text, now),
             )
@@ -155,25 +165,26 @@ class Inbox:
         part: str | None = None,
         before: Position | None = None,
         limit: int = 50,
-    ) -> list[Entry]:
+    ) -> EntryPage:
         """Return a page of the history: entries of a state and a part, or of all, the one that changed last first.
 
-        `before` is the `position` of the last entry of the page before.
+        `before` is `next` of the page before.
         """
         conditions = {"state = ?": state, "part = ?": part}
         where = [condition for condition, value in conditions.items() if value is not None] or ["true"]
         values: list[Any] = [value for value in conditions.values() if value is not None]
         if before is not None:
-            where.append(f"({_CHANGED_AT}, id) < (?, ?)")
-            values += [before[0].isoformat(), before[1]]
+            where.append("changed < ?")
+            values.append(before)
         with suppress(UnicodeEncodeError), self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 f"SELECT * FROM entries INDEXED BY entries_history WHERE {' AND '.join(where)}"  # noqa: S608 - constants
-                f" ORDER BY {_CHANGED_AT} DESC, id DESC LIMIT ?",
+                " ORDER BY changed DESC LIMIT ?",
                 (*values, limit),
             )
-            return [_make_entry(row) for row in rows]
-        return []
+            found = rows.fetchall()
+            return EntryPage([_make_entry(row) for row in found], found[-1]["changed"] if len(found) == limit else None)
+        return EntryPage([], None)
 
     def beginning_with(self, start: str) -> list[Entry]:
         """Return at most a hundred entries whose id starts with `start`, decided or not, the oldest first."""
@@ -221,7 +232,7 @@ class Inbox:
                 raise DecisionWithdrawn(entry)
             connection.execute(
                 "UPDATE entries SET state = 'decided', decision = ?, door = ?, decided_by = ?, decided_at = ?,"
-                " actor = ? WHERE id = ?",
+                " actor = ?, changed = (SELECT max(changed) + 1 FROM entries) WHERE id = ?",
                 (text, door, actor and (actor.name or None), now, actor and actor.model_dump_json(), entry_id),
             )
             self._own_changes += 1
@@ -245,7 +256,7 @@ class Inbox:
             _read_entry(connection, entry_id)
             connection.execute(
                 "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_by = NULL,"
-                " decided_at = NULL, actor = NULL WHERE id = ?",
+                " decided_at = NULL, actor = NULL, changed = (SELECT max(changed) + 1 FROM entries) WHERE id = ?",
                 (entry_id,),
             )
             self._own_changes += 1
@@ -346,7 +357,20 @@ class MemoryInbox(Inbox):
 
 
 _CHANGED_AT = "coalesce(decided_at, created_at)"
-_MIGRATIONS = [
+
+
+def _number_changes(connection: sqlite3.Connection) -> None:
+    """Store the order of changes, which times are not: clocks jump. Earlier versions ordered entries by time."""
+    connection.execute("ALTER TABLE entries ADD COLUMN changed INTEGER NOT NULL DEFAULT 0")
+    rows = connection.execute(f"SELECT rowid FROM entries ORDER BY {_CHANGED_AT}, id").fetchall()  # noqa: S608 - constants
+    connection.executemany(
+        "UPDATE entries SET changed = ? WHERE rowid = ?", [(number, row[0]) for number, row in enumerate(rows, 1)]
+    )
+    connection.execute("DROP INDEX entries_history")
+    connection.execute("CREATE INDEX entries_history ON entries (changed, state, part)")
+
+
+_MIGRATIONS: list[Migration] = [
     (
         "entries",
         """
@@ -365,6 +389,7 @@ _MIGRATIONS = [
         """,
     ),
     ("actor", "ALTER TABLE entries ADD COLUMN actor TEXT"),
+    ("changed", _number_changes),
 ]
 
 
@@ -393,6 +418,7 @@ def _read_entry(connection: sqlite3.Connection, entry_id: str) -> Entry:
 
 def _make_entry(row: sqlite3.Row) -> Entry:
     stored = dict(row)
+    del stored["changed"]
     stored["payload"] = json.loads(stored["payload"])
     for name in ("decision", "actor"):
         stored[name] = stored[name] and json.loads(stored[name])

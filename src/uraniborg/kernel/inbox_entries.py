@@ -1,7 +1,7 @@
 """The entries of the inbox: questions to a person, their decisions, and the errors of deciding."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,8 +11,8 @@ from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.logging import make_printable
 
 State = Literal["pending", "decided", "withdrawn"]
-Position = tuple[datetime, str]
-"""The position of an entry in the history: when it last changed, and its id."""
+Position = int
+"""The position of an entry in the history: the number of its last change."""
 
 
 class Decision(BaseModel):
@@ -53,10 +53,12 @@ class Entry(BaseModel):
     """Who decided; None for decisions of versions that did not store it."""
     decided_at: datetime | None = None
 
-    @property
-    def position(self) -> Position:
-        """Return the position in the history, for the next page of `list_entries`."""
-        return self.decided_at or self.created_at, self.id
+
+class EntryPage(NamedTuple):
+    """A page of the history, and the position of the next one unless this is the last."""
+
+    entries: list[Entry]
+    next: Position | None
 
 
 class DecisionNotFound(NotFound):

@@ -284,7 +284,7 @@ class DeletesDuringCall(Inbox):
 
 def list_entries(data_folder: DataFolder) -> list[str]:
     with closing(data_folder.inbox()) as inbox:
-        return [f"{entry.id} {entry.state}" for entry in inbox.list_entries()]
+        return [f"{entry.id} {entry.state}" for entry in inbox.list_entries().entries]
 
 
 @pytest.mark.parametrize("method", ["put", "decide"])
