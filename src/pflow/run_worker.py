@@ -22,6 +22,7 @@ from pflow.replies import build_refusal_reply, build_reply_and_write_large_outpu
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import configure_logging
+from uraniborg.kernel.parent_output import write_line_to_parent
 
 _Requests = SimpleQueue[tuple[dict[str, Any], Cancellation] | None]
 
@@ -51,7 +52,7 @@ def main() -> None:
     configure_logging()
     requests: _Requests = SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
-    with suppress(KeyboardInterrupt, BrokenPipeError):
+    with suppress(KeyboardInterrupt):
         while (request := requests.get()) is not None:
             _run_workflow(*request)
 
@@ -90,8 +91,7 @@ def _run_workflow(request: dict[str, Any], cancellation: Cancellation) -> None:
 
 
 def _write_line(reply: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(reply, default=str) + "\n")
-    sys.stdout.flush()
+    write_line_to_parent(json.dumps(reply, default=str))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any, Final
 from paper_library.build.builder import build_shelf
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import configure_logging
+from uraniborg.kernel.parent_output import write_line_to_parent
 
 _LEAST_PAUSE_S: Final = 0.2
 
@@ -45,8 +46,7 @@ def main() -> None:
 
 
 def _write_line(line: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(line) + "\n")
-    sys.stdout.flush()
+    write_line_to_parent(json.dumps(line))
 
 
 if __name__ == "__main__":

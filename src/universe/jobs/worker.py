@@ -19,6 +19,7 @@ from universe.jobs.store import JobStore
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InternalError, as_error
 from uraniborg.kernel.logging import configure_logging, get_logger
+from uraniborg.kernel.parent_output import write_line_to_parent
 
 _NICENESS = 5
 
@@ -58,8 +59,7 @@ def _exit_with_parent() -> None:
 
 
 def _write_line(value: dict[str, Any]) -> None:
-    sys.stdout.buffer.write(orjson.dumps(value, default=str) + b"\n")
-    sys.stdout.buffer.flush()
+    write_line_to_parent(orjson.dumps(value, default=str).decode())
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ ends at the end of stdin, so that it never outlives the API.
 import asyncio
 import json
 import sys
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Message
@@ -73,7 +74,8 @@ async def _serve(client: Client, port: int) -> None:
     client.listen(deliver, lambda: None)
 
     def report_ready() -> None:
-        client.write(json.dumps({"port": part.port, "problem": part.problem, "hint": part.hint}).encode() + b"\n")
+        with suppress(BrokenPipeError):  # the API has ended, and so does this process at the end of stdin
+            client.write(json.dumps({"port": part.port, "problem": part.problem, "hint": part.hint}).encode() + b"\n")
 
     async with run_broadcast(broadcast):
         await parts.run(report_ready, stopping)
@@ -142,7 +144,8 @@ class _Worker:
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in start["headers"]]
         head = {"id": request["id"], "status": start["status"], "headers": headers, "size": len(text)}
         async with self._write_lock:
-            await asyncio.to_thread(self._client.write, json.dumps(head).encode() + b"\n" + text)
+            with suppress(BrokenPipeError):
+                await asyncio.to_thread(self._client.write, json.dumps(head).encode() + b"\n" + text)
 
 
 async def _take_over_session(session_id: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from uraniborg.kernel.errors import as_error
 from uraniborg.kernel.logging import configure_logging, get_logger
+from uraniborg.kernel.parent_output import write_line_to_parent
 from uraniborg.kernel.settings import HOME
 from uraniborg.story.folder import StoryFolder
 from uraniborg.story.runner import describe_story, run_step
@@ -61,8 +62,7 @@ async def _delete(folder: StoryFolder) -> None:
 
 
 def _write_line(reply: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(reply) + "\n")
-    sys.stdout.flush()
+    write_line_to_parent(json.dumps(reply))
 
 
 if __name__ == "__main__":

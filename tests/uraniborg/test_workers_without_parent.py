@@ -1,0 +1,55 @@
+"""A worker whose parent has ended writes no traceback about the pipe that nobody reads."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+SOON_S: Final = 60
+WORKERS: Final[dict[str, tuple[list[str], dict[str, Any]]]] = {
+    "a run": (["pflow.run_worker"], {"name": "quick"}),
+    "a shelf": (["uraniborg.shelf_worker"], {"papers": "papers.bib", "shelf": "shelf"}),
+    "a step of the story": (["uraniborg.story.worker"], {"describe": True}),
+    "a job": (
+        ["universe.jobs.worker"],
+        {"path": "jobs.db", "id": "j", "state": {}, "options": {}, "universe_id": "u", "version": 1, "title": "u"},
+    ),
+    "the searches": (["uraniborg.console.search_worker", "0"], {}),
+}
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("worker", WORKERS)
+def test_a_worker_whose_parent_has_ended_ends_without_a_traceback(worker: str, tmp_path: Path) -> None:
+    (tmp_path / "papers.bib").write_text("@article{a, title={Icy moons}, year={2020}}")
+    drafts = tmp_path / "pflow" / "workflows" / "drafts"
+    drafts.mkdir(parents=True)
+    draft = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "sleep 1; echo done"}}]}
+    (drafts / "quick.json").write_text(json.dumps(draft))
+    arguments, request = WORKERS[worker]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "URANIBORG_HOME": str(tmp_path)}
+    environment["PFLOW_HOME"] = str(tmp_path / "pflow")
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+    ) as started:
+        os.close(write_end)
+        assert started.stdin is not None
+        started.stdin.write((json.dumps(request) + "\n").encode() if request else b"")
+        started.stdin.flush()
+        try:
+            _, log = started.communicate(timeout=SOON_S)
+        finally:
+            started.kill()
+    assert b"BrokenPipe" not in log, log.decode()
+    assert b"Traceback" not in log, log.decode()
