@@ -163,5 +163,39 @@ def test_the_environment_does_not_overrule_a_settings_file_that_demands_a_person
     assert read_decision(home) is None
 
 
+def test_a_settings_file_demands_a_person_also_from_processes_that_look_elsewhere_for_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("URANIBORG_HOME", "URANIBORG_REQUIRE_PERSON", "URANIBORG_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    file = tmp_path / "config" / "uraniborg" / "uraniborg.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("[decisions]\nrequire_person = true\n")
+    assert load_decider_settings().require_person
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "other"))
+    assert load_decider_settings().require_person
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "data").symlink_to(tmp_path / "data" / "uraniborg")
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    assert load_decider_settings().require_person
+    file.write_text("[decisions]\nrequire_person = false\n")
+    assert not load_decider_settings().require_person, "the person has switched it off"
+    file.unlink()
+    assert not load_decider_settings().require_person
+
+
+def test_a_named_settings_file_that_demands_a_person_counts_without_its_variable_too(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("URANIBORG_REQUIRE_PERSON")
+    (home / "mine.toml").write_text("[decisions]\nrequire_person = true\n")
+    monkeypatch.setenv("URANIBORG_CONFIG", str(home / "mine.toml"))
+    assert load_decider_settings().require_person
+    monkeypatch.setenv("URANIBORG_CONFIG", os.devnull)
+    assert load_decider_settings().require_person
+
+
 def test_child_processes_inherit_the_demand_for_a_person(home: Path) -> None:
     assert build_child_environment()["URANIBORG_REQUIRE_PERSON"] == "1"

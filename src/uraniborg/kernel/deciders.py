@@ -2,14 +2,26 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Refused
-from uraniborg.kernel.settings import HOME, LoadedSettings, read_settings
+from uraniborg.kernel.files import make_private_folder, write_atomic
+from uraniborg.kernel.settings import (
+    HOME,
+    LoadedSettings,
+    OriginKind,
+    data_dir,
+    read_settings,
+    secure_own_folder,
+)
 
 SECTION: Final = "decisions"
+_DEMANDING_FILE: Final = "person-required"
+"""The file in the data folder with the path of the last settings file that demanded a person."""
 ALIASES: Final = {"URANIBORG_REQUIRE_PERSON": "require_person"}
 PERSON_DOORS: Final = ("client", "terminal", "console")
 """The interfaces that ask a person: the dialog of a client, `uraniborg decide`, and the console."""
@@ -39,13 +51,38 @@ class PersonRequired(Refused):
 def load_decider_settings() -> DeciderSettings:
     """Return the settings. Raise InvalidConfig.
 
-    The environment can demand a person, too, but cannot overrule the settings file of the user.
+    The environment can demand a person, too, but cannot overrule the settings file of the user: the usual one, or one
+    that demanded a person before and whose path is stored with the data.
     """
-    settings = read_config().settings
-    if settings.require_person:
-        return settings
+    loaded = read_config()
+    if loaded.settings.require_person:
+        origin = loaded.origins["require_person"]
+        if origin.kind is OriginKind.FILE and origin.path is not None:
+            _store_demanding_file(origin.path.absolute())
+        return loaded.settings
     folders = {HOME: os.environ[HOME]} if os.environ.get(HOME) else {}
-    return read_config(folders).settings
+    usual = read_config(folders).settings
+    if usual.require_person or not (file := _read_demanding_file()):
+        return usual
+    return read_settings(DeciderSettings, section=SECTION, env={}, file=file).settings
+
+
+def _store_demanding_file(file: Path) -> None:
+    """Store the path of a settings file that demands a person, so that a process with another environment reads it."""
+    with suppress(OSError):  # a read-only folder, where nothing is decided either
+        if _read_demanding_file() != file:
+            folder = secure_own_folder("data")
+            make_private_folder(folder)
+            write_atomic(folder / _DEMANDING_FILE, f"{file}\n")
+
+
+def _read_demanding_file() -> Path | None:
+    """Return the stored path of a settings file, or None if there is none."""
+    try:
+        file = Path((data_dir() / _DEMANDING_FILE).read_text(encoding="utf-8").rstrip("\n"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return file if file.is_file() else None
 
 
 def read_config(env: Mapping[str, str] | None = None) -> LoadedSettings[DeciderSettings]:
