@@ -90,6 +90,11 @@ def open_in_browser(address: str, folder: Path) -> None:
         print_status("  There is no browser here: open the address above yourself.")
 
 
+def format_events_command(url: str, token: str) -> str:
+    """Return the shell command that follows all events. It runs for long, so the token is not among its arguments."""
+    return f"""echo 'header = "Authorization: Bearer {token}"' | curl -N -K - {url}/api/events"""
+
+
 def print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: bool) -> None:
     """Print the addresses and the token of the API, with lines to copy."""
     from uraniborg.connect.servers import format_address_command, format_claude_command, make_pflow_server
@@ -116,6 +121,6 @@ def print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: 
     with suppress(Unavailable):  # pflow has no installed program
         lines.append(f"    {format_claude_command(make_pflow_server())}")
     lines += ["", "  Follow everything that happens:"]
-    lines += [f'    curl -N -H "Authorization: Bearer {token}" {url}/api/events']
+    lines += [f"    {format_events_command(url, token)}"]
     lines += ["", "  Press Ctrl-C to stop.", ""]
     print_status("\n".join(lines))

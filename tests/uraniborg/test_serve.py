@@ -1,13 +1,19 @@
 """The lines that `uraniborg serve` prints to copy."""
 
 import os
+import secrets
+import shutil
+import socket
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.installed_programs import Program
-from uraniborg.serve import print_addresses
+from tests.prerequisites import skip_or_fail
+from uraniborg.serve import format_events_command, print_addresses
 from uraniborg.served_parts import ServedPart
 
 
@@ -26,6 +32,36 @@ def test_the_line_that_connects_pflow_has_a_whole_path_and_is_left_out_if_pflow_
     (tmp_path / "pflow").chmod(0o755)
     print_addresses(parts, "token", "http://127.0.0.1:8000/#token=token", as_json=False)
     assert f"claude mcp add pflow -- {tmp_path}/pflow mcp serve\n" in capsys.readouterr().err
+
+
+def list_command_lines() -> list[bytes]:
+    found: list[bytes] = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # the process has ended
+            found.append(path.read_bytes())
+    return found
+
+
+def test_the_command_that_follows_events_sends_the_token_and_shows_it_to_no_other_account() -> None:
+    if shutil.which("curl") is None:
+        skip_or_fail("There is no curl.")
+    token = secrets.token_urlsafe(24)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        command = format_events_command(f"http://127.0.0.1:{listener.getsockname()[1]}", token)
+        with subprocess.Popen(["/bin/bash"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as shell:
+            assert shell.stdin is not None
+            shell.stdin.write(f"{command}\n".encode())
+            shell.stdin.flush()
+            listener.settimeout(30)
+            connection, _ = listener.accept()
+            with connection:
+                sent = connection.recv(65_536)
+                arguments = list_command_lines()
+            shell.stdin.close()
+    assert f"Authorization: Bearer {token}\r\n".encode() in sent
+    assert sent.startswith(b"GET /api/events ")
+    assert any(b"/api/events" in one for one in arguments)
+    assert not any(token.encode() in one for one in arguments)
 
 
 @pytest.mark.parametrize(
