@@ -44,14 +44,14 @@ class FileChange:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             if self.file.exists():
                 backup = _copy_to_new_file(self.file, self.file.with_name(f"{self.file.name}.before-uraniborg"))
+                if AUTHORIZATION in self.after and os.name != "nt":  # a credential is never readable by others
+                    self.file.chmod(self.file.stat().st_mode & ~0o077)
         except OSError as exc:
             raise Unwritable(
                 f"'{display_path(self.file)}' was not changed: {exc.strerror} ({exc.filename}).",
                 hint="Correct the permissions, or add the entries yourself: uraniborg connect --print",
             ) from exc
         write_output(self.file, self.after)
-        if AUTHORIZATION in self.after and os.name != "nt":  # a credential is for this account alone
-            self.file.chmod(self.file.stat().st_mode & ~0o077)
         return backup
 
 

@@ -187,6 +187,23 @@ def test_a_second_change_keeps_the_first_backup_and_writes_through_no_link(tmp_p
     assert other.read_text() == "of somebody else"
 
 
+def test_a_credential_is_at_no_moment_in_a_file_that_others_can_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, modes = tmp_path / "mcp.json", list[int]()
+    file.write_text("{}")
+    file.chmod(0o644)
+    replace = os.replace
+
+    def replace_and_note_mode(source: Path, target: Path) -> None:
+        replace(source, target)
+        modes.append(file.stat().st_mode & 0o777)
+
+    monkeypatch.setattr(os, "replace", replace_and_note_mode)
+    FileChange(file, "{}", '{"Authorization": "Bearer t"}').write_with_backup()
+    assert modes == [0o600]
+
+
 def test_the_file_before_a_change_is_kept_as_a_backup(client: Client) -> None:
     backup = plan_addition(client, {"paper-search": client.make_entry(SERVERS[0])}).write_with_backup()
     assert backup is not None
