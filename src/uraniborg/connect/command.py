@@ -75,12 +75,12 @@ def confirm_and_change_client_file(
         else:
             backup = change.write_with_backup()
             outcome = "changed"
-            if remove and not set(read_server_names(client)) & {server.name for server in list_servers()}:
-                AgentCredentials().revoke(client.name)
             console.print(f"Wrote {display_path(client.file)}.")
             if backup:
                 console.print(f"The file before is {display_path(backup)}.")
             console.print(client.reload_hint)
+    if remove and outcome != "cancelled":
+        _end_credentials_without_entries(client)
     to_start = [] if remove else [server for server in servers if isinstance(server, HttpServer)]
     if to_start and outcome != "cancelled":
         _print_start_commands(console, to_start)
@@ -88,6 +88,12 @@ def confirm_and_change_client_file(
         reply: dict[str, Any] = {"client": client.name, "file": str(client.file), "outcome": outcome}
         reply["servers"] = [server.name for server in servers]
         sys.stdout.write(json.dumps(reply) + "\n")
+
+
+def _end_credentials_without_entries(client: Client) -> None:
+    """End the credentials of the client if its file has none of our servers, also if they were removed by hand."""
+    if not set(read_server_names(client)) & {server.name for server in list_servers()}:
+        AgentCredentials().revoke(client.name)
 
 
 def _print_start_commands(console: Console, servers: list[HttpServer]) -> None:

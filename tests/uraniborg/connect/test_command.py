@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.installed_programs import find_program
+from uraniborg.credentials import AgentCredentials
 
 
 @pytest.fixture
@@ -77,6 +78,19 @@ def test_remove_takes_our_servers_only(home: Path) -> None:
     run_connect(home, "cursor", "--yes")
     run_connect(home, "cursor", "--remove", "--yes")
     assert json.loads(file.read_text()) == {"mcpServers": {"mine": {"url": "https://a.example"}}}
+
+
+@pytest.mark.parametrize("removed_by_hand", [True, False])
+def test_remove_ends_the_credentials_of_a_client(home: Path, *, removed_by_hand: bool) -> None:
+    file = home / ".cursor" / "mcp.json"
+    run_connect(home, "cursor", "--yes")
+    header: str = json.loads(file.read_text())["mcpServers"]["universe"]["headers"]["Authorization"]
+    credentials = AgentCredentials(home / "u" / "data" / "console" / "agents.json")
+    assert credentials.find_client(header.split()[1], "universe") == "cursor"
+    if removed_by_hand:
+        file.write_text('{"mcpServers": {}}')
+    run_connect(home, "cursor", "--remove", "--yes")
+    assert credentials.find_client(header.split()[1], "universe") is None
 
 
 def test_print_changes_nothing_and_prints_the_clients_own_format(home: Path) -> None:
