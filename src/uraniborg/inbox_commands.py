@@ -10,14 +10,13 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.person import get_user_name
 from uraniborg.part_questions import check_and_decide, check_answer, load_part_questions
 from uraniborg.terminal_confirmation import confirm_at_terminal
 
@@ -92,7 +91,7 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
     entry = _find_entry(inbox, id_or_prefix, requires_number=True)
     decision = Decision(action=action, data=_read_json_data(data) if data else None, note=note)
     check_answer(entry, decision)
-    actor = Actor(kind="person", name=get_user_name(), authenticated="account")
+    actor = get_terminal_actor()
     if load_decider_settings().require_person:
         actor = actor.model_copy(update={"authenticated": "terminal"})
         confirm_at_terminal(f"{_get_payload_text(entry, 'question')}\nYour decision: {action}.", action)

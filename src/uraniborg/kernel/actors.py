@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from uraniborg.kernel.person import clean_name
+from uraniborg.kernel.person import clean_name, get_account_name, get_user_or_account_name
 
 ActorKind = Literal["person", "agent", "software"]
 Authentication = Literal["sign_in", "token", "credential", "terminal", "dialog", "account", "none"]
@@ -30,3 +30,13 @@ class Actor(BaseModel):
     def is_person(self) -> bool:
         """Return True for a person, and False for a program, also if a person started it."""
         return self.kind == "person"
+
+
+def get_process_actor() -> Actor:
+    """Return the program that runs this process, under the name of its account: for callers that name no actor."""
+    return Actor(kind="software", name=get_account_name() or "somebody", authenticated="account")
+
+
+def get_terminal_actor() -> Actor:
+    """Return the person who types a command, by the name in the settings. Confirmed by the account only."""
+    return Actor(kind="person", name=get_user_or_account_name(), authenticated="account")
