@@ -24,7 +24,7 @@ from uraniborg.kernel.mcp import (
     Subscriptions,
     add_subscriptions,
     explain_mark,
-    get_client_name,
+    get_actor,
     make_server,
     resource,
     tool,
@@ -37,7 +37,6 @@ SCHEMA_URI: Final = "universe://reference/command-schema"
 _MAX_LISTED: Final = 1_000
 """The most universes in the list of resources; all can be read."""
 _LEAST_BYTES: Final = 1_000
-_CLIENT_CHARS: Final = 150
 _SHOWN: Final = 80
 
 UniverseId = Annotated[str, Field(max_length=1_000, description="The id of a universe; the resources list them.")]
@@ -206,14 +205,9 @@ def _add_sending_tool(server: Server, service: UniverseService) -> None:
         """
         decoded = _decode_command(command)
         result = await service.send(
-            universeId, decoded, expected_version=expectedVersion, key=idempotencyKey, author=_make_author_name()
+            universeId, decoded, expected_version=expectedVersion, key=idempotencyKey, actor=get_actor()
         )
         return (await encode_command_reply(result, decoded, return_)).decode()
-
-
-def _make_author_name() -> str:
-    name = get_client_name()
-    return f"{name[:_CLIENT_CHARS]} (MCP)" if name else "MCP client"
 
 
 def _add_resources(server: Server, service: UniverseService) -> None:

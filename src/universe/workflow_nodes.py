@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import orjson
 
@@ -16,12 +16,17 @@ from universe.initial_states import get_default_universe_name, load_or_generate_
 from universe.service.replies import StatePart, encode_state_part
 from universe.service.universes import UniverseService
 from universe.store.factory import make_store
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Conflict, UraniborgError
 from uraniborg.kernel.ids import content_id
+from uraniborg.kernel.person import clean_name
 from uraniborg.kernel.sqlite import DatabaseMissing
 
 if TYPE_CHECKING:
     from universe.jobs.store import Job
+
+_NAME_CHARS: Final = 40
+"""The characters of a workflow's name in the name of an actor, which also has the id of the run."""
 
 
 class Context(Protocol):
@@ -59,7 +64,7 @@ async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
             key = params.get("idempotency_key") or _make_idempotency_key(context, universe_id, given)
             expected = params.get("expected_version")
             result = await service.send(
-                universe_id, given, expected_version=expected, key=key, author=_format_author(context)
+                universe_id, given, expected_version=expected, key=key, actor=_make_actor(context)
             )
             events, version = result.events, result.version
     return {"events": events, "version": version, "universe_id": universe_id, "created": created}
@@ -105,14 +110,14 @@ async def _compute_job(
 
     universe_id = _get_universe_id(params)
     key = content_id(*_get_run_and_node(context), universe_id, json.dumps(options, sort_keys=True))
-    author = _format_author(context)
+    actor = _make_actor(context)
     async with (
         _open_or_share_service(params.get("db"), context, may_create=False) as service,
         JobService(service).running() as jobs,
     ):
-        job = await jobs.create(universe_id, options, author=author, job_id=f"job_{key}", is_kept=False)
+        job = await jobs.create(universe_id, options, actor=actor, job_id=f"job_{key}", is_kept=False)
         if not job.is_active and job.state != "done":
-            job = await jobs.create(universe_id, options, author=author)
+            job = await jobs.create(universe_id, options, actor=actor)
         try:
             job = await jobs.wait(universe_id, job.id)
         except asyncio.CancelledError:
@@ -166,16 +171,17 @@ async def _get_or_create_universe(
         return universe_id, False
     initial = None if origin is None else await load_or_generate_state_in_thread(origin, params.get("settings"))
     try:
-        await service.create(name, initial, universe_id=universe_id, author=_format_author(context))
+        await service.create(name, initial, universe_id=universe_id, actor=_make_actor(context))
     except Conflict:  # another process created it first
         return universe_id, False
     return universe_id, True
 
 
-def _format_author(context: Context) -> str:
-    """Return the workflow and the run as the author of the changes of a node."""
-    workflow = "".join(char for char in str(getattr(context, "workflow", "")) if char.isprintable()).strip()
-    return f"workflow {workflow[:80] or 'without a name'}, run {context.run_id[:80]}"
+def _make_actor(context: Context) -> Actor:
+    """Return the workflow and the run as the actor of the changes of a node."""
+    workflow = clean_name(str(getattr(context, "workflow", "")))
+    name = f"workflow {workflow[:_NAME_CHARS] or 'without a name'}, run {context.run_id}"
+    return Actor(kind="software", name=name, authenticated="account")
 
 
 def _make_idempotency_key(context: Context, universe_id: str, given: Any) -> str:

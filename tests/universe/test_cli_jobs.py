@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from tests.universe.actors import name_actor
 from tests.universe.command_line import RunUniverse
 from universe.config import load_config
 from universe.jobs.service import JobService
@@ -19,7 +20,7 @@ def compute_job(days: float = 2) -> str:
             JobService(service).running() as jobs,
         ):
             options = {"kind": "nbody", "days": days, "bodies": ["trappist-1", "trappist-1-b"]}
-            job = await jobs.create("t1", options, author="Tycho")
+            job = await jobs.create("t1", options, actor=name_actor("Tycho"))
             return (await asyncio.wait_for(jobs.wait("t1", job.id), 40)).id
 
     return asyncio.run(compute())

@@ -84,13 +84,13 @@ async def _open_service(db: str | None) -> AsyncGenerator[Any]:
     from universe.server import load_config_with_options
     from universe.service.universes import UniverseService
     from universe.store.factory import make_store
-    from uraniborg.kernel.person import get_user_name
+    from uraniborg.kernel.actors import get_terminal_actor
 
     config = load_config_with_options({} if db is None else {"db": db})
     service = UniverseService(
         make_store(config.database_address),
         snapshot_every=config.snapshot_every,
-        author=f"{get_user_name()} (command line)",
+        actor=get_terminal_actor(),
     )
     async with service.running():
         yield service

@@ -7,6 +7,7 @@ from typing import Any
 from universe.exchange.importer import ImportOptions, import_systems
 from universe.service.replies import describe_record
 from universe.service.universes import UniverseService
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
 
 _NAME_CHARS = 200
@@ -20,7 +21,7 @@ async def create_imported_universes(
     each: bool = False,
     name: Any = None,
     universe_id: Any = None,
-    author: str | None = None,
+    actor: Actor | None = None,
     dry_run: bool = False,
 ) -> dict[str, Any]:
     """Create one universe with all systems of the contents, or with `each` one for every system. Return the report.
@@ -49,7 +50,7 @@ async def create_imported_universes(
         )
         for title, state in states:
             record = await service.create(
-                name or title[:_NAME_CHARS], state, universe_id=universe_id, author=author, has_own_records=True
+                name or title[:_NAME_CHARS], state, universe_id=universe_id, actor=actor, has_own_records=True
             )
             created.append({**describe_record(record), "bodies": len(state["stars"])})
     return {"universes": created, "import": report.describe()}

@@ -13,12 +13,15 @@ from universe.jobs.options import JobOptions, parse_job_options
 from universe.jobs.store import NUMBERS, Job, JobState, JobStore, make_owner_id
 from universe.jobs.worker_processes import STOPPED, WorkerProcesses
 from universe.service.universes import UniverseService
+from universe.store.authors import make_author
 from universe.store.interface import Change
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease
 from uraniborg.kernel.ids import find_nearest_ids, new_id
+from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 
 FEED_KIND: Final = "nbody-job"
@@ -30,6 +33,7 @@ _POLL_S: Final = 0.5
 """The interval at which the jobs of other processes are read."""
 
 Value = TypeVar("Value")
+_log = get_logger(__name__)
 
 
 class JobService:
@@ -37,6 +41,8 @@ class JobService:
 
     A job is computed by a worker process, at most `max_running` at once; further jobs wait in order. Any process can
     read every job, and cancel it.
+
+    Each method that changes something records its `actor`, or else that of the service of universes.
     """
 
     def __init__(
@@ -90,7 +96,7 @@ class JobService:
         universe_id: str,
         options: Any,
         *,
-        author: str,
+        actor: Actor | None = None,
         job_id: str | None = None,
         is_kept: bool | None = None,
     ) -> Job:
@@ -113,16 +119,18 @@ class JobService:
                 hint="Wait for one to end, or cancel one.",
             )
         await self._acquire_lease()
+        actor = actor or self.universes.actor
         job = Job(
             id=job_id or new_id("job"),
             universe_id=view.record.id,
             version=view.version,
             kind=parsed.kind,
             options=parsed.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"version"}),
-            author=author,
+            author=make_author(actor).name,
             created_at=format_now(),
             owner=self._owner,
             is_kept=job_id is not None if is_kept is None else is_kept,
+            actor=actor,
         )
         if not await asyncio.to_thread(self._store.add, job):
             return await self.get(universe_id, job.id)
@@ -217,10 +225,11 @@ class JobService:
             replies.append(orjson.loads(await self.read_result(owner, one)))
         return await asyncio.to_thread(_compare_replies, *replies)
 
-    async def cancel(self, universe_id: str, job_id: str) -> Job:
+    async def cancel(self, universe_id: str, job_id: str, *, actor: Actor | None = None) -> Job:
         """Cancel an active job of any process. Raise JobNotFound or JobEnded."""
         job = await self.get(universe_id, job_id)
-        if not job.is_active or not await asyncio.to_thread(self._store.end, job_id, "cancelled", format_now()):
+        by = actor or self.universes.actor
+        if not job.is_active or not await asyncio.to_thread(self._store.cancel, job_id, format_now(), by):
             job = await self.get(universe_id, job_id)
             raise JobEnded(
                 f"Job {job_id[:100]} has ended: {job.state}.",
@@ -232,12 +241,17 @@ class JobService:
         self._announce(job)
         return job
 
-    async def delete(self, universe_id: str, job_id: str) -> None:
-        """Delete a job that has ended, with its result. Raise JobNotFound or JobActive."""
+    async def delete(self, universe_id: str, job_id: str, *, actor: Actor | None = None) -> None:
+        """Delete a job that has ended, with its result; the log of the program says who did so.
+
+        Raise JobNotFound or JobActive.
+        """
         job = await self.get(universe_id, job_id)
         if job.is_active:
             raise JobActive(f"Job {job_id[:100]} is {job.state}.", hint="Cancel it first.", state=job.state)
         await asyncio.to_thread(self._store.delete, job_id)
+        by = actor or self.universes.actor
+        _log.info("job deleted", job=job_id, universe=universe_id, **by.model_dump())
         self._feed.publish(FEED_KIND, job_id, universeId=universe_id, deleted=True)
 
     async def watch(self, universe_id: str, job_id: str, *, heartbeat_s: float = 15.0) -> AsyncIterator[Job | None]:
@@ -306,7 +320,7 @@ class JobService:
             ended += [
                 replace(job, state="failed", error=STOPPED)
                 for job in self._store.list_active_of_owner(owner)
-                if self._store.end(job.id, "failed", format_now(), STOPPED)
+                if self._store.fail(job.id, format_now(), STOPPED)
             ]
         return ended
 

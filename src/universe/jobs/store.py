@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import orjson
 
 from universe.jobs.options import JobKind
+from universe.service.replies import describe_actor
+from universe.store.authors import decode_actor
 from universe.store.interface import Store
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease, make_folder
 from uraniborg.kernel.sqlite import connect, migrate, transaction, translate_read_errors
@@ -53,10 +56,11 @@ _MIGRATIONS: Final = [
         "jobs-3",
         "CREATE TABLE series (job_id TEXT PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE, chart BLOB NOT NULL);",
     ),
+    ("jobs-4", "ALTER TABLE jobs ADD COLUMN actor TEXT; ALTER TABLE jobs ADD COLUMN cancelled_by TEXT;"),
 ]
 _COLUMNS: Final = (
     "id, universe_id, version, kind, options, author, created_at, owner, state, progress, started_at, ended_at, error,"
-    " summary, is_kept"
+    " summary, is_kept, actor, cancelled_by"
 )
 
 
@@ -80,6 +84,9 @@ class Job:
     summary: dict[str, Any] | None = None
     is_kept: bool = False
     """True if something refers to the job, so that it is never deleted as an old one."""
+    actor: Actor | None = None
+    """Who started it; None if the release that stored the job did not record it."""
+    cancelled_by: Actor | None = None
 
     @property
     def is_active(self) -> bool:
@@ -97,6 +104,8 @@ class Job:
             "progress": self.progress,
             "options": self.options,
             "author": self.author,
+            "actor": describe_actor(self.actor),
+            "cancelledBy": describe_actor(self.cancelled_by),
             "createdAt": self.created_at,
             "startedAt": self.started_at,
             "endedAt": self.ended_at,
@@ -145,11 +154,11 @@ class JobStore:
         """Store a new job. Return False if there is a job with this id."""
         row = (
             *(job.id, job.universe_id, job.version, job.kind, orjson.dumps(job.options), job.author),
-            *(job.created_at, job.owner, job.state, job.is_kept),
+            *(job.created_at, job.owner, job.state, job.is_kept, job.actor and job.actor.model_dump_json()),
         )
         sql = (
             "INSERT OR IGNORE INTO jobs (id, universe_id, version, kind, options, author, created_at, owner, state,"
-            " is_kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " is_kept, actor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
         return self._execute_change(sql, row)
 
@@ -192,10 +201,20 @@ class JobStore:
             "UPDATE jobs SET progress = ? WHERE id = ? AND state = 'running'", (progress, job_id)
         )
 
-    def end(self, job_id: str, state: JobState, at: str, error: dict[str, Any] | None = None) -> bool:
-        """Record that a job failed or was cancelled. Return False if it has ended already."""
-        sql = "UPDATE jobs SET state = ?, ended_at = ?, error = ? WHERE id = ? AND state IN ('queued', 'running')"
-        return self._execute_change(sql, (state, at, None if error is None else orjson.dumps(error), job_id))
+    def fail(self, job_id: str, at: str, error: dict[str, Any]) -> bool:
+        """Record that a job failed. Return False if it has ended already."""
+        sql = (
+            "UPDATE jobs SET state = 'failed', ended_at = ?, error = ? WHERE id = ? AND state IN ('queued', 'running')"
+        )
+        return self._execute_change(sql, (at, orjson.dumps(error), job_id))
+
+    def cancel(self, job_id: str, at: str, actor: Actor) -> bool:
+        """Record that an actor cancelled a job. Return False if it has ended already."""
+        sql = (
+            "UPDATE jobs SET state = 'cancelled', ended_at = ?, cancelled_by = ?"
+            " WHERE id = ? AND state IN ('queued', 'running')"
+        )
+        return self._execute_change(sql, (at, actor.model_dump_json(), job_id))
 
     def finish(self, job_id: str, at: str, found: "Measurement") -> bool:
         """Store the result of a job. Return False if it is not running any more, because it was cancelled."""
@@ -329,6 +348,7 @@ def _make_job(row: tuple[Any, ...]) -> Job:
     for index in (4, 12, 13):
         values[index] = None if values[index] is None else orjson.loads(values[index])
     values[14] = bool(values[14])
+    values[15:17] = map(decode_actor, values[15:17])
     return Job(*cast("Any", values))
 
 

@@ -161,7 +161,7 @@ class WorkerProcesses:
 
     async def _fail_job(self, work: _Work, error: dict[str, Any]) -> bool:
         """Fail a job. Return False if it has ended already."""
-        is_ended = await asyncio.to_thread(self._store.end, work.job.id, "failed", format_now(), error)
+        is_ended = await asyncio.to_thread(self._store.fail, work.job.id, format_now(), error)
         if is_ended:
             self._on_change(replace(work.job, state="failed", progress=work.progress, error=error))
         return is_ended

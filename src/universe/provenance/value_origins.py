@@ -316,6 +316,12 @@ def _summarize_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
     facts = describe_log_entry(entry, universe_id)
     command = facts.get("command")
     did = command["type"] if command else facts["events"][0]["reason"] if facts.get("events") else "damaged"
-    summary = {"version": entry.version, "author": entry.author, "at": facts["at"], "type": did}
+    summary = {
+        "version": entry.version,
+        "author": entry.author,
+        "actor": facts["actor"],
+        "at": facts["at"],
+        "type": did,
+    }
     reason = command.get("reason") if command else None
     return summary | ({"reason": reason} if reason else {})

@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from universe.rest.requests import (
     BodyReader,
+    Sender,
     check_object_fields,
     get_version_from_body,
-    parse_author_header,
     parse_expected_version,
 )
 from universe.rest.responses import (
@@ -24,7 +24,6 @@ from universe.rest.schemas import (
     LARGEST_VERSION,
     RECORD_OR_FACTS,
     RESULT,
-    Author,
     Expected,
     Id,
     IfMatch,
@@ -50,17 +49,15 @@ def add_command_routes(app: FastAPI, service: UniverseService, body: BodyReader)
     async def send(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         given: Annotated[Any, Depends(body)],
+        actor: Sender,
         content: Annotated[ReplyContent, Query(alias="return", description="The content of the reply.")] = "state",
         expected: Expected = None,
         if_match: IfMatch = None,
         key: Key = None,
-        author: Author = None,
     ) -> Response:
         """Send one command, or a list of which all or none take effect. 422 if the universe does not allow it."""
         version = parse_expected_version(expected, if_match)
-        result = await service.send(
-            universe_id, given, expected_version=version, key=key, author=parse_author_header(author)
-        )
+        result = await service.send(universe_id, given, expected_version=version, key=key, actor=actor)
         return await make_result_response(result, content)
 
 
@@ -87,14 +84,14 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
     )
     async def undo(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
+        actor: Sender,
         content: Annotated[ReplyContent, Query(alias="return")] = "state",
         expected: Expected = None,
         if_match: IfMatch = None,
-        author: Author = None,
     ) -> Response:
         """Undo the last change; call it again to undo earlier changes. Restore a later version to redo."""
         version = parse_expected_version(expected, if_match)
-        result = await service.undo(universe_id, expected_version=version, author=parse_author_header(author))
+        result = await service.undo(universe_id, expected_version=version, actor=actor)
         return await make_result_response(result, content)
 
     @app.post(
@@ -106,10 +103,10 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
     async def restore(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         given: Annotated[Any, Depends(body)],
+        actor: Sender,
         content: Annotated[ReplyContent, Query(alias="return")] = "state",
         expected: Expected = None,
         if_match: IfMatch = None,
-        author: Author = None,
     ) -> Response:
         """Restore an earlier or later version as a new change. The history keeps all changes."""
         version = get_version_from_body(check_object_fields(given, ("version",)), required=True)
@@ -118,7 +115,7 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
             universe_id,
             version,
             expected_version=parse_expected_version(expected, if_match),
-            author=parse_author_header(author),
+            actor=actor,
         )
         return await make_result_response(result, content)
 
@@ -132,10 +129,10 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
     async def branch(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         given: Annotated[Any, Depends(body_if_any)],
+        actor: Sender,
         content: Annotated[
             Literal["state", "record"], Query(alias="return", description="record: the reply without the state.")
         ] = "state",
-        author: Author = None,
     ) -> Response:
         """Create a universe with the state of this one, now or at a version."""
         fields = check_object_fields({} if given is None else given, ("version", "name"))
@@ -143,6 +140,6 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
             universe_id,
             version=get_version_from_body(fields),
             name=fields.get("name"),
-            author=parse_author_header(author),
+            actor=actor,
         )
         return await make_created_response(record, await service.view(record.id) if content == "state" else None)

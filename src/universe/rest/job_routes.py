@@ -13,9 +13,9 @@ from starlette.types import Message, Send
 from universe.jobs.options import make_job_schemas
 from universe.jobs.service import JobService
 from universe.jobs.store import NUMBERS, Job, JobState
-from universe.rest.requests import BodyReader, parse_author_header, parse_cursor
+from universe.rest.requests import BodyReader, Sender, parse_cursor
 from universe.rest.responses import make_json_response
-from universe.rest.schemas import FLOATS, JOB, JSON, SVG, Author, Id, JobChart, JobFacts, JobList, make_request_body
+from universe.rest.schemas import FLOATS, JOB, JSON, SVG, Id, JobChart, JobFacts, JobList, make_request_body
 from uraniborg.kernel.http_app import ErrorBody
 from uraniborg.kernel.logging import get_logger
 
@@ -63,10 +63,10 @@ def _add_list_routes(app: FastAPI, jobs: JobService, body: BodyReader) -> None:
         responses={202: JOB, 422: {"model": ErrorBody}},
     )
     async def start_job(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id, given: Annotated[Any, Depends(body)], author: Author = None
+        universe_id: Id, given: Annotated[Any, Depends(body)], actor: Sender
     ) -> Response:
         """Start an N-body run, transits or radial velocities of the universe, now or at a `version`."""
-        job = await jobs.create(universe_id, given, author=parse_author_header(author))
+        job = await jobs.create(universe_id, given, actor=actor)
         location = f"/universes/{quote(universe_id, safe='')}/jobs/{job.id}"
         return Response(orjson.dumps(job.describe()), 202, {"Location": location}, JSON)
 
@@ -78,9 +78,9 @@ def _add_state_routes(app: FastAPI, jobs: JobService, heartbeat_s: float, stall_
         return make_json_response((await jobs.get(universe_id, job_id)).describe())
 
     @app.delete("/universes/{universe_id}/jobs/{job_id}", summary="Delete a job", status_code=204)
-    async def delete_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def delete_job(universe_id: Id, job_id: JobId, actor: Sender) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Delete a job that has ended, with its result."""
-        await jobs.delete(universe_id, job_id)
+        await jobs.delete(universe_id, job_id, actor=actor)
         return Response(status_code=204)
 
     @app.post(
@@ -89,9 +89,9 @@ def _add_state_routes(app: FastAPI, jobs: JobService, heartbeat_s: float, stall_
         response_model=JobFacts,
         responses={409: {"model": ErrorBody}},
     )
-    async def cancel_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def cancel_job(universe_id: Id, job_id: JobId, actor: Sender) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Cancel a job that has not ended."""
-        return make_json_response((await jobs.cancel(universe_id, job_id)).describe())
+        return make_json_response((await jobs.cancel(universe_id, job_id, actor=actor)).describe())
 
     @app.get(
         "/universes/{universe_id}/jobs/{job_id}/events",

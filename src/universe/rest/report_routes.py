@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from universe.errors import MalformedRequest
 from universe.exchange.exports import MEDIA_TYPES, ExportFormat, render_export
-from universe.rest.requests import BodyReader, check_object_fields, parse_author_header
+from universe.rest.requests import BodyReader, Sender, check_object_fields
 from universe.rest.responses import make_etag, make_json_response
-from universe.rest.schemas import IMPORTED, JSON, LARGEST_VERSION, SVG, Author, Id, Version, make_request_body
+from universe.rest.schemas import IMPORTED, JSON, LARGEST_VERSION, SVG, Id, Version, make_request_body
 from universe.service.state_differences import compare_plain_states
 from universe.service.universes import UniverseService, UniverseView
 from uraniborg.kernel.http_app import ErrorBody
@@ -46,7 +46,7 @@ def _add_import_route(app: FastAPI, service: UniverseService, body: BodyReader) 
         responses={201: {"content": {JSON: {"schema": {"type": "object"}}}}, 422: {"model": ErrorBody}},
     )
     async def import_universes(  # pyright: ignore[reportUnusedFunction]
-        given: Annotated[Any, Depends(body)], author: Author = None
+        given: Annotated[Any, Depends(body)], actor: Sender
     ) -> Response:
         """Create a universe, or with `each` one for every system, from the text of a table in `content`.
 
@@ -62,7 +62,7 @@ def _add_import_route(app: FastAPI, service: UniverseService, body: BodyReader) 
             each=_read_flag(fields, "each"),
             name=fields.get("name"),
             universe_id=fields.get("id"),
-            author=parse_author_header(author),
+            actor=actor,
             dry_run=_read_flag(fields, "dryRun"),
         )
         response = make_json_response(reply)

@@ -2,23 +2,18 @@
 
 import json
 from contextlib import suppress
-from contextvars import ContextVar
 from math import isfinite, isinf, nan
-from typing import Any, Final
+from typing import Annotated, Any
 
 import orjson
-from fastapi import Request
+from fastapi import Depends, Request
 
 from universe.errors import BadNumber, MalformedRequest
-from universe.rest.schemas import LARGEST_VERSION
+from universe.rest.schemas import LARGEST_VERSION, Author
 from universe.service.argument_validation import check_and_strip_author
 from universe.service.state_parts import Region
+from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.http_access import BodyTooLarge
-
-author_door: ContextVar[str] = ContextVar("author door", default="REST")
-"""The interface that the author of a change uses; another server that serves these routes sets its own."""
-REST_CLIENT: Final = "REST client"
-"""The author of changes by clients that do not name one."""
 
 
 class BodyReader:
@@ -118,18 +113,35 @@ def parse_expected_version(expected: int | None, if_match: str | None) -> int | 
     return int(tag)
 
 
-def parse_author_header(header: str | None) -> str:
-    """Return the author that a header names, followed by the interface such as `(REST)`. Raise MalformedRequest.
+async def find_actor(request: Request, author: Author = None) -> Actor:
+    """Return who sent a request: a person who is signed in, the agent of a credential, or else software.
 
-    Servers decode headers as Latin-1; clients send names as UTF-8.
+    The header gives software and agents a name and nothing else. Raise MalformedRequest if nobody can display it.
     """
-    if header is None:
-        return REST_CLIENT
+    known: Actor | None = request.scope.get(ACTOR)
+    claimed = None if author is None else _decode_author(author)
+    if known is None:
+        return Actor(kind="software", name=claimed or "", authenticated="none")
+    if known.is_person:
+        return known
+    return Actor(
+        kind="agent" if known.authenticated == "credential" else "software",
+        name=claimed or known.name,
+        authenticated=known.authenticated,
+    )
+
+
+Sender = Annotated[Actor, Depends(find_actor)]
+"""Who sent the request."""
+
+
+def _decode_author(header: str) -> str:
+    """Return the name in a header. Servers decode headers as Latin-1; clients send names as UTF-8."""
     try:
         name = header.encode("latin-1").decode("utf-8")
     except UnicodeError:
         name = header
-    return f"{check_and_strip_author(name)} ({author_door.get()})"
+    return check_and_strip_author(name)
 
 
 def parse_since_version(since: int | None, last_event_id: str | None) -> int | None:

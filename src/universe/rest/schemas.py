@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from universe.domain.schemas import make_openapi_components
 from universe.jobs.options import make_job_schemas
 from universe.service.argument_validation import KEY_CHARS, LIST_COMMANDS
+from uraniborg.kernel.actors import Actor
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"
@@ -40,8 +41,8 @@ Author = Annotated[
     Header(
         alias="Uraniborg-Author",
         max_length=200,
-        description="The author of the change, in UTF-8. The history and `universe cite` show it with `(REST)`. It is "
-        "not verified. Default: `REST client`.",
+        description="The name of the program that makes the change, in UTF-8; it is not verified, and changes nothing "
+        "else about the actor. The history shows it with `(REST)`. Default: `REST client`.",
     ),
 ]
 AcceptEncoding = Annotated[
@@ -58,6 +59,8 @@ class Facts(BaseModel):
     version: int
     createdAt: str  # noqa: N815 - the names are those of the JSON
     updatedAt: str  # noqa: N815
+    createdBy: Actor | None  # noqa: N815
+    renamedBy: Actor | None  # noqa: N815
 
 
 class Health(BaseModel):
@@ -86,6 +89,8 @@ class JobFacts(BaseModel):
     progress: float
     options: dict[str, Any]
     author: str
+    actor: Actor | None
+    cancelledBy: Actor | None  # noqa: N815
     createdAt: str  # noqa: N815
     startedAt: str | None  # noqa: N815
     endedAt: str | None  # noqa: N815

@@ -9,8 +9,8 @@ from universe.errors import MalformedRequest
 from universe.initial_states import load_or_generate_state_in_thread
 from universe.rest.requests import (
     BodyReader,
+    Sender,
     check_object_fields,
-    parse_author_header,
     parse_cursor,
     parse_expected_version,
     parse_region,
@@ -27,7 +27,6 @@ from universe.rest.schemas import (
     RECORD,
     REPLACED,
     AcceptEncoding,
-    Author,
     Expected,
     FactsList,
     Id,
@@ -67,7 +66,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         responses={201: RECORD, 409: {"model": ErrorBody}},
     )
     async def create(  # pyright: ignore[reportUnusedFunction]
-        given: Annotated[Any, Depends(body)], author: Author = None
+        given: Annotated[Any, Depends(body)], actor: Sender
     ) -> Response:
         """Create an empty universe, one with a state, or one from a real system or a seed (`from`, `settings`)."""
         fields = check_object_fields(given, ("name", "state", "from", "settings", "id"))
@@ -80,9 +79,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
             state = await load_or_generate_state_in_thread(fields["from"], fields.get("settings"))
         elif fields.get("settings") is not None:
             raise MalformedRequest("settings need from.", hint="For example seed:classic:42.", argument="settings")
-        record = await service.create(
-            fields.get("name"), state, universe_id=fields.get("id"), author=parse_author_header(author)
-        )
+        record = await service.create(fields.get("name"), state, universe_id=fields.get("id"), actor=actor)
         view = await service.view(record.id)
         return await make_created_response(record, view)
 
@@ -130,9 +127,9 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
     async def replace(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         given: Annotated[Any, Depends(body)],
+        actor: Sender,
         expected: Expected = None,
         if_match: IfMatch = None,
-        author: Author = None,
     ) -> Response:
         """Replace the name, the state, or both. The whole state is replaced, with its time; this can be undone."""
         fields = check_object_fields(given, ("name", "state"))
@@ -142,13 +139,13 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
                     f"{name} is null.", hint="Leave out the fields that do not change.", argument=name
                 )
         version = parse_expected_version(expected, if_match)
-        await service.replace(universe_id, **fields, expected_version=version, author=parse_author_header(author))
+        await service.replace(universe_id, **fields, expected_version=version, actor=actor)
         view = await service.view(universe_id)
         headers = {"ETag": make_etag(view.version, view.record.name)}
         return Response(await encode_record_with_state(view.record, view.replica), 200, headers, JSON)
 
     @app.delete("/universes/{universe_id}", summary="Delete a universe", status_code=204)
-    async def delete(universe_id: Id) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def delete(universe_id: Id, actor: Sender) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Delete a universe and its whole log. This cannot be undone."""
-        await service.delete(universe_id)
+        await service.delete(universe_id, actor=actor)
         return Response(status_code=204)

@@ -19,6 +19,7 @@ from universe.domain.state import (
 )
 from universe.errors import KeyReused, VersionConflict
 from universe.service.change_requests import ChangeRequest, ChangeResult, Restore, Return
+from universe.store.authors import Author
 from universe.store.interface import Entry, EntryKind, KeyUse
 from universe.store.recent_changes import EarlierState, Step
 from universe.store.replica import Replica
@@ -82,14 +83,14 @@ class Batch:
             elif change:
                 replica.advance_through(change)
 
-    def _add_commands(self, commands: list[Command], author: str) -> ChangeResult:
+    def _add_commands(self, commands: list[Command], author: Author) -> ChangeResult:
         before = state = self._state
         version = self._version
         all_events: list[Event] = []
         all_touched: Touched = {}
         entries: list[Entry] = []
         for index, command in enumerate(commands):
-            after, events, touched = reduce(state, command, Origin(version + 1, author))
+            after, events, touched = reduce(state, command, Origin(version + 1, author.name))
             if events and is_refusal(events[0]):
                 position = {"index": index} if len(commands) > 1 else {}
                 raise make_refusal_error(events[0], state, universeId=self._id, command=command["type"], **position)
@@ -97,7 +98,7 @@ class Batch:
             kind = "continued" if index else "command"
             body = orjson.dumps(command)
             entries.append(
-                Entry.make_with_digest(self._id, version, kind, body, orjson.dumps(events), self._at, author)
+                Entry.make_with_digest(self._id, version, kind, body, orjson.dumps(events), self._at, *author)
             )
             if index:
                 all_events += events
@@ -109,27 +110,27 @@ class Batch:
         self.entries += entries
         return ChangeResult(version, state, all_events, all_touched, self._replica, before)
 
-    def _add_restore(self, restore: Restore, author: str) -> ChangeResult:
+    def _add_restore(self, restore: Restore, author: Author) -> ChangeResult:
         before, after = self._state, make_state_from_plain(restore.plain)
         if restore.reason == "put":
-            after = update_replaced_state_provenance(before, after, Origin(self._version + 1, author))
+            after = update_replaced_state_provenance(before, after, Origin(self._version + 1, author.name))
             stars = {key: after.stars[key] for key in restore.plain.get("stars") or ()}
             restore = restore._replace(plain={**restore.plain, "stars": stars})
         event = self._add_restore_entry("restore", restore, after, author)
         return ChangeResult(self._version, after, [event], _list_all_as_touched(before, after), self._replica, before)
 
-    def _add_return(self, change: Return, author: str) -> ChangeResult:
+    def _add_return(self, change: Return, author: Author) -> ChangeResult:
         before, after = self._state, change.earlier.state
         touched = change.earlier.touched if isinstance(change.earlier, EarlierState) else compare_states(before, after)
         event = self._add_restore_entry("reference", change, after, author)
         return ChangeResult(self._version, after, [event], touched, self._replica, before)
 
-    def _add_restore_entry(self, kind: EntryKind, change: Restore | Return, after: State, author: str) -> Event:
+    def _add_restore_entry(self, kind: EntryKind, change: Restore | Return, after: State, author: Author) -> Event:
         self._state, self._version = after, self._version + 1
         event = change.make_event()
         self.entries.append(
             Entry.make_with_digest(
-                self._id, self._version, kind, change.encode_body(), orjson.dumps([event]), self._at, author
+                self._id, self._version, kind, change.encode_body(), orjson.dumps([event]), self._at, *author
             )
         )
         self._steps = []

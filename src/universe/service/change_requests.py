@@ -10,6 +10,7 @@ import orjson
 from universe.domain.commands import Command
 from universe.domain.events_and_refusals import Event
 from universe.domain.state import Plain, State, Touched
+from universe.store.authors import Author
 from universe.store.interface import KeyUse, Source
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica
@@ -82,7 +83,7 @@ class ChangeRequest(NamedTuple):
     """A request for a change: commands, of which all or none take effect, or a state to restore."""
 
     change: list[Command] | Restore | Return | DeferredReturn
-    author: str
+    author: Author
     expected_version: int | None = None
     key: str | None = None
 

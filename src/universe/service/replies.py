@@ -17,9 +17,11 @@ from universe.domain.type_validation import ENTITY_MAPS
 from universe.domain.units import find_epoch_julian_date, has_astronomical_body
 from universe.errors import MalformedRequest, format_did_you_mean
 from universe.service.change_requests import ChangeResult
-from universe.store.interface import Entry, Record
+from universe.store.authors import decode_actor
+from universe.store.interface import Deletion, Entry, Record
 from universe.store.replica import Replica
 from universe.systems.julian_dates import convert_tdb_to_utc
+from uraniborg.kernel.actors import Actor
 
 ReplyContent = Literal["state", "changes", "events"]
 INLINE_BYTES: Final = 64 * 1024
@@ -225,7 +227,26 @@ def describe_record(record: Record) -> dict[str, Any]:
         "version": record.version,
         "createdAt": _trim_to_milliseconds(record.created_at),
         "updatedAt": _trim_to_milliseconds(record.updated_at),
+        "createdBy": describe_actor(decode_actor(record.created_by)),
+        "renamedBy": describe_actor(decode_actor(record.renamed_by)),
     }
+
+
+def describe_deletion(deletion: Deletion) -> dict[str, Any]:
+    """Return a universe that was deleted, with who deleted it."""
+    return {
+        "id": deletion.universe_id,
+        "name": deletion.name,
+        "version": deletion.version,
+        "createdAt": _trim_to_milliseconds(deletion.created_at),
+        "deletedAt": _trim_to_milliseconds(deletion.deleted_at),
+        "deletedBy": describe_actor(decode_actor(deletion.deleted_by)),
+    }
+
+
+def describe_actor(actor: Actor | None) -> dict[str, str] | None:
+    """Return an actor as JSON values; None for an actor that was not recorded."""
+    return None if actor is None else actor.model_dump()
 
 
 async def encode_record_with_state(record: Record, replica: Replica) -> bytes:
@@ -244,6 +265,7 @@ def describe_log_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
         "kind": kind,
         "at": _trim_to_milliseconds(entry.at),
         "author": entry.author,
+        "actor": describe_actor(entry.actor),
     }
     if not entry.is_intact(universe_id):
         return {**facts, "damaged": True}

@@ -14,7 +14,6 @@ from universe.domain.state import Plain
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
 from universe.service.argument_validation import (
     NAME_CHARS,
-    check_and_strip_author,
     check_and_strip_name,
     check_idempotency_key,
     check_universe_id,
@@ -34,9 +33,11 @@ from universe.service.change_requests import (
 )
 from universe.service.live_universe import LiveUniverse
 from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check_version_exists
-from universe.store.interface import BranchesDepend, Change, Entry, KeyUse, Record, Snapshot, Source, Store
+from universe.store.authors import Author, make_author
+from universe.store.interface import BranchesDepend, Change, Deletion, Entry, KeyUse, Record, Snapshot, Source, Store
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 from universe.store.state_encoding import encode_state
+from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
@@ -44,8 +45,6 @@ from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 
-PYTHON_API: Final = "Python API"
-"""The author of changes by programs that do not name one."""
 _ATTEMPTS: Final = 20
 
 _log = get_logger(__name__)
@@ -62,7 +61,8 @@ class UniverseView(NamedTuple):
 class UniverseService:
     """Universes in a store: creation, changes by commands, undo, history and listeners.
 
-    Use it inside `async with service.running()`, which opens and closes the store.
+    Use it inside `async with service.running()`, which opens and closes the store. Each method that changes something
+    records its `actor`, or else that of the service.
     """
 
     def __init__(
@@ -71,15 +71,15 @@ class UniverseService:
         *,
         clock: Clock | None = None,
         snapshot_every: int = SNAPSHOT_EVERY,
-        author: str = PYTHON_API,
+        actor: Actor | None = None,
         feed: Publisher | None = None,
     ) -> None:
-        """Record `author` with each change that does not name another. Raise MalformedRequest.
+        """Record `actor`, by default this process, with each change that does not name another.
 
         Changes are announced in `feed`, by default in that of the data folder, unless the store is in memory.
         """
         self.store = store
-        self._author = check_and_strip_author(author)
+        self.actor = actor or get_process_actor()
         self._clock = clock or SystemClock()
         self._feed = feed or (NullPublisher() if store.marks is None else QueuedChangeFeed())
         self._cache = UniverseCache(store, self._clock, self._feed, snapshot_every=snapshot_every)
@@ -106,7 +106,7 @@ class UniverseService:
         state: Any = None,
         *,
         universe_id: Any = None,
-        author: str | None = None,
+        actor: Actor | None = None,
         has_own_records: bool = False,
     ) -> Record:
         """Create a universe. Raise MalformedRequest, MalformedState, or Conflict if the id is taken.
@@ -117,7 +117,11 @@ class UniverseService:
         stars: dict[str, Any] = plain.get("stars") or {}
         if not has_own_records:
             plain = {**plain, "stars": {key: mark_set_by_records_imported(body) for key, body in stars.items()}}
-        return await self._create_with_state(name, plain, "create", universe_id, author)
+        return await self._create_with_state(name, plain, "create", universe_id, actor or self.actor)
+
+    async def list_deletions(self, *, limit: int) -> list[Deletion]:
+        """Return the universes that were deleted, with who deleted them, the last one first."""
+        return await self.store.list_deletions(limit=limit)
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         """Return records, newest first; with `before`, a creation time and an id, those before them."""
@@ -127,15 +131,16 @@ class UniverseService:
         """Return the record of a universe. Raise UniverseNotFound."""
         return await self._cache.read_record_or_drop(universe_id)
 
-    async def rename(self, universe_id: str, name: Any) -> None:
+    async def rename(self, universe_id: str, name: Any, *, actor: Actor | None = None) -> None:
         """Rename a universe. Raise UniverseNotFound or MalformedRequest."""
-        if not await self.store.rename(universe_id, check_and_strip_name(name), format_iso(self._clock.now())):
+        by = (actor or self.actor).model_dump_json()
+        if not await self.store.rename(universe_id, check_and_strip_name(name), format_iso(self._clock.now()), by):
             raise UniverseNotFound(universe_id)
         self._feed.publish("universe", universe_id, name=name)
 
-    async def delete(self, universe_id: str) -> None:
-        """Delete a universe and its log. Raise UniverseNotFound."""
-        if not await self._free_branches_and_delete(universe_id):
+    async def delete(self, universe_id: str, *, actor: Actor | None = None) -> None:
+        """Delete a universe and its log; who did so is recorded. Raise UniverseNotFound."""
+        if not await self._free_branches_and_delete(universe_id, actor or self.actor):
             raise UniverseNotFound(universe_id)
         self._cache.drop_deleted(universe_id)
         self._feed.publish("universe", universe_id, deleted=True)
@@ -173,7 +178,7 @@ class UniverseService:
         *,
         expected_version: int | None = None,
         key: str | None = None,
-        author: str | None = None,
+        actor: Actor | None = None,
     ) -> ChangeResult:
         """Apply a command, or a list of commands of which all or none take effect, and record who sent it.
 
@@ -183,9 +188,7 @@ class UniverseService:
         try:
             small = parse_small_command(command)
             commands = [small] if small is not None else await parse_commands(command)
-            request = ChangeRequest(
-                commands, self._get_author_or_default(author), expected_version, check_idempotency_key(key)
-            )
+            request = ChangeRequest(commands, self._make_author(actor), expected_version, check_idempotency_key(key))
             return await self._submit_and_wait(universe_id, request)
         except UraniborgError as exc:
             exc.ids.setdefault("universeId", universe_id[:100])
@@ -198,20 +201,20 @@ class UniverseService:
         name: Any = None,
         state: Any = None,
         expected_version: int | None = None,
-        author: str | None = None,
+        actor: Actor | None = None,
     ) -> None:
         """Rename a universe, or replace its state, or both. Raise as `rename` and `put` do, before any change."""
         title = check_and_strip_name(name) if name is not None else None
         record = await self.read_record(universe_id)
         if state is not None:
-            await self.put(universe_id, state, expected_version=expected_version, author=author)
+            await self.put(universe_id, state, expected_version=expected_version, actor=actor)
         elif expected_version not in (None, record.version):
             raise VersionConflict(universe_id, expected_version or 0, record.version)
         if title is not None:
-            await self.rename(universe_id, title)
+            await self.rename(universe_id, title, actor=actor)
 
     async def put(
-        self, universe_id: str, state: Any, *, expected_version: int | None = None, author: str | None = None
+        self, universe_id: str, state: Any, *, expected_version: int | None = None, actor: Actor | None = None
     ) -> ChangeResult:
         """Replace the whole state, its time too; values that differ from those cited lose their sources.
 
@@ -219,11 +222,11 @@ class UniverseService:
         """
         plain = await parse_plain_state(state)
         return await self._submit_and_wait(
-            universe_id, ChangeRequest(Restore(plain, "put"), self._get_author_or_default(author), expected_version)
+            universe_id, ChangeRequest(Restore(plain, "put"), self._make_author(actor), expected_version)
         )
 
     async def undo(
-        self, universe_id: str, *, expected_version: int | None = None, author: str | None = None
+        self, universe_id: str, *, expected_version: int | None = None, actor: Actor | None = None
     ) -> ChangeResult:
         """Undo the last change that is not undone yet. Raise NothingToUndo or VersionConflict."""
 
@@ -237,11 +240,11 @@ class UniverseService:
 
         return await self._submit_and_wait(
             universe_id,
-            ChangeRequest(DeferredReturn(find_undone_state), self._get_author_or_default(author), expected_version),
+            ChangeRequest(DeferredReturn(find_undone_state), self._make_author(actor), expected_version),
         )
 
     async def restore(
-        self, universe_id: str, version: int, *, expected_version: int | None = None, author: str | None = None
+        self, universe_id: str, version: int, *, expected_version: int | None = None, actor: Actor | None = None
     ) -> ChangeResult:
         """Restore the state of an earlier version as a new change. Raise VersionNotFound or VersionConflict."""
 
@@ -251,13 +254,14 @@ class UniverseService:
 
         return await self._submit_and_wait(
             universe_id,
-            ChangeRequest(DeferredReturn(find_restored_state), self._get_author_or_default(author), expected_version),
+            ChangeRequest(DeferredReturn(find_restored_state), self._make_author(actor), expected_version),
         )
 
     async def branch(
-        self, universe_id: str, *, version: int | None = None, name: Any = None, author: str | None = None
+        self, universe_id: str, *, version: int | None = None, name: Any = None, actor: Actor | None = None
     ) -> Record:
         """Create a universe with the state of another at a version. Raise UniverseNotFound or VersionNotFound."""
+        actor = actor or self.actor
         source = await self.read_record(universe_id)
         if version is None or version == source.version:
             view = await self.view(universe_id)
@@ -274,10 +278,10 @@ class UniverseService:
         if any(state):
             events = orjson.dumps([{"type": "stateRestored", "reason": "branch"}])
             body = encode_branch_body(start)
-            entries = [
-                Entry.make_with_digest(branch_id, 1, "reference", body, events, at, self._get_author_or_default(author))
-            ]
-        record = Record(branch_id, check_and_strip_name(title), len(entries), at, at)
+            author = make_author(actor)
+            entries = [Entry.make_with_digest(branch_id, 1, "reference", body, events, at, *author)]
+        created_by = actor.model_dump_json()
+        record = Record(branch_id, check_and_strip_name(title), len(entries), at, at, created_by)
         await self.store.create(record, entries, source=start if entries else None)
         self._feed.publish("universe", branch_id, version=record.version, created=True)
         return record
@@ -305,12 +309,12 @@ class UniverseService:
         """Raise StoreUnavailable unless the database can be read and written."""
         await self.store.ping()
 
-    def _get_author_or_default(self, author: str | None) -> str:
-        """Return the author of a change, or the default author for None. Raise MalformedRequest."""
-        return self._author if author is None else check_and_strip_author(author)
+    def _make_author(self, actor: Actor | None) -> Author:
+        """Return the author of a change for its actor, or for that of the service."""
+        return make_author(actor or self.actor)
 
     async def _create_with_state(
-        self, name: Any, plain: Plain, reason: RestoreReason, universe_id: Any, author: str | None
+        self, name: Any, plain: Plain, reason: RestoreReason, universe_id: Any, actor: Actor
     ) -> Record:
         at = format_iso(self._clock.now())
         universe_id = check_universe_id(universe_id) if universe_id is not None else new_id("uni")
@@ -318,11 +322,9 @@ class UniverseService:
         if any(plain.values()):
             restore = Restore(plain, reason)
             events = orjson.dumps([restore.make_event()])
-            sealed = Entry.make_with_digest(
-                universe_id, 1, "restore", restore.encode_body(), events, at, self._get_author_or_default(author)
-            )
-            entries = [sealed]
-        record = Record(universe_id, check_and_strip_name(name), len(entries), at, at)
+            body, author = restore.encode_body(), make_author(actor)
+            entries = [Entry.make_with_digest(universe_id, 1, "restore", body, events, at, *author)]
+        record = Record(universe_id, check_and_strip_name(name), len(entries), at, at, actor.model_dump_json())
         await self.store.create(record, entries)
         self._feed.publish("universe", universe_id, version=record.version, created=True)
         return record
@@ -367,7 +369,7 @@ class UniverseService:
             version = event["toVersion"]
         return -1
 
-    async def _free_branches_and_delete(self, universe_id: str) -> bool:
+    async def _free_branches_and_delete(self, universe_id: str, actor: Actor) -> bool:
         """Delete a universe after its branches have snapshots of their own. Return False if it does not exist."""
         for _ in range(_ATTEMPTS):
             for branch_id in await self.store.list_dependent_branches(universe_id):
@@ -375,7 +377,7 @@ class UniverseService:
                 state = await asyncio.to_thread(encode_state, replica.mirror.to_plain())
                 await self.store.put_snapshot(branch_id, Snapshot.make_with_digest(branch_id, 1, state))
             try:
-                return await self.store.delete(universe_id)
+                return await self.store.delete(universe_id, format_iso(self._clock.now()), actor.model_dump_json())
             except BranchesDepend:
                 continue
         raise TooBusy("This universe is branched all the time.", hint="Try again.", universeId=universe_id)

@@ -7,8 +7,10 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, Protocol
 
 from universe.errors import StoreUnavailable
+from universe.store.authors import find_actor
 from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Conflict
 
 EntryKind = Literal["command", "continued", "restore", "reference"]
@@ -20,13 +22,30 @@ PAGE_BYTES: Final = 32 * 1024 * 1024
 
 
 class Record(NamedTuple):
-    """A universe without its state. The version is the number of entries in its log."""
+    """A universe without its state. The version is the number of entries in its log.
+
+    The actors are JSON; universes of releases that did not record them have None.
+    """
 
     id: str
     name: str
     version: int
     created_at: str
     updated_at: str
+    created_by: str | None = None
+    renamed_by: str | None = None
+    """Who gave it its present name, if it was renamed."""
+
+
+class Deletion(NamedTuple):
+    """A universe that was deleted, the time, and who deleted it as JSON."""
+
+    universe_id: str
+    created_at: str
+    name: str
+    version: int
+    deleted_at: str
+    deleted_by: str
 
 
 class Source(NamedTuple):
@@ -42,7 +61,8 @@ class Entry(NamedTuple):
 
     A restored state is in the body, compressed if it is large, or the body refers to it.
 
-    Entries of releases that did not record authors have None; their commands withdraw no citations.
+    Entries of releases that did not record authors have None; their commands withdraw no citations. Those of releases
+    that recorded a name only have no `identity`.
     """
 
     version: int
@@ -52,6 +72,8 @@ class Entry(NamedTuple):
     at: str
     digest: bytes = b""
     author: str | None = None
+    identity: str | None = None
+    """How the author was established, as `make_author` writes it."""
 
     @classmethod
     def make_with_digest(
@@ -63,13 +85,19 @@ class Entry(NamedTuple):
         events: bytes,
         at: str,
         author: str | None = None,
+        identity: str | None = None,
     ) -> "Entry":
         """Return an entry with its digest."""
-        hashed = _start_hash(author).copy()  # a copy takes half the time of a new hash
+        hashed = _start_hash(author, identity).copy()  # a copy takes half the time of a new hash
         hashed.update(f"{universe_id}\0{version}\0{kind}\0{at}\0{len(body)}\0".encode())
         hashed.update(body)
         hashed.update(events)
-        return cls(version, kind, body, events, at, hashed.digest(), author)
+        return cls(version, kind, body, events, at, hashed.digest(), author, identity)
+
+    @property
+    def actor(self) -> Actor | None:
+        """Who made the change; None if the release that wrote the entry did not record it."""
+        return find_actor(self.author, self.identity)
 
     @property
     def is_restore(self) -> bool:
@@ -78,16 +106,22 @@ class Entry(NamedTuple):
 
     def is_intact(self, universe_id: str) -> bool:
         """Return True if the entry is as it was written."""
-        version, kind, body, events, at, _, author = self
-        return self == Entry.make_with_digest(universe_id, version, kind, body, events, at, author)
+        version, kind, body, events, at, _, author, identity = self
+        return self == Entry.make_with_digest(universe_id, version, kind, body, events, at, author, identity)
 
 
 @lru_cache(maxsize=1_000)
-def _start_hash(author: str | None) -> "hashlib.blake2b":
-    if author is None:
+def _start_hash(author: str | None, identity: str | None) -> "hashlib.blake2b":
+    if author is None and identity is None:
         return hashlib.blake2b(digest_size=16)
-    written = author.encode()
-    return hashlib.blake2b(len(written).to_bytes(4, "big") + written, digest_size=16, person=b"author")
+    if identity is None:
+        return hashlib.blake2b(_encode_with_length(author), digest_size=16, person=b"author")
+    return hashlib.blake2b(_encode_with_length(author) + _encode_with_length(identity), digest_size=16, person=b"actor")
+
+
+def _encode_with_length(text: str | None) -> bytes:
+    written = (text or "").encode()
+    return len(written).to_bytes(4, "big") + written
 
 
 class Snapshot(NamedTuple):
@@ -168,12 +202,12 @@ class Store(Protocol):
         """
         ...
 
-    async def rename(self, universe_id: str, name: str, at: str) -> bool:
-        """Rename a universe at a time. Return False if there is no such universe."""
+    async def rename(self, universe_id: str, name: str, at: str, by: str | None = None) -> bool:
+        """Rename a universe at a time, by an actor as JSON. Return False if there is no such universe."""
         ...
 
-    async def delete(self, universe_id: str) -> bool:
-        """Delete a universe with its log. Return False if there is no such universe.
+    async def delete(self, universe_id: str, at: str = "", by: str | None = None) -> bool:
+        """Delete a universe with its log, and record the time and the actor. Return False if there is no such universe.
 
         Raise BranchesDepend while a branch of it has no snapshot of its version 1.
         """
@@ -181,6 +215,10 @@ class Store(Protocol):
 
     async def read_record(self, universe_id: str) -> Record | None:
         """Return the record of a universe, or None."""
+        ...
+
+    async def list_deletions(self, *, limit: int) -> list[Deletion]:
+        """Return the universes that an actor deleted, the last one first."""
         ...
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:

@@ -10,6 +10,7 @@ from universe.store.interface import (
     BranchesDepend,
     Change,
     ChangeBroadcast,
+    Deletion,
     Entry,
     KeyUse,
     Record,
@@ -38,6 +39,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self.marks: MarkFile | None = None
         self._universes: dict[str, _StoredUniverse] = {}
+        self._deletions: list[Deletion] = []
         self._broadcast = ChangeBroadcast()
 
     async def open(self) -> None: ...
@@ -57,23 +59,30 @@ class MemoryStore:
         self._universes[record.id] = _StoredUniverse(record, list(entries), source=source)
         self._broadcast.publish(Change(record.id, record.version))
 
-    async def rename(self, universe_id: str, name: str, at: str) -> bool:
+    async def rename(self, universe_id: str, name: str, at: str, by: str | None = None) -> bool:
         if stored := self._universes.get(universe_id):
-            stored.record = stored.record._replace(name=name, updated_at=at)
+            stored.record = stored.record._replace(name=name, updated_at=at, renamed_by=by)
             self._broadcast.publish(Change(universe_id, stored.record.version))
         return stored is not None
 
-    async def delete(self, universe_id: str) -> bool:
+    async def delete(self, universe_id: str, at: str = "", by: str | None = None) -> bool:
         if await self.list_dependent_branches(universe_id):
             raise BranchesDepend
-        deleted = self._universes.pop(universe_id, None) is not None
-        if deleted:
-            self._broadcast.publish(Change(universe_id, None))
-        return deleted
+        deleted = self._universes.pop(universe_id, None)
+        if deleted is None:
+            return False
+        record = deleted.record
+        if by is not None:
+            self._deletions.append(Deletion(record.id, record.created_at, record.name, record.version, at, by))
+        self._broadcast.publish(Change(universe_id, None))
+        return True
 
     async def read_record(self, universe_id: str) -> Record | None:
         stored = self._universes.get(universe_id)
         return stored.record if stored else None
+
+    async def list_deletions(self, *, limit: int) -> list[Deletion]:
+        return sorted(self._deletions, key=lambda one: one.deleted_at, reverse=True)[:limit]
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         newest = sorted((stored.record for stored in self._universes.values()), key=_get_sort_key, reverse=True)

@@ -14,6 +14,7 @@ from universe.store.interface import (
     PAGE_BYTES,
     BranchesDepend,
     Change,
+    Deletion,
     Entry,
     KeyUse,
     Record,
@@ -37,41 +38,55 @@ _PING: Final = "SELECT current_setting('transaction_read_only') = 'on', (SELECT 
 
 _CREATE: Final = """
     WITH source AS (
-      SELECT id FROM universes WHERE id = $13::text AND created_at = $14::text FOR KEY SHARE
+      SELECT id FROM universes WHERE id = $16::text AND created_at = $17::text FOR KEY SHARE
     ), made AS (
-      INSERT INTO universes (id, name, version, created_at, updated_at)
-      SELECT $1, $2, $3, $4, $5 WHERE $13::text IS NULL OR EXISTS (SELECT FROM source)
+      INSERT INTO universes (id, name, version, created_at, updated_at, created_by, renamed_by)
+      SELECT $1, $2, $3, $4, $5, $6, $7 WHERE $16::text IS NULL OR EXISTS (SELECT FROM source)
       ON CONFLICT DO NOTHING RETURNING id, version, serial
     ), linked AS (
       INSERT INTO universe_branches SELECT made.id, source.id FROM made, source
     ), logged AS (
       INSERT INTO universe_log SELECT made.id, entry.* FROM made,
-      unnest($6::bigint[], $7::text[], $8::bytea[], $9::bytea[], $10::text[], $11::bytea[], $12::text[]) AS entry
+      unnest(
+        $8::bigint[], $9::text[], $10::bytea[], $11::bytea[], $12::text[], $13::bytea[], $14::text[], $15::text[]
+      ) AS entry
     )
     SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id)) FROM made
 """
 
 _RENAME: Final = """
-    WITH named AS (UPDATE universes SET name = $2, updated_at = $3 WHERE id = $1 RETURNING id, version, serial)
+    WITH named AS (
+      UPDATE universes SET name = $2, updated_at = $3, renamed_by = $4 WHERE id = $1 RETURNING id, version, serial
+    )
     SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id)) FROM named
 """
 
 _DELETE: Final = """
-    WITH gone AS (DELETE FROM universes WHERE id = $1 RETURNING id, serial)
+    WITH gone AS (
+      DELETE FROM universes WHERE id = $1 RETURNING id, serial, created_at, name, version
+    ), recorded AS (
+      INSERT INTO universe_deletions SELECT id, created_at, name, version, $2::text, $3::text FROM gone
+      WHERE $3::text IS NOT NULL
+      ON CONFLICT (universe_id, created_at) DO UPDATE
+      SET name = excluded.name, version = excluded.version, deleted_at = excluded.deleted_at,
+        deleted_by = excluded.deleted_by
+    )
     SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', '-', serial, id)) FROM gone
 """
 
 _APPEND: Final = """
     WITH moved AS (
       UPDATE universes SET version = $3, updated_at = $4
-      WHERE id = $1 AND version = $2 AND created_at = coalesce($16, created_at)
+      WHERE id = $1 AND version = $2 AND created_at = coalesce($17, created_at)
       RETURNING id, version, serial, created_at
     ), logged AS (
       INSERT INTO universe_log SELECT moved.id, entry.* FROM moved,
-      unnest($5::bigint[], $6::text[], $7::bytea[], $8::bytea[], $9::text[], $10::bytea[], $11::text[]) AS entry
+      unnest(
+        $5::bigint[], $6::text[], $7::bytea[], $8::bytea[], $9::text[], $10::bytea[], $11::text[], $12::text[]
+      ) AS entry
     ), used AS (
       INSERT INTO universe_keys SELECT moved.id, use.* FROM moved,
-      unnest($12::bytea[], $13::bytea[], $14::bigint[], $15::bigint[]) AS use
+      unnest($13::bytea[], $14::bytea[], $15::bigint[], $16::bigint[]) AS use
       ON CONFLICT (universe_id, key_digest)
       DO UPDATE SET request = excluded.request, first = excluded.first, last = excluded.last
     )
@@ -91,15 +106,23 @@ _PUT_SNAPSHOT: Final = """
     DELETE FROM universe_snapshots WHERE universe_id = $1 AND cardinality($5::bigint[]) > 0 AND version <> ALL ($5)
 """
 
-_RECORD: Final = "SELECT id, name, version, created_at, updated_at FROM universes WHERE id = $1"
+_RECORD: Final = """
+    SELECT id, name, version, created_at, updated_at, created_by, renamed_by FROM universes WHERE id = $1
+"""
 
 _RECORDS: Final = """
-    SELECT id, name, version, created_at, updated_at FROM universes ORDER BY created_at DESC, id DESC LIMIT $1
+    SELECT id, name, version, created_at, updated_at, created_by, renamed_by FROM universes
+    ORDER BY created_at DESC, id DESC LIMIT $1
 """
 
 _RECORDS_BEFORE: Final = """
-    SELECT id, name, version, created_at, updated_at FROM universes WHERE (created_at, id) < ($2, $3)
-    ORDER BY created_at DESC, id DESC LIMIT $1
+    SELECT id, name, version, created_at, updated_at, created_by, renamed_by FROM universes
+    WHERE (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $1
+"""
+
+_DELETIONS: Final = """
+    SELECT universe_id, created_at, name, version, deleted_at, deleted_by FROM universe_deletions
+    ORDER BY deleted_at DESC, universe_id LIMIT $1
 """
 
 _HEADS: Final = """
@@ -108,7 +131,8 @@ _HEADS: Final = """
 """
 
 _ENTRIES: Final = """
-    SELECT version, kind, body, events, at, digest, author FROM universe_log WHERE universe_id = $1 AND version IN (
+    SELECT version, kind, body, events, at, digest, author, identity FROM universe_log
+    WHERE universe_id = $1 AND version IN (
       SELECT version FROM (
         SELECT version, octet_length(body) AS size, sum(octet_length(body)) OVER (ORDER BY version) AS total
         FROM universe_log WHERE universe_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4
@@ -117,7 +141,7 @@ _ENTRIES: Final = """
 """
 
 _LAST_REFERENCE: Final = """
-    SELECT version, kind, body, events, at, digest, author FROM universe_log
+    SELECT version, kind, body, events, at, digest, author, identity FROM universe_log
     WHERE universe_id = $1 AND version > $2 AND version <= $3 AND kind = 'reference' ORDER BY version DESC LIMIT 1
 """
 
@@ -195,18 +219,18 @@ class PostgresStore:
             raise make_exists_error(record.id)
         self._schedule_mark(Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b""))
 
-    async def rename(self, universe_id: str, name: str, at: str) -> bool:
+    async def rename(self, universe_id: str, name: str, at: str, by: str | None = None) -> bool:
         _check_storable_name(name)
-        return bool(await self._execute_and_fetch(_RENAME, _to_storable_text(universe_id), name, at))
+        return bool(await self._execute_and_fetch(_RENAME, _to_storable_text(universe_id), name, at, by))
 
-    async def delete(self, universe_id: str) -> bool:
+    async def delete(self, universe_id: str, at: str = "", by: str | None = None) -> bool:
         if await self.list_dependent_branches(universe_id):
             raise BranchesDepend
         record = await self.read_record(universe_id) if self.marks is not None else None
         if record is not None and self.marks is not None:
             self.marks.mark_deleted(universe_id, record.created_at)
         try:
-            return bool(await self._execute_and_fetch(_DELETE, _to_storable_text(universe_id)))
+            return bool(await self._execute_and_fetch(_DELETE, _to_storable_text(universe_id), at, by))
         except Exception as exc:
             if getattr(exc, "sqlstate", None) == _FOREIGN_KEY_VIOLATION:  # a branch was made meanwhile
                 raise BranchesDepend from exc
@@ -215,6 +239,10 @@ class PostgresStore:
     async def read_record(self, universe_id: str) -> Record | None:
         rows = await self._execute_and_fetch(_RECORD, _to_storable_text(universe_id))
         return Record(*rows[0]) if rows else None
+
+    async def list_deletions(self, *, limit: int) -> list[Deletion]:
+        rows = await self._execute_and_fetch(_DELETIONS, min(limit, _LARGEST_VERSION))
+        return [Deletion(*row) for row in rows]
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         statement = _RECORDS if before is None else _RECORDS_BEFORE
@@ -336,6 +364,7 @@ def _transpose_to_columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
         [entry.at for entry in entries],
         [entry.digest for entry in entries],
         [entry.author for entry in entries],
+        [entry.identity for entry in entries],
     )
 
 

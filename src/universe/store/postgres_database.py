@@ -86,6 +86,19 @@ MIGRATIONS: Final = [
         """,
     ),
     ("0004 citations", "SELECT 1"),  # releases without this migration cannot read states with a list of citations
+    (
+        "0005 actors",  # releases without this migration take entries with an identity for damaged
+        """
+        ALTER TABLE universe_log ADD COLUMN identity text;
+        ALTER TABLE universes ADD COLUMN created_by text, ADD COLUMN renamed_by text;
+        CREATE TABLE universe_deletions (
+          universe_id text COLLATE "C" NOT NULL, created_at text COLLATE "C" NOT NULL, name text NOT NULL,
+          version bigint NOT NULL, deleted_at text COLLATE "C" NOT NULL, deleted_by text NOT NULL,
+          PRIMARY KEY (universe_id, created_at)
+        );
+        CREATE INDEX universe_deletions_by_age ON universe_deletions (deleted_at DESC);
+        """,
+    ),
 ]
 
 

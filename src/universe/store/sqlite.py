@@ -17,6 +17,7 @@ from universe.store.interface import (
     PAGE_BYTES,
     Change,
     ChangeBroadcast,
+    Deletion,
     Entry,
     KeyUse,
     Record,
@@ -46,8 +47,8 @@ _POLL_S: Final = 0.2
 _LARGEST_VERSION: Final = 2**62
 # A damaged database may have text in the place of bytes.
 _SELECT_ENTRIES: Final = (
-    "SELECT version, kind, CAST(body AS BLOB), CAST(events AS BLOB), at, CAST(digest AS BLOB), CAST(author AS TEXT) "
-    "FROM log WHERE "
+    "SELECT version, kind, CAST(body AS BLOB), CAST(events AS BLOB), at, CAST(digest AS BLOB), CAST(author AS TEXT), "
+    "CAST(identity AS TEXT) FROM log WHERE "
 )
 _LIST_START: Final = ("~", "")
 """A position in the list of universes before the newest one."""
@@ -116,21 +117,23 @@ class SqliteStore:
         await self._run_in_writer(partial(insert_universe, record=record, entries=entries, source=source))
         self._publish(Change(record.id, record.version))
 
-    async def rename(self, universe_id: str, name: str, at: str) -> bool:
+    async def rename(self, universe_id: str, name: str, at: str, by: str | None = None) -> bool:
         if not is_encodable(universe_id):
             return False
-        sql = "UPDATE universes SET name = ?, updated_at = ? WHERE id = ? RETURNING version"
+        sql = "UPDATE universes SET name = ?, updated_at = ?, renamed_by = ? WHERE id = ? RETURNING version"
         renamed = await self._run_in_writer(
-            lambda connection: connection.execute(sql, (name, at, universe_id)).fetchone()
+            lambda connection: connection.execute(sql, (name, at, by, universe_id)).fetchone()
         )
         if renamed:
             self._publish(Change(universe_id, renamed[0]))
         return renamed is not None
 
-    async def delete(self, universe_id: str) -> bool:
+    async def delete(self, universe_id: str, at: str = "", by: str | None = None) -> bool:
         if not is_encodable(universe_id):
             return False
-        deleted = await self._run_in_writer(partial(delete_universe, universe_id=universe_id, marks=self.marks))
+        deleted = await self._run_in_writer(
+            partial(delete_universe, universe_id=universe_id, marks=self.marks, at=at, by=by)
+        )
         if deleted:
             self._publish(Change(universe_id, None))
         return deleted
@@ -138,6 +141,10 @@ class SqliteStore:
     async def read_record(self, universe_id: str) -> Record | None:
         rows = await self._query_rows("SELECT * FROM universes WHERE id = ?", (universe_id,))
         return Record(*rows[0]) if rows else None
+
+    async def list_deletions(self, *, limit: int) -> list[Deletion]:
+        sql = "SELECT * FROM deletions ORDER BY deleted_at DESC, universe_id LIMIT ?"
+        return [Deletion(*row) for row in await self._query_rows(sql, (limit,))]
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         sql = "SELECT * FROM universes WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?"

@@ -23,7 +23,7 @@ _MAX_JOBS: Final = 512
 _ROWS_PER_STATEMENT: Final = 100
 _ENTRY_VALUES: Final = f"(?1{', ?' * len(Entry._fields)})"
 _INSERT_ENTRIES: Final = [
-    f"INSERT INTO log VALUES {', '.join([_ENTRY_VALUES] * rows)}"  # noqa: S608
+    f"INSERT INTO log (universe_id, {', '.join(Entry._fields)}) VALUES {', '.join([_ENTRY_VALUES] * rows)}"  # noqa: S608
     for rows in range(_ROWS_PER_STATEMENT + 1)
 ]
 HEADS: Final = """
@@ -68,6 +68,19 @@ MIGRATIONS: Final = [
         """,
     ),
     ("0004 citations", "SELECT 1;"),  # releases without this migration cannot read states with a list of citations
+    (
+        "0005 actors",  # releases without this migration take entries with an identity for damaged
+        """
+        ALTER TABLE log ADD COLUMN identity TEXT;
+        ALTER TABLE universes ADD COLUMN created_by TEXT;
+        ALTER TABLE universes ADD COLUMN renamed_by TEXT;
+        CREATE TABLE deletions (
+          universe_id TEXT NOT NULL, created_at TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
+          deleted_at TEXT NOT NULL, deleted_by TEXT NOT NULL, PRIMARY KEY (universe_id, created_at)
+        ) WITHOUT ROWID;
+        CREATE INDEX deletions_by_age ON deletions (deleted_at DESC);
+        """,
+    ),
 ]
 
 
@@ -185,7 +198,7 @@ def insert_universe(
     taken = connection.execute("SELECT 1 FROM universes WHERE id = ?", (record.id,)).fetchone()
     if taken is not None:
         raise make_exists_error(record.id)
-    connection.execute("INSERT INTO universes VALUES (?, ?, ?, ?, ?)", record)
+    connection.execute("INSERT INTO universes VALUES (?, ?, ?, ?, ?, ?, ?)", record)
     if source is not None:
         sql = "INSERT INTO branches SELECT ?, id FROM universes WHERE id = ? AND created_at = ?"
         if not connection.execute(sql, (record.id, source.universe_id, source.created_at)).rowcount:
@@ -194,8 +207,10 @@ def insert_universe(
     return Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b"")
 
 
-def delete_universe(connection: sqlite3.Connection, universe_id: str, marks: MarkFile | None) -> bool:
-    """Delete a universe with its log, and mark it as deleted. Return False if there is no such universe.
+def delete_universe(
+    connection: sqlite3.Connection, universe_id: str, marks: MarkFile | None, at: str, by: str | None
+) -> bool:
+    """Delete a universe with its log, and mark it as deleted by an actor. Return False if there is no such universe.
 
     Raise BranchesDepend.
     """
@@ -204,6 +219,9 @@ def delete_universe(connection: sqlite3.Connection, universe_id: str, marks: Mar
     found = connection.execute("SELECT created_at FROM universes WHERE id = ?", (universe_id,)).fetchone()
     if found and marks is not None:
         marks.mark_deleted(universe_id, found[0])
+    if by is not None:
+        sql = "INSERT OR REPLACE INTO deletions SELECT id, created_at, name, version, ?, ? FROM universes WHERE id = ?"
+        connection.execute(sql, (at, by, universe_id))
     # The log has no foreign key, which would be looked up for every entry written.
     connection.execute("DELETE FROM log WHERE universe_id = ?", (universe_id,))
     return connection.execute("DELETE FROM universes WHERE id = ?", (universe_id,)).rowcount == 1

@@ -1,7 +1,7 @@
 """The routes of universes: the REST interface of the universe server, behind the sign-in of the console.
 
-The requests reach the same app as those to the universe server's own port. The person who is signed in is the author
-of every change.
+The requests reach the same app as those to the universe server's own port. Who has signed in is the actor of every
+change, under the name of the sign-in.
 """
 
 import json
@@ -13,8 +13,6 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from uraniborg.console.sign_in import DOOR
-from uraniborg.kernel.actors import ACTOR
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.http_access import make_error_response
 
@@ -26,6 +24,7 @@ API: Final = "/api"
 ROOTS: Final = (f"{API}/universes", f"{API}/jobs", f"{API}/origins", f"{API}/commands")
 """The beginnings of the addresses of universes, their jobs, and what both are made from."""
 _AUTHOR: Final = b"uraniborg-author"
+"""The header with which programs claim a name, which is ignored here."""
 _PREFIX: Final = "Universe"
 """The beginning of the names of all types of the universe in the OpenAPI document."""
 
@@ -42,14 +41,10 @@ class UniverseMount:
     app: "UniverseApp | None" = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        from universe.rest.requests import author_door
-
         if self.app is None or not self.app.is_running:
             await make_error_response(self._make_error())(scope, receive, send)
             return
         headers = [(name, value) for name, value in scope["headers"] if name != _AUTHOR]
-        headers.append((_AUTHOR, scope[ACTOR].name.encode()))
-        author_door.set(DOOR)
         await self.app.rest({**scope, "root_path": API, "headers": headers}, receive, _prefix_location(send))
 
     def _make_error(self) -> UniverseNotServed:

@@ -22,6 +22,7 @@ from typing import Final
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError
 from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
 from uraniborg.kernel.logging import register_secret
@@ -216,8 +217,10 @@ class Admission(_Check):
 
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise NotAuthorized or UnsupportedMediaType."""
-        if self._token and scope["path"] not in self._open and not self._is_token(read_bearer_token(headers)):
-            raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
+        if self._token and scope["path"] not in self._open:
+            if not self._is_token(read_bearer_token(headers)):
+                raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
+            scope[ACTOR] = Actor(kind="software", name="", authenticated="token")
         if scope["method"] not in _SAFE_METHODS and _has_body(headers):
             check_json_type(_decode_header(headers, b"content-type"), _decode_header(headers, b"content-encoding"))
 

@@ -13,6 +13,7 @@ import numpy as np
 import orjson
 import pytest
 
+from tests.universe.actors import name_actor
 from universe.errors import MalformedRequest, UniverseNotFound, VersionNotFound
 from universe.jobs.errors import JobActive, JobEnded, JobNotDone, JobNotFound
 from universe.jobs.measurement import summarise_reply
@@ -60,7 +61,7 @@ async def wait_until_running(jobs: JobService, job: Job) -> None:
 async def test_a_run_is_stored_with_its_universe_version_start_method_error_verdict_and_trajectory(
     jobs: JobService,
 ) -> None:
-    job = await wait_for_end(jobs, await jobs.create("t1", SHORT, author="Tycho"))
+    job = await wait_for_end(jobs, await jobs.create("t1", SHORT, actor=name_actor("Tycho")))
     assert (job.state, job.universe_id, job.version, job.author, job.progress) == ("done", "t1", 1, "Tycho", 1.0)
     assert job.summary is not None
     assert (job.summary["time"], job.summary["method"], job.summary["trustworthy"]) == (0, "gauss", True)
@@ -81,8 +82,8 @@ async def test_a_run_is_stored_with_its_universe_version_start_method_error_verd
 
 async def test_transits_and_velocities_are_stored_like_runs_but_have_no_trajectory(jobs: JobService) -> None:
     made = [
-        await jobs.create("t1", {"kind": "transits", "days": 5, "bodies": ["b"]}, author="Tycho"),
-        await jobs.create("t1", {"kind": "rv", "days": 5, "samples": 10}, author="Tycho"),
+        await jobs.create("t1", {"kind": "transits", "days": 5, "bodies": ["b"]}, actor=name_actor("Tycho")),
+        await jobs.create("t1", {"kind": "rv", "days": 5, "samples": 10}, actor=name_actor("Tycho")),
     ]
     transits, velocities = [await wait_for_end(jobs, job) for job in made]
     assert (transits.summary or {})["headline"] == "3 transits of 1 of 1 planets"
@@ -106,9 +107,9 @@ async def test_jobs_of_a_postgres_database_are_stored_in_the_data_folder_and_out
         await universes.create("TRAPPIST-1", load_system("trappist-1"), universe_id="t1")
         await universes.send("t1", {"type": "updateStar", "id": "trappist-1-b", "payload": {"name": "B"}})
         async with JobService(universes, max_running=1).running() as jobs:
-            done = await wait_for_end(jobs, await jobs.create("t1", {**SHORT, "version": 1}, author="Tycho"))
+            done = await wait_for_end(jobs, await jobs.create("t1", {**SHORT, "version": 1}, actor=name_actor("Tycho")))
             assert (done.state, done.version) == ("done", 1)
-            running = await jobs.create("t1", LONG, author="Tycho")
+            running = await jobs.create("t1", LONG, actor=name_actor("Tycho"))
             await wait_until_running(jobs, running)
     async with (
         UniverseService(make_store(postgres_dsn)).running() as universes,
@@ -128,8 +129,8 @@ async def test_jobs_of_a_postgres_database_are_stored_in_the_data_folder_and_out
 
 async def test_a_job_uses_the_version_that_it_names(universes: UniverseService, jobs: JobService) -> None:
     await universes.send("t1", {"type": "updateStar", "id": "trappist-1-b", "payload": {"mass": 0.0}})
-    old = await wait_for_end(jobs, await jobs.create("t1", {**SHORT, "version": 1}, author="Tycho"))
-    new = await wait_for_end(jobs, await jobs.create("t1", SHORT, author="Tycho"))
+    old = await wait_for_end(jobs, await jobs.create("t1", {**SHORT, "version": 1}, actor=name_actor("Tycho")))
+    new = await wait_for_end(jobs, await jobs.create("t1", SHORT, actor=name_actor("Tycho")))
     assert (old.version, new.version) == (1, 2)
     masses = [orjson.loads(await jobs.read_result("t1", job.id))["start"]["trappist-1-b"]["mass"] for job in (old, new)]
     assert masses[0] > 0 == masses[1]
@@ -154,12 +155,12 @@ async def test_a_job_that_cannot_start_is_refused_at_once_and_not_stored(
     jobs: JobService, universe_id: str, options: Any, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        await jobs.create(universe_id, options, author="Tycho")
+        await jobs.create(universe_id, options, actor=name_actor("Tycho"))
     assert await jobs.list_jobs() == []
 
 
 async def test_a_computation_that_is_refused_is_a_failed_job_with_the_same_error(jobs: JobService) -> None:
-    job = await wait_for_end(jobs, await jobs.create("t1", {"kind": "nbody", "days": 1e9}, author="Tycho"))
+    job = await wait_for_end(jobs, await jobs.create("t1", {"kind": "nbody", "days": 1e9}, actor=name_actor("Tycho")))
     assert job.state == "failed"
     assert job.error is not None
     assert (job.error["code"], job.error["argument"]) == ("invalid_argument", "days")
@@ -168,14 +169,14 @@ async def test_a_computation_that_is_refused_is_a_failed_job_with_the_same_error
 
 
 async def test_a_job_fails_after_its_time_limit(jobs: JobService) -> None:
-    job = await wait_for_end(jobs, await jobs.create("t1", {**LONG, "maxSeconds": 0.2}, author="Tycho"))
+    job = await wait_for_end(jobs, await jobs.create("t1", {**LONG, "maxSeconds": 0.2}, actor=name_actor("Tycho")))
     assert job.state == "failed"
     assert "0.2 seconds, the limit" in (job.error or {})["message"]
 
 
 async def test_running_and_queued_jobs_are_cancelled_and_cannot_be_deleted_before(universes: UniverseService) -> None:
     async with JobService(universes, max_running=1).running() as jobs:
-        first, second = [await jobs.create("t1", LONG, author="Tycho") for _ in range(2)]
+        first, second = [await jobs.create("t1", LONG, actor=name_actor("Tycho")) for _ in range(2)]
         await wait_until_running(jobs, first)
         assert (await jobs.get("t1", second.id)).state == "queued"
         with pytest.raises(JobActive):
@@ -184,14 +185,14 @@ async def test_running_and_queued_jobs_are_cancelled_and_cannot_be_deleted_befor
         with pytest.raises(JobEnded):
             await jobs.cancel("t1", first.id)
         # The worker of the cancelled job is free again.
-        assert (await wait_for_end(jobs, await jobs.create("t1", SHORT, author="Tycho"))).state == "done"
+        assert (await wait_for_end(jobs, await jobs.create("t1", SHORT, actor=name_actor("Tycho")))).state == "done"
         await jobs.delete("t1", first.id)
         with pytest.raises(JobNotFound):
             await jobs.get("t1", first.id)
 
 
 async def test_a_job_is_cancelled_by_another_process_than_its_own(universes: UniverseService, jobs: JobService) -> None:
-    job = await jobs.create("t1", LONG, author="Tycho")
+    job = await jobs.create("t1", LONG, actor=name_actor("Tycho"))
     await wait_until_running(jobs, job)
     async with JobService(universes).running() as other:
         assert (await other.cancel("t1", job.id)).state == "cancelled"
@@ -199,7 +200,7 @@ async def test_a_job_is_cancelled_by_another_process_than_its_own(universes: Uni
 
 
 async def test_a_worker_that_is_killed_fails_its_job(jobs: JobService) -> None:
-    job = await jobs.create("t1", LONG, author="Tycho")
+    job = await jobs.create("t1", LONG, actor=name_actor("Tycho"))
     await wait_until_running(jobs, job)
     work = jobs._workers._work[job.id]  # pyright: ignore[reportPrivateUsage]
     assert work.process is not None
@@ -211,7 +212,7 @@ async def test_a_worker_that_is_killed_fails_its_job(jobs: JobService) -> None:
 
 async def test_a_stopped_service_fails_its_jobs_and_leaves_no_process(universes: UniverseService) -> None:
     async with JobService(universes).running() as jobs:
-        job = await jobs.create("t1", LONG, author="Tycho")
+        job = await jobs.create("t1", LONG, actor=name_actor("Tycho"))
         await wait_until_running(jobs, job)
         process = jobs._workers._work[job.id].process  # pyright: ignore[reportPrivateUsage]
     assert process is not None
@@ -253,7 +254,7 @@ async def test_a_job_whose_process_died_is_running_until_then_and_failed_afterwa
 async def test_jobs_are_announced_in_the_change_feed(universes: UniverseService, tmp_path: Path) -> None:
     reader = ChangeReader(tmp_path / "changes")
     async with JobService(universes, feed=ChangeFeed(tmp_path / "changes")).running() as jobs:
-        job = await wait_for_end(jobs, await jobs.create("t1", SHORT, author="Tycho"))
+        job = await wait_for_end(jobs, await jobs.create("t1", SHORT, actor=name_actor("Tycho")))
     changes = [one for one in reader.read() if one.kind == FEED_KIND]
     reader.close()
     states = list(dict.fromkeys(one.facts["state"] for one in changes))
@@ -263,7 +264,7 @@ async def test_jobs_are_announced_in_the_change_feed(universes: UniverseService,
 
 
 async def test_the_jobs_of_a_deleted_universe_are_deleted(universes: UniverseService, jobs: JobService) -> None:
-    job = await wait_for_end(jobs, await jobs.create("t1", SHORT, author="Tycho"))
+    job = await wait_for_end(jobs, await jobs.create("t1", SHORT, actor=name_actor("Tycho")))
     await universes.delete("t1")
     async with asyncio.timeout(SOON_S):
         while await jobs.list_jobs():  # noqa: ASYNC110 - there is no event to wait for
@@ -302,17 +303,17 @@ async def test_the_oldest_ended_jobs_are_deleted_but_not_active_jobs_or_those_of
         at = f"2026-01-01T00:00:0{number}Z"
         job = Job(f"job_{number}", "t1", 1, "nbody", {}, "Tycho", at, "lost", is_kept=number == 0)
         store.add(job)
-        store.end(job.id, "cancelled", at)
+        store.cancel(job.id, at, name_actor("Tycho"))
     store.close()
     reader = ChangeReader(tmp_path / "changes")
     async with JobService(universes).running() as jobs:  # without a limit
         assert len(await jobs.list_jobs("t1")) == 6
     async with JobService(universes, max_ended=3, feed=ChangeFeed(tmp_path / "changes")).running() as jobs:
         assert [job.id for job in await jobs.list_jobs("t1")] == ["job_5", "job_4", "job_3", "job_0"]
-        started = await jobs.create("t1", SHORT, author="Tycho", job_id="job_story")
+        started = await jobs.create("t1", SHORT, actor=name_actor("Tycho"), job_id="job_story")
         assert (await wait_for_end(jobs, started)).state == "done"
-        later = await jobs.cancel("t1", (await jobs.create("t1", LONG, author="Tycho")).id)
-        await jobs.cancel("t1", (await jobs.create("t1", LONG, author="Tycho")).id)
+        later = await jobs.cancel("t1", (await jobs.create("t1", LONG, actor=name_actor("Tycho"))).id)
+        await jobs.cancel("t1", (await jobs.create("t1", LONG, actor=name_actor("Tycho"))).id)
         found = [job.id for job in await jobs.list_jobs("t1")]
         assert found[1:] == [later.id, "job_story", "job_5", "job_4", "job_0"]
         assert await jobs.read_result("t1", "job_story")

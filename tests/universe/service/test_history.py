@@ -18,6 +18,7 @@ from tests.universe.service.service_checks import (
 )
 from universe.errors import MalformedRequest, NothingToUndo, UniverseNotFound, VersionNotFound
 from universe.service.universes import UniverseService
+from uraniborg.kernel.actors import get_process_actor
 from uraniborg.kernel.errors import Conflict
 
 NAME_CHARS = 200
@@ -260,7 +261,8 @@ async def test_a_rename_changes_the_name_and_the_time_and_nothing_else(service: 
     before = await service.read_record("u")
     await service.rename("u", "  Stjerneborg ")
     after = await service.read_record("u")
-    assert after == before._replace(name="Stjerneborg", updated_at=after.updated_at)
+    by = get_process_actor().model_dump_json()
+    assert after == before._replace(name="Stjerneborg", updated_at=after.updated_at, renamed_by=by)
     assert after.updated_at >= before.updated_at
 
 

@@ -8,17 +8,20 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.universe.actors import name_actor
 from tests.universe.domain.samples import a_payload
 from universe import systems
 from universe.errors import MalformedRequest, StarNotFound
 from universe.provenance.value_origins import find_value_inputs, trace_value_origin
 from universe.provenance.value_status import compute_value_status
+from universe.service.argument_validation import check_and_strip_author
 from universe.service.replies import describe_log_entry
 from universe.service.universes import UniverseService
 from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
 from universe.store.replica import Replica, rebuild_replica
 from universe.store.sqlite import SqliteStore
+from uraniborg.kernel.actors import get_process_actor
 
 E = "trappist-1-e"
 HEAVIER = {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "to see"}
@@ -26,42 +29,42 @@ HEAVIER = {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "
 
 @pytest.fixture
 async def trappist(service: UniverseService) -> UniverseService:
-    await service.create("TRAPPIST-1", systems.load_system("trappist-1"), universe_id="t", author="Erik")
+    await service.create("TRAPPIST-1", systems.load_system("trappist-1"), universe_id="t", actor=name_actor("Erik"))
     return service
 
 
 async def test_every_entry_of_the_log_has_its_author(trappist: UniverseService) -> None:
-    await trappist.send("t", HEAVIER, author="  Tycho Brahe ")
-    await trappist.undo("t", author="Sophie")
+    await trappist.send("t", HEAVIER, actor=name_actor("  Tycho Brahe "))
+    await trappist.undo("t", actor=name_actor("Sophie"))
     await trappist.restore("t", 2)
     entries = await trappist.read_history("t")
-    assert [entry.author for entry in entries] == ["Erik", "Tycho Brahe", "Sophie", "Python API"]
+    assert [entry.author for entry in entries] == ["Erik", "Tycho Brahe", "Sophie", get_process_actor().name]
     assert [describe_log_entry(entry, "t")["author"] for entry in entries] == [entry.author for entry in entries]
-    branch = await trappist.branch("t", author="Kirstine")
+    branch = await trappist.branch("t", actor=name_actor("Kirstine"))
     assert [entry.author for entry in await trappist.read_history(branch.id)] == ["Kirstine"]
 
 
 @pytest.mark.parametrize("author", ["", "  ", "a\nb", "a\0b", "x" * 221, "\ud800", 7])
-async def test_an_author_who_cannot_be_shown_is_refused(trappist: UniverseService, author: str) -> None:
+def test_an_author_who_cannot_be_shown_is_refused(author: str) -> None:
     with pytest.raises(MalformedRequest) as caught:
-        await trappist.send("t", HEAVIER, author=author)
+        check_and_strip_author(author)
     assert caught.value.ids["argument"] == "author"
 
 
 async def test_another_author_is_damage(trappist: UniverseService) -> None:
-    await trappist.send("t", HEAVIER, author="Tycho")
+    await trappist.send("t", HEAVIER, actor=name_actor("Tycho"))
     entry = (await trappist.read_history("t"))[1]
     assert entry.is_intact("t")
-    assert not entry._replace(author="Kepler").is_intact("t")
+    assert not entry._replace(actor=name_actor("Kepler")).is_intact("t")
     assert not entry._replace(author=None).is_intact("t")
     unknown = Entry.make_with_digest("t", 2, entry.kind, entry.body, entry.events, entry.at)
     assert unknown.is_intact("t")
-    assert not unknown._replace(author="").is_intact("t")
+    assert not unknown._replace(actor=name_actor("")).is_intact("t")
 
 
 async def test_undo_restore_and_branch_bring_values_and_sources_back_together(trappist: UniverseService) -> None:
     before = (await trappist.view("t")).replica.state
-    changed = (await trappist.send("t", HEAVIER, author="Tycho")).state
+    changed = (await trappist.send("t", HEAVIER, actor=name_actor("Tycho"))).state
     assert changed.stars[E]["setBy"]["mass"] == {"version": 2, "by": "Tycho", "reason": "to see"}
     assert (await trappist.undo("t")).state == before
     assert (await trappist.restore("t", 2)).state == changed
@@ -74,7 +77,7 @@ async def test_undo_restore_and_branch_bring_values_and_sources_back_together(tr
 async def test_a_state_that_is_put_loses_the_sources_of_values_that_differ(trappist: UniverseService) -> None:
     plain = (await trappist.view("t")).replica.mirror.to_plain()
     plain["stars"] = {**plain["stars"], E: {**plain["stars"][E], "mass": 9e-6}}
-    result = await trappist.put("t", plain, author="Tycho")
+    result = await trappist.put("t", plain, actor=name_actor("Tycho"))
     assert result.state.stars[E]["setBy"]["mass"] == {"version": 2, "by": "Tycho"}
     assert "mass" not in result.state.stars[E]["sources"][0]["fields"]
     assert list((await trappist.view("t")).replica.mirror.to_plain()["stars"]) == list(plain["stars"])
@@ -82,11 +85,13 @@ async def test_a_state_that_is_put_loses_the_sources_of_values_that_differ(trapp
 
 
 async def test_the_log_and_snapshots_lead_to_the_same_bytes(file: Path) -> None:
-    async with UniverseService(SqliteStore(file), snapshot_every=2, author="Tycho").running() as service:
+    async with UniverseService(SqliteStore(file), snapshot_every=2, actor=name_actor("Tycho")).running() as service:
         await service.create("T", systems.load_system("trappist-1"), universe_id="t")
         for number in range(1, 6):
             await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1 * number}})
-            await service.send("t", {**HEAVIER, "payload": {"mass": 1e-6 * number}}, author=f"author {number}")
+            await service.send(
+                "t", {**HEAVIER, "payload": {"mass": 1e-6 * number}}, actor=name_actor(f"author {number}")
+            )
         served = (await service.view("t")).replica.mirror.to_json()
         assert (await verify_log(service.store, "t")).is_intact
         assert (await rebuild_replica(service.store, "t")).mirror.to_json() == served
@@ -96,8 +101,8 @@ async def test_the_log_and_snapshots_lead_to_the_same_bytes(file: Path) -> None:
 
 
 async def test_a_repeated_request_is_answered_as_before_for_any_caller(trappist: UniverseService) -> None:
-    first = await trappist.send("t", HEAVIER, key="k", author="Tycho")
-    again = await trappist.send("t", HEAVIER, key="k", author="Sophie")
+    first = await trappist.send("t", HEAVIER, key="k", actor=name_actor("Tycho"))
+    again = await trappist.send("t", HEAVIER, key="k", actor=name_actor("Sophie"))
     assert (again.version, again.state.stars) == (first.version, first.state.stars)
     assert [entry.author for entry in await trappist.read_history("t")] == ["Erik", "Tycho"]
 
@@ -107,16 +112,20 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
         await service.create("T", systems.load_system("trappist-1"), universe_id="t")
     with closing(sqlite3.connect(file)) as connection:
         old = Entry.make_with_digest("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
-        connection.execute("INSERT INTO log VALUES ('t', ?, ?, ?, ?, ?, ?, NULL)", old[:6])
+        connection.execute("INSERT INTO log VALUES ('t', ?, ?, ?, ?, ?, ?, NULL, NULL)", old[:6])
         connection.execute("UPDATE universes SET version = 2 WHERE id = 't'")
         first = connection.execute("SELECT kind, body, events, at FROM log WHERE version = 1").fetchone()
         digest = Entry.make_with_digest("t", 1, *first).digest
-        connection.execute("UPDATE log SET author = NULL, digest = ? WHERE version = 1", (digest,))
+        connection.execute("UPDATE log SET author = NULL, identity = NULL, digest = ? WHERE version = 1", (digest,))
+        connection.execute("ALTER TABLE log DROP COLUMN identity")
         connection.execute("ALTER TABLE log DROP COLUMN author")
-        connection.execute("DELETE FROM migrations WHERE name = '0002 authors'")
+        connection.execute("ALTER TABLE universes DROP COLUMN created_by")
+        connection.execute("ALTER TABLE universes DROP COLUMN renamed_by")
+        connection.execute("DROP TABLE deletions")
+        connection.execute("DELETE FROM migrations WHERE name IN ('0002 authors', '0005 actors')")
         connection.commit()
     file.with_name(f"{file.name}.mark").unlink()
-    async with UniverseService(SqliteStore(file), author="Tycho").running() as service:
+    async with UniverseService(SqliteStore(file), actor=name_actor("Tycho")).running() as service:
         body = (await service.view("t")).replica.state.stars[E]
         assert (body["mass"], "setBy" in body) == (3e-6, False)
         assert "mass" in body["sources"][0]["fields"]
@@ -163,7 +172,9 @@ async def test_a_computed_shipped_value_names_its_inputs_and_not_the_paper_as_it
     assert (period["field"], period["status"]) == ("kepler.osculatingPeriod", "cited")
     assert list(chain["computed"]["masses"]) == [f"trappist-1{letter}" for letter in ("", "-b", "-c", "-d", "-e")]
     assert {one["status"] for one in chain["computed"]["masses"].values()} == {"cited"}
-    await trappist.send("t", {"type": "updateStar", "id": "trappist-1-c", "payload": {"mass": 4e-6}}, author="Tycho")
+    await trappist.send(
+        "t", {"type": "updateStar", "id": "trappist-1-c", "payload": {"mass": 4e-6}}, actor=name_actor("Tycho")
+    )
     masses = (await trace_value_origin(trappist, "t", E, "kepler.semiMajorAxis"))["computed"]["masses"]
     assert masses["trappist-1-c"]["mark"] == "set by Tycho in version 2"
     mean = await trace_value_origin(trappist, "t", E, "kepler.period")
@@ -222,7 +233,7 @@ async def test_the_author_in_an_imported_record_is_not_verified(service: Univers
     forged = {**body, "setBy": {"mass": {"by": "NASA", "version": 1}}}
     state = {"stars": {E: forged}, "rootIds": [E], "groups": {}, "rootGroupIds": []}
     if way == "create":
-        await service.create("F", state, universe_id="f", author="Tycho")
+        await service.create("F", state, universe_id="f", actor=name_actor("Tycho"))
     else:
         await service.create("F", universe_id="f")
         snapshot = {"type": "replaceSnapshot", "snapshot": state}
@@ -235,7 +246,7 @@ async def test_the_author_in_an_imported_record_is_not_verified(service: Univers
 
 
 async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: UniverseService) -> None:
-    await trappist.send("t", HEAVIER, author="Tycho")
+    await trappist.send("t", HEAVIER, actor=name_actor("Tycho"))
     chain = await trace_value_origin(trappist, "t", E, "physical.massKg")
     assert (chain["status"], chain["unit"], chain["sources"]) == ("computed", "kg", [])
     assert chain["mark"] == "recomputed after a change by Tycho in version 2"
@@ -265,13 +276,13 @@ async def test_a_claim_keeps_the_citations_of_other_fields_of_the_same_paper(tra
 
 async def test_a_claim_is_checked_against_its_location(trappist: UniverseService) -> None:
     claim = {"id": "brahe", "title": "Masses of TRAPPIST-1", "fields": ["mass"]}
-    await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}}, author="Tycho")
+    await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}}, actor=name_actor("Tycho"))
     chain = await trace_value_origin(trappist, "t", E, "mass")
     assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim, cited by Tycho in version 2")
     row = {"table": "Planets of TRAPPIST-1", "header": ["Planet", "Mass (M_Earth)"], "row": ["e", "0.692"]}
     located = {**claim, "locations": {"mass": row}}
     mass = 0.692 * 3.0034893e-6
-    await trappist.send("t", {**HEAVIER, "payload": {"mass": mass, "sources": [located]}}, author="Tycho")
+    await trappist.send("t", {**HEAVIER, "payload": {"mass": mass, "sources": [located]}}, actor=name_actor("Tycho"))
     chain = await trace_value_origin(trappist, "t", E, "mass")
     assert (chain["status"], chain["mark"]) == ("supported", "")
     assert chain["sources"][0]["location"] == row
@@ -281,11 +292,11 @@ async def test_a_claim_is_checked_against_its_location(trappist: UniverseService
 
 
 async def test_the_log_names_who_set_a_value_that_never_was_cited(service: UniverseService) -> None:
-    await service.send("u", {"type": "addStar", "id": "ven", "payload": a_payload(None)}, author="Tycho")
-    await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"mass": 2}}, author="Sophie")
-    await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"radius": 3}}, author="Erik")
-    await service.undo("u", author="Kirstine")
-    await service.restore("u", 1, author="Kirstine")
+    await service.send("u", {"type": "addStar", "id": "ven", "payload": a_payload(None)}, actor=name_actor("Tycho"))
+    await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"mass": 2}}, actor=name_actor("Sophie"))
+    await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"radius": 3}}, actor=name_actor("Erik"))
+    await service.undo("u", actor=name_actor("Kirstine"))
+    await service.restore("u", 1, actor=name_actor("Kirstine"))
     at_four = await trace_value_origin(service, "u", "ven", "mass", version=4)
     assert (at_four["status"], at_four["command"]["author"]) == ("without source", "Sophie")
     assert (await trace_value_origin(service, "u", "ven", "mass"))["command"]["author"] == "Tycho"
