@@ -1982,6 +1982,8 @@ export interface StoryStep {
   inputs: StepInput[];
   /** The name of the person who ran the step. */
   by: string | null;
+  /** Who ran the step; None for a step of a release that did not record it. */
+  actor?: Actor | null;
   ended_at: string | null;
 }
 
@@ -2004,6 +2006,8 @@ export interface StoryStepWithResult {
   inputs: StepInput[];
   /** The name of the person who ran the step. */
   by: string | null;
+  /** Who ran the step; None for a step of a release that did not record it. */
+  actor?: Actor | null;
   ended_at: string | null;
   result: Record<string, unknown> | null;
 }
@@ -2241,6 +2245,14 @@ export interface UndoneMarks {
   undone: Record<string, PaperDecision | null>;
 }
 
+/** Who changed something. `name` is the name that they claim; a credential has the name of its client. */
+export interface UniverseActor {
+  kind: "person" | "agent" | "software";
+  name: string;
+  /** How it was established who they are. */
+  authenticated: "sign_in" | "token" | "credential" | "terminal" | "dialog" | "account" | "none";
+}
+
 /** Add a group, or replace the group with this id. */
 export interface UniverseAddGroup {
   type: "addGroup";
@@ -2410,6 +2422,8 @@ export interface UniverseFacts {
   version: number;
   createdAt: string;
   updatedAt: string;
+  createdBy: UniverseActor | null;
+  renamedBy: UniverseActor | null;
 }
 
 /** A page of universes; `next` is the cursor of the next page. */
@@ -2495,6 +2509,8 @@ export interface UniverseJobFacts {
   progress: number;
   options: Record<string, unknown>;
   author: string;
+  actor: UniverseActor | null;
+  cancelledBy: UniverseActor | null;
   createdAt: string;
   startedAt: string | null;
   endedAt: string | null;
@@ -3090,6 +3106,8 @@ export interface UniverseUniverse {
   version: number;
   createdAt: string;
   updatedAt: string;
+  createdBy: UniverseActor | null;
+  renamedBy: UniverseActor | null;
   state: Record<string, unknown>;
   total?: number;
   next?: string | null;

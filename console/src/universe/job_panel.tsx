@@ -10,6 +10,7 @@ import { showError } from "../components/toasts.tsx";
 import { useResource } from "../resource.ts";
 import { navigate, path as page, query } from "../router.ts";
 import { strings } from "../strings.ts";
+import { formatActor } from "./actor.ts";
 import { JobResult } from "./job_result.tsx";
 
 const texts = strings.universe.jobs;
@@ -111,8 +112,13 @@ function JobItem(props: PlayProps & { job: UniverseJobFacts; isOpen: boolean }) 
         <span class="mono small">{texts.span(Number(job.options.days ?? 0))}</span>
       </div>
       <p class="quiet small" dir="auto">
-        {texts.about(job.version, job.author)}, <When at={job.createdAt} />
+        {texts.about(job.version, formatActor(job.author, job.actor))}, <When at={job.createdAt} />
       </p>
+      {job.cancelledBy && (
+        <p class="quiet small" dir="auto">
+          {texts.cancelledBy(formatActor(null, job.cancelledBy))}
+        </p>
+      )}
       {isActive && <progress max={100} value={percent} aria-label={texts.progress(percent)} />}
       {typeof headline === "string" && <p dir="auto">{headline}</p>}
       <div class="tags">

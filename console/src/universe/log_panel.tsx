@@ -1,12 +1,14 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useId, useState } from "preact/hooks";
 import { api } from "../api.ts";
+import type { Actor } from "../api_types.ts";
 import { Button, Tag } from "../components/controls.tsx";
 import { Loaded } from "../components/states.tsx";
 import { When } from "../components/time.tsx";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
 import { branchAt, restoreVersion, undoLastChange } from "./actions.ts";
+import { formatActor } from "./actor.ts";
 import { ComparePanel } from "./compare_panel.tsx";
 
 const texts = strings.universe;
@@ -26,6 +28,7 @@ interface Entry {
   kind: string;
   at: string;
   author: string | null;
+  actor?: Actor | null;
   command?: { type?: string; id?: string; payload?: object };
   events?: { type: string; reason?: string }[];
 }
@@ -102,7 +105,7 @@ export function LogPanel({ universe, current, version }: LogProps) {
                   </span>
                 </button>
                 <span class="quiet small" dir="auto">
-                  {entry.author ?? texts.unknown}, <When at={entry.at} />
+                  {formatActor(entry.author, entry.actor)}, <When at={entry.at} />
                 </span>
               </li>
             ))}

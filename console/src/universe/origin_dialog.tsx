@@ -6,6 +6,7 @@ import { Loaded } from "../components/states.tsx";
 import { When } from "../components/time.tsx";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
+import { formatActor } from "./actor.ts";
 import { findOnShelf, makePaperAddress } from "./shelf_papers.ts";
 import { formatQuantity, nameField, type Origin, tagStatus } from "./values.ts";
 
@@ -58,7 +59,8 @@ function OriginFacts({ origin }: { origin: Origin }) {
       )}
       {command && (
         <p class="quiet small" dir="auto">
-          {texts.command(command.type, command.version, command.author ?? texts.unknown)}, <When at={command.at} />
+          {texts.command(command.type, command.version, formatActor(command.author, command.actor))},{" "}
+          <When at={command.at} />
         </p>
       )}
     </div>

@@ -1,3 +1,4 @@
+import type { Actor } from "../api_types.ts";
 import type { Tone } from "../components/controls.tsx";
 import { strings } from "../strings.ts";
 import type { Location, Source } from "./shelf_papers.ts";
@@ -28,7 +29,14 @@ export interface Origin {
     isChecked: boolean;
     note?: string | null;
   })[];
-  command?: { version: number; author: string | null; at: string; type: string; reason?: string };
+  command?: {
+    version: number;
+    author: string | null;
+    actor?: Actor | null;
+    at: string;
+    type: string;
+    reason?: string;
+  };
   computed?: { how: string; from: { field: string; value: unknown; unit: string; status: string }[] };
   withdrawn?: string;
 }

@@ -24,6 +24,9 @@ from uraniborg.kernel.command_line import Json, Limit, OutputFile, Quiet
 @app.command(name="list")
 def list_universes(
     limit: Limit = 50,
+    deleted: Annotated[
+        bool, typer.Option("--deleted", help="List deleted universes and who deleted them, the last one first.")
+    ] = False,
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -32,15 +35,20 @@ def list_universes(
     Examples:
     - `universe list --limit 5`
     """
-    from universe.service.replies import describe_record
+    from universe.service.replies import describe_deletion, describe_record
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_universe_list
+    from universe.terminal.universe_reports import print_deletions, print_universe_list
 
     async def read(service: UniverseService) -> list[dict[str, Any]]:
+        if deleted:
+            return [describe_deletion(one) for one in await service.list_deletions(limit=limit)]
         return [describe_record(record) for record in await service.list_records(limit=limit)]
 
     found = run_with_service(db, read)
-    print_json({"universes": found}) if json else print_universe_list(found)
+    if json:
+        print_json({"deletions" if deleted else "universes": found})
+    else:
+        print_deletions(found) if deleted else print_universe_list(found)
 
 
 @app.command()
@@ -103,16 +111,18 @@ def history(
     - `universe history t1`
     - `universe history t1 --after 10 --limit 20`
     """
-    from universe.service.replies import describe_log_entry
+    from universe.service.replies import describe_log_entry, describe_record
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_history
 
-    async def read(service: UniverseService, full_id: str) -> list[dict[str, Any]]:
+    async def read(service: UniverseService, full_id: str) -> dict[str, Any]:
+        facts = describe_record(await service.read_record(full_id))
         entries = await service.read_history(full_id, after=after, limit=limit)
-        return [describe_log_entry(entry, full_id) for entry in entries]
+        described = [describe_log_entry(entry, full_id) for entry in entries]
+        return {"entries": described, "createdBy": facts["createdBy"], "renamedBy": facts["renamedBy"]}
 
-    entries = run_with_universe(db, universe_id, read)
-    print_json({"entries": entries}) if json else print_history(entries, after)
+    found = run_with_universe(db, universe_id, read)
+    print_json(found) if json else print_history(found, after)
 
 
 @app.command()

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
+from universe.terminal.actors import format_actor, format_author
 from universe.terminal.console import escape_text, make_console
 from uraniborg.kernel.paragraphs import print_paragraph
 
@@ -19,7 +20,7 @@ def print_jobs(found: Sequence[Mapping[str, Any]]) -> None:
         console.print("There are no jobs. Servers start them: POST /universes/{id}/jobs")
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("job", "universe", "kind", "state", "outcome"):
+    for name in ("job", "universe", "kind", "state", "started by", "outcome"):
         table.add_column(name, no_wrap=name == "job")
     for job in found:
         table.add_row(
@@ -27,6 +28,7 @@ def print_jobs(found: Sequence[Mapping[str, Any]]) -> None:
             escape_text(f"{job['universeId']}@{job['version']}"),
             job["kind"],
             format_job_state(job),
+            format_author(job),
             escape_text(format_job_outcome(job)),
         )
     console.print(table)
@@ -36,12 +38,13 @@ def print_job(job: Mapping[str, Any]) -> None:
     """Print one job: what was computed, how it went, and the verdict or the error."""
     console = make_console()
     days = job["options"].get("days", 0.0)
+    cancelled = f"; cancelled by {format_actor(job['cancelledBy'])}" if job["cancelledBy"] else ""
     console.print(f"[bold]{escape_text(job['id'])}[/bold]: {job['kind']}, {format_job_state(job)}")
     print_paragraph(
         console,
         "",
         f"Universe {escape_text(job['universeId'])} at version {job['version']:,}, {days:,.10g} days; "
-        f"started by {escape_text(job['author'])} at {job['createdAt']}.",
+        f"started by {format_author(job)} at {job['createdAt']}{cancelled}.",
     )
     summary: Mapping[str, Any] = job["summary"] or {}
     for text in (format_job_outcome(job), str(summary.get("verdict") or "")):

@@ -11,6 +11,7 @@ from universe.claims import PaperTextReader
 from universe.domain.units import get_field_unit, has_astronomical_body
 from universe.provenance.value_status import compute_value_status
 from universe.store.log_verification import Verdict
+from universe.terminal.actors import format_actor, format_author
 from universe.terminal.console import escape_text, make_console
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.paragraphs import print_paragraph
@@ -62,6 +63,21 @@ def print_universe_list(found: list[dict[str, Any]]) -> None:
     console.print(table)
 
 
+def print_deletions(found: list[dict[str, Any]]) -> None:
+    """Print a table of deleted universes and who deleted them."""
+    console = make_console()
+    if not found:
+        console.print("No universe was deleted.")
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("id", "version", "deleted (UTC)", "by", "name"):
+        table.add_column(column, justify="right" if column == "version" else "left", no_wrap=column == "id")
+    for one in found:
+        facts = (f"{one['version']:,}", _format_to_minute(one["deletedAt"]), format_actor(one["deletedBy"]))
+        table.add_row(escape_text(one["id"]), *facts, escape_text(one["name"]))
+    console.print(table)
+
+
 def print_change(done: dict[str, Any]) -> None:
     """Print the version, events and warnings of a change."""
     console = make_console()
@@ -85,14 +101,17 @@ def _describe_passed_time(time: float, unit: str) -> str:
     return f"{amount} passed" if time > 0 else f"time went back by {amount}"
 
 
-def print_history(entries: list[dict[str, Any]], after: int) -> None:
-    """Print the entries of a log with their authors and reasons."""
+def print_history(found: dict[str, Any], after: int) -> None:
+    """Print who created and renamed a universe, and the entries of its log with their authors and reasons."""
     console = make_console()
+    entries: list[dict[str, Any]] = found["entries"]
+    if not after:
+        renamed = f", renamed by {format_actor(found['renamedBy'])}" if found["renamedBy"] else ""
+        print_paragraph(console, "", f"[dim]Created by {format_actor(found['createdBy'])}{renamed}.[/dim]")
     if not entries:
         console.print(f"There are no changes after version {after:,}." if after else "There are no changes.")
     for entry in entries:
-        author = escape_text(entry.get("author") or "not recorded")
-        text = f"{_describe_entry(entry)}  [dim]{author}[/dim]{_format_reason(entry)}"
+        text = f"{_describe_entry(entry)}  [dim]{format_author(entry)}[/dim]{_format_reason(entry)}"
         print_paragraph(console, f"[bold]{entry['version']:>6,}[/bold]  {_format_to_minute(entry['at'])}  ", text)
 
 

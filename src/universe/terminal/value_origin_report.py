@@ -133,9 +133,11 @@ def _describe_command(command: Mapping[str, Any]) -> str:
     where = f" of universe {command['universe']}" if command.get("universe") else ""
     at = f", {command['at'][:16].replace('T', ' ')} UTC" if command.get("at") else ""
     author = command.get("author") or "an unrecorded author"
+    actor = command.get("actor")
+    actor_kind = f", {actor['kind']}" if actor else ""
     reason = f": {command['reason']}" if command.get("reason") else ""
     doubt = ", imported and not verified" if command.get("imported") else ""
-    return escape_text(f"{version}{where}{how} ({author}{at}{doubt}){reason}")
+    return escape_text(f"{version}{where}{how} ({author}{actor_kind}{at}{doubt}){reason}")
 
 
 def _format_value_with_unit(one: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from uraniborg.console.replies import Reply
+from uraniborg.kernel.actors import Actor
 
 StepId = Literal[
     "ask", "approve", "review", "shelve", "read", "give", "build",
@@ -56,6 +57,8 @@ class StoryStep(Reply):
     inputs: list[StepInput]
     by: str | None
     """The name of the person who ran the step."""
+    actor: Actor | None = None
+    """Who ran the step; None for a step of a release that did not record it."""
     ended_at: str | None
 
 

@@ -7,7 +7,7 @@ from fastapi import Body, FastAPI, Path, Request
 from starlette.responses import FileResponse
 
 from uraniborg.console.replies import JsonReply
-from uraniborg.console.sign_in import get_person
+from uraniborg.console.sign_in import get_actor
 from uraniborg.console.story_replies import StoryState, StoryStepWithResult
 from uraniborg.console.story_runner import StoryRunner
 from uraniborg.kernel.errors import NotFound
@@ -41,13 +41,13 @@ def add_story_routes(api: FastAPI, runner: StoryRunner) -> None:
         inputs: Annotated[dict[str, Any] | None, Body(embed=True)] = None,
     ) -> JsonReply:
         """Run a step, and return the state. After 20 seconds the state is returned while the step still runs."""
-        await runner.run_step(step_id, inputs or {}, get_person(request))
+        await runner.run_step(step_id, inputs or {}, get_actor(request))
         return JsonReply(await runner.get_state())
 
     @api.post("/api/story/restart", response_model=StoryState, tags=["story"], summary="Start the story over")
-    async def restart_story() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    async def restart_story(request: Request) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Delete everything that the story has stored. Refused while a step runs."""
-        await runner.story.restart()
+        await runner.story.restart(actor=get_actor(request))
         runner.error = None
         return JsonReply(await runner.get_state())
 

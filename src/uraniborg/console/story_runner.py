@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from uraniborg.console.sign_in import DOOR
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
 from uraniborg.story.errors import StepRunning
@@ -28,13 +29,13 @@ class StoryRunner:
         """Return the state of the story, with the error of the last step."""
         return {**await self.story.get_state(), "error": self.error}
 
-    async def run_step(self, step_id: str, inputs: dict[str, Any], person: str) -> None:
+    async def run_step(self, step_id: str, inputs: dict[str, Any], actor: Actor) -> None:
         """Run a step and wait for some seconds. Raise the error of a step that ends within them."""
         await self.story.get_step(step_id)  # raises StepNotFound
         # Nothing is awaited between the check and the new task: another request would pass the check, too.
         if self._task is not None and not self._task.done():
             raise StepRunning("A step is running.", hint="Wait until it ends.", step=step_id)
-        self._task = asyncio.create_task(self._run_step(step_id, inputs, person))
+        self._task = asyncio.create_task(self._run_step(step_id, inputs, actor))
         done, _ = await asyncio.wait([self._task], timeout=_WAIT_S)
         for task in done:
             task.result()
@@ -46,10 +47,10 @@ class StoryRunner:
             await asyncio.gather(self._task, return_exceptions=True)
         await self.story.aclose()
 
-    async def _run_step(self, step_id: str, inputs: dict[str, Any], person: str) -> None:
+    async def _run_step(self, step_id: str, inputs: dict[str, Any], actor: Actor) -> None:
         self.error = None
         try:
-            await self.story.run_step(step_id, inputs, person=person, door=DOOR)
+            await self.story.run_step(step_id, inputs, actor=actor, door=DOOR)
         except UraniborgError as error:
             self.error = {"step": step_id, "code": error.code, "message": error.message, "hint": error.hint}
             raise

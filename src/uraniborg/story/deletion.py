@@ -4,6 +4,7 @@ import asyncio
 import shutil
 from contextlib import suppress
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import NotFound
 from uraniborg.part_services import open_sessions, open_universes
 from uraniborg.story.errors import StoryUnreadable
@@ -11,7 +12,7 @@ from uraniborg.story.folder import Plain, StoryFolder
 from uraniborg.story.universe_steps import UNIVERSE
 
 
-async def delete_story(folder: StoryFolder) -> None:
+async def delete_story(folder: StoryFolder, actor: Actor) -> None:
     """Delete the search, the shelf, the universes and the own files of the story. Runs stay in the log of workflows."""
     try:
         results = {key: record["result"] for key, record in folder.read_records().items()}
@@ -20,7 +21,7 @@ async def delete_story(folder: StoryFolder) -> None:
     async with open_universes() as service:
         for universe_id in _list_universes(results):
             with suppress(NotFound):
-                await service.delete(universe_id)
+                await service.delete(universe_id, actor=actor)
     if "ask" in results:
         async with open_sessions() as sessions:
             with suppress(NotFound):

@@ -18,6 +18,7 @@ from universe.nbody.terminal_summary import format_resonant_angle
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import YEAR_IN_DAYS
 from universe.plotting import Drawing, Panel, Series, draw_chart
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.ids import content_id
 from uraniborg.kernel.progress import ReportFraction
@@ -57,7 +58,7 @@ class StoredRun:
 
 
 async def integrate_universes(
-    universes: Sequence[tuple[str, int]], years: float, author: str, progress: ReportFraction
+    universes: Sequence[tuple[str, int]], years: float, actor: Actor, progress: ReportFraction
 ) -> list[Plain]:
     """Integrate these versions of universes side by side, and return the jobs; a job that is done is not repeated."""
     done = [0.0] * len(universes)
@@ -66,11 +67,11 @@ async def integrate_universes(
         universe_id, version = universes[index]
         options = {"kind": "nbody", "days": years * YEAR_IN_DAYS, "version": version}
         job_id = f"job_{content_id(universe_id, str(version), repr(years))[:32]}"
-        job = await jobs.create(universe_id, options, author=author, job_id=job_id)
+        job = await jobs.create(universe_id, options, actor=actor, job_id=job_id)
         is_reused = job.state == "done"
         if not is_reused and not job.is_active:  # it failed when an earlier step was interrupted
-            await jobs.delete(universe_id, job_id)
-            await jobs.create(universe_id, options, author=author, job_id=job_id)
+            await jobs.delete(universe_id, job_id, actor=actor)
+            await jobs.create(universe_id, options, actor=actor, job_id=job_id)
         async for one in jobs.watch(universe_id, job_id):
             if one is not None:
                 job, done[index] = one, one.progress

@@ -66,7 +66,7 @@ async def run_integrate(context: StepContext, inputs: Plain) -> Plain:
     """Integrate the universe and the branch."""
     built, branch = context.results["build"], context.results["branch"]
     universes = [(built["universe_id"], built["version"]), (branch["universe_id"], branch["version"])]
-    runs = await integrate_universes(universes, inputs["years"], context.person, context.progress)
+    runs = await integrate_universes(universes, inputs["years"], context.actor, context.progress)
     make_folder(context.folder.plots)
     days: list[float] = []
     for run, stored in zip(runs, await read_runs(runs), strict=True):
@@ -143,7 +143,7 @@ async def run_break(context: StepContext, inputs: Plain) -> Plain:
     earlier: str | None = context.results.get("break", {}).get("branch", {}).get("universe_id")
     branch = await branch_with_other_mass(context, inputs["factor"], earlier)
     integrated, universes = context.results["integrate"], [(branch["universe_id"], branch["version"])]
-    (run,) = await integrate_universes(universes, integrated["years"], context.person, context.progress)
+    (run,) = await integrate_universes(universes, integrated["years"], context.actor, context.progress)
     compared = await compare_runs(context.folder, integrated["runs"][0], run, inputs["factor"])
     return {"branch": branch, **compared}
 

@@ -5,6 +5,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease, make_private_folder, write_atomic
@@ -33,7 +34,7 @@ def load_steps() -> tuple[Step, ...]:
 
 
 async def run_step(
-    folder: StoryFolder, step_id: str, given: Mapping[str, Any], *, person: str, door: str, progress: ReportFraction
+    folder: StoryFolder, step_id: str, given: Mapping[str, Any], *, actor: Actor, door: str, progress: ReportFraction
 ) -> None:
     """Run a step and store its result; the results of later steps are dropped.
 
@@ -56,13 +57,20 @@ async def run_step(
                 argument=unknown[0][:80],
             )
         inputs = {one.name: one.read(given, results) for one in step.inputs}
-        os.environ["URANIBORG_USER"] = person
+        os.environ["URANIBORG_USER"] = actor.name
         started = format_iso(SystemClock().now())
         with _mark_running(folder, step.id):
-            result = await step.run(StepContext(folder, results, person, door, progress), inputs)
+            result = await step.run(StepContext(folder, results, actor, door, progress), inputs)
         kept = {one.id: records[one.id] for one in steps[:index]}
         ended = format_iso(SystemClock().now())
-        record: Plain = {"by": person, "started_at": started, "ended_at": ended, "inputs": inputs, "result": result}
+        record: Plain = {
+            "by": actor.name,
+            "actor": actor.model_dump(),
+            "started_at": started,
+            "ended_at": ended,
+            "inputs": inputs,
+            "result": result,
+        }
         folder.write_records({**kept, step.id: record})
         write_view(folder, steps)
     finally:

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from uraniborg.kernel.actors import Actor, get_terminal_actor
 from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import Lease, make_private_folder
-from uraniborg.kernel.person import get_user_name
 from uraniborg.kernel.progress import ReportFraction
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.story.errors import StepFailed, StepNotFound, StepRunning
@@ -85,12 +85,13 @@ class Story:
         step_id: str,
         inputs: Mapping[str, Any] | None = None,
         *,
-        person: str | None = None,
+        actor: Actor | None = None,
         door: str = "terminal",
         progress: ReportFraction | None = None,
     ) -> Plain:
         """Run a step, and return its description. If this call is cancelled, the step ends, and can be run again.
 
+        Without an actor, the person at the terminal runs it.
         Raise StepNotFound, StepRunning, or StepFailed with the code of the step's error.
         """
         await self.get_step(step_id)
@@ -100,7 +101,8 @@ class Story:
         self._announce(step_id, "running", 0.0)
         state: StepState = "failed"
         try:
-            request = {"step": step_id, "inputs": dict(inputs or {}), "person": person or get_user_name(), "door": door}
+            by = (actor or get_terminal_actor()).model_dump()
+            request = {"step": step_id, "inputs": dict(inputs or {}), "actor": by, "door": door}
             await self._send_and_wait(request, progress)
             state = "done"
         finally:
@@ -108,13 +110,13 @@ class Story:
             self._announce(step_id, state)
         return await self.get_step(step_id)
 
-    async def restart(self) -> None:
+    async def restart(self, *, actor: Actor | None = None) -> None:
         """Delete everything that the story has stored, and nothing else. Raise StepRunning while a step runs."""
         if self._running or (await asyncio.to_thread(self._find_step_of_other_process))[0]:
             raise StepRunning("A step is running.", hint="Wait until it ends.")
         await self.aclose()
         if self.folder.own.is_dir():
-            await self._send_and_wait({"delete": True}, None)
+            await self._send_and_wait({"delete": (actor or get_terminal_actor()).model_dump()}, None)
         self._announce("", "deleted")
 
     async def aclose(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.progress import ReportFraction
 from uraniborg.story.folder import Plain, StoryFolder
@@ -18,8 +19,8 @@ class StepContext:
 
     folder: StoryFolder
     results: Results
-    person: str
-    """The name of the person who runs the step."""
+    actor: Actor
+    """Who runs the step."""
     door: str
     """The interface that the person uses, as the inbox records it."""
     progress: ReportFraction

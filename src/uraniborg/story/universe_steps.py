@@ -9,6 +9,7 @@ from universe.provenance.shelf_texts import make_paper_text_reader
 from universe.provenance.value_status import compute_value_status, describe_who_set
 from universe.service.universes import UniverseService
 from uraniborg.comparison_answers import format_multiple
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_universes
@@ -34,10 +35,10 @@ async def read_universe(service: UniverseService, universe_id: str, version: int
     return view.version, view.replica.mirror.to_plain()
 
 
-async def _delete_if_present(service: UniverseService, universe_id: str | None) -> None:
+async def _delete_if_present(service: UniverseService, universe_id: str | None, actor: Actor) -> None:
     if universe_id is not None:
         try:
-            await service.delete(universe_id)
+            await service.delete(universe_id, actor=actor)
         except NotFound:
             return
 
@@ -49,10 +50,10 @@ async def run_build(context: StepContext, _inputs: Plain) -> Plain:
         raise NoMasses("The workflow gave no masses.", hint=START_OVER)
     initial = await asyncio.to_thread(load_or_generate_state, SYSTEM)
     async with open_universes() as service:
-        await _delete_if_present(service, UNIVERSE)
-        await service.create("TRAPPIST-1", initial, universe_id=UNIVERSE, author=context.person)
+        await _delete_if_present(service, UNIVERSE, context.actor)
+        await service.create("TRAPPIST-1", initial, universe_id=UNIVERSE, actor=context.actor)
         for one in masses:
-            await service.send(UNIVERSE, one["command"], author=context.person)
+            await service.send(UNIVERSE, one["command"], actor=context.actor)
         version, state = await read_universe(service, UNIVERSE)
     return {
         "universe_id": UNIVERSE,
@@ -136,13 +137,14 @@ async def branch_with_other_mass(context: StepContext, factor: float, replaced: 
             built["universe_id"],
             version=built["version"],
             name=_name_branch(factor),
-            author=context.person,
+            actor=context.actor,
         )
         command = {"type": "updateStar", "id": PLANET, "payload": {"mass": before * factor}}
-        result = await service.send(record.id, command, author=context.person)
+        result = await service.send(record.id, command, actor=context.actor)
         _, state = await read_universe(service, record.id)
         version_after = (await service.read_record(built["universe_id"])).version
-        await _delete_if_present(service, replaced)  # last: pages that draw it know by now that this step runs
+        # Last: pages that draw the replaced universe know by now that this step runs.
+        await _delete_if_present(service, replaced, context.actor)
     (mass,) = [one for one in await asyncio.to_thread(describe_masses, state, context.folder) if one["body"] == PLANET]
     return {
         "universe_id": record.id,

@@ -34,6 +34,7 @@ def _describe_step(step: Step, results: Results, record: Plain | None, following
             "links": [{"label": label, "path": path} for label, path in shown.links],
             "inputs": _describe_inputs(step, results, record["inputs"]),
             "by": record["by"],
+            "actor": record.get("actor"),
             "ended_at": record["ended_at"],
             "result": record["result"],
         }
@@ -48,6 +49,7 @@ def _describe_step(step: Step, results: Results, record: Plain | None, following
         "links": [],
         "inputs": _describe_inputs(step, results, {}) if is_next else [],
         "by": None,
+        "actor": None,
         "ended_at": None,
         "result": None,
     }

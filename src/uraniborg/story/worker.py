@@ -1,7 +1,7 @@
 """`python -m uraniborg.story.worker`: runs steps of the story, in the data folder of its environment.
 
-Each line on stdin is a request: `step`, `inputs`, `person` and `door`, or `describe` to store the view of the steps, or
-`delete` to delete the story.
+Each line on stdin is a request: `step`, `inputs`, `actor` and `door`, or `describe` to store the view of the steps, or
+`delete` with the actor to delete the story.
 The worker answers each with lines on stdout: `{"progress": 0.5}` any number of times, then `{"done": true}` or
 `{"error": {…}}`.
 """
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import as_error
 from uraniborg.kernel.logging import configure_logging, get_logger
 from uraniborg.kernel.parent_output import write_line_to_parent
@@ -33,7 +34,7 @@ def main() -> None:
             if "describe" in request:
                 describe_story(folder)
             elif "delete" in request:
-                asyncio.run(_delete(folder))
+                asyncio.run(_delete(folder, Actor.model_validate(request["delete"])))
             else:
                 asyncio.run(_run_step(folder, request))
             _write_line({"done": True})
@@ -49,16 +50,16 @@ async def _run_step(folder: StoryFolder, request: dict[str, Any]) -> None:
         folder,
         request["step"],
         request["inputs"],
-        person=request["person"],
+        actor=Actor.model_validate(request["actor"]),
         door=request["door"],
         progress=lambda done: _write_line({"progress": round(done, 4)}),
     )
 
 
-async def _delete(folder: StoryFolder) -> None:
+async def _delete(folder: StoryFolder, actor: Actor) -> None:
     from uraniborg.story.deletion import delete_story
 
-    await delete_story(folder)
+    await delete_story(folder, actor)
 
 
 def _write_line(reply: dict[str, Any]) -> None:
