@@ -17,6 +17,7 @@ import pytest
 
 from tests.universe.command_line import CommandResult, RunUniverse
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
+from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.person import get_user_name
 
 TICK: Final = '{"type": "tick"}'
@@ -226,7 +227,9 @@ def test_cite_reports_where_a_value_comes_from(run_universe: RunUniverse) -> Non
     assert run_universe("cite", "t", "--body", "trappist-1-e", "--json").json["fields"]["radius"]["sources"] == [
         "agol2021"
     ]
-    assert author in run_universe("history", "t").out
+    listed = run_universe("history", "t").out
+    assert f"{author}, person by account" in listed
+    assert listed.splitlines()[-1] == f"Created by {author}, person by account."
     bare = json.dumps({"type": "updateStar", "id": "trappist-1-e", "payload": {"sources": None}})
     assert run_universe("send", "t", bare).code == 0
     assert "TRAPPIST-1 e" not in run_universe("cite", "t").out
@@ -515,3 +518,27 @@ def test_a_deletion_that_is_not_confirmed_leaves_the_universe(
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code
     assert message in printed
     assert process("show", "solar", cwd=tmp_path).code == 0
+
+
+def test_every_command_that_changes_something_records_the_person_of_the_account(
+    run_universe: RunUniverse, tmp_path: Path
+) -> None:
+    person = get_terminal_actor().model_dump()
+    run_universe("new", "--from", "trappist-1", "--id", "t")
+    run_universe("send", "t", '[{"type": "tick", "dt": 1}, {"type": "tick", "dt": 2}]')
+    run_universe("undo", "t")
+    run_universe("restore", "t", "--version", "2")
+    history = run_universe("history", "t", "--json").json
+    assert [entry["actor"] for entry in history["entries"]] == [person] * 5
+    assert (history["createdBy"], history["renamedBy"]) == (person, None)
+    branch = run_universe("branch", "t", "--json").json
+    assert branch["createdBy"] == person
+    run_universe("export", "t", "-o", "saved.json")
+    assert run_universe("import", "saved.json", "--id", "copy", "--json").json["createdBy"] == person
+    assert run_universe("list", "--deleted").out == "No universe was deleted.\n"
+    run_universe("delete", "t", "--yes")
+    (deleted,) = run_universe("list", "--deleted", "--json").json["deletions"]
+    assert (deleted["id"], deleted["name"], deleted["version"]) == ("t", "TRAPPIST-1", 5)
+    assert deleted["deletedBy"] == person
+    assert "person by account" in run_universe("list", "--deleted").out
+    assert [entry["actor"] for entry in run_universe("history", branch["id"], "--json").json["entries"]] == [person]

@@ -31,6 +31,7 @@ from universe.errors import (
 from universe.jobs.errors import JobFailed
 from universe.service.universes import UniverseService
 from universe.store.factory import make_store
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import NotFound, UraniborgError
 from uraniborg.kernel.sqlite import DatabaseMissing
 
@@ -266,8 +267,13 @@ async def test_the_nodes_do_not_block_the_loop(context: Context) -> None:
 async def test_changes_of_a_node_have_the_workflow_and_run_as_author(context: Context) -> None:
     universe = await made(context, command=add_star("ven"))
     async with UniverseService(make_store(load_config().database_address)).running() as service:
-        authors = {entry.author for entry in await service.read_history(universe)}
-    assert authors == {"workflow without a name, run run_1"}
+        entries = await service.read_history(universe)
+        record = await service.read_record(universe)
+    name = "workflow without a name, run run_1"
+    assert {entry.author for entry in entries} == {name}
+    actor = Actor(kind="software", name=name, authenticated="account")
+    assert {entry.actor for entry in entries} == {actor}
+    assert record.created_by == actor.model_dump_json()
 
 
 # Jobs

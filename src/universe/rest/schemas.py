@@ -40,7 +40,7 @@ Author = Annotated[
     str | None,
     Header(
         alias="Uraniborg-Author",
-        max_length=200,
+        max_length=100,
         description="The name of the program that makes the change, in UTF-8; it is not verified, and changes nothing "
         "else about the actor. The history shows it with `(REST)`. Default: `REST client`.",
     ),

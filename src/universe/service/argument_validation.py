@@ -15,7 +15,7 @@ from uraniborg.kernel.text import is_encodable
 NAME_CHARS: Final = 200
 ID_CHARS: Final = 200
 KEY_CHARS: Final = 200
-AUTHOR_CHARS: Final = 220
+AUTHOR_CHARS: Final = 100
 """The length of a name and the kind of client."""
 LIST_COMMANDS: Final = 1_000
 """The most commands in one list."""

@@ -105,14 +105,14 @@ def print_history(found: dict[str, Any], after: int) -> None:
     """Print who created and renamed a universe, and the entries of its log with their authors and reasons."""
     console = make_console()
     entries: list[dict[str, Any]] = found["entries"]
-    if not after:
-        renamed = f", renamed by {format_actor(found['renamedBy'])}" if found["renamedBy"] else ""
-        print_paragraph(console, "", f"[dim]Created by {format_actor(found['createdBy'])}{renamed}.[/dim]")
     if not entries:
         console.print(f"There are no changes after version {after:,}." if after else "There are no changes.")
     for entry in entries:
         text = f"{_describe_entry(entry)}  [dim]{format_author(entry)}[/dim]{_format_reason(entry)}"
         print_paragraph(console, f"[bold]{entry['version']:>6,}[/bold]  {_format_to_minute(entry['at'])}  ", text)
+    if not after:
+        renamed = f", renamed by {format_actor(found['renamedBy'])}" if found["renamedBy"] else ""
+        print_paragraph(console, "", f"[dim]Created by {format_actor(found['createdBy'])}{renamed}.[/dim]")
 
 
 def _format_reason(entry: dict[str, Any]) -> str:

@@ -148,8 +148,9 @@ async def test_rest_and_its_stream_answer_the_same_without_mcp_beside_it_and_aft
     assert [status for _, status, _, _ in alone[:12]] == [201, 409, 400, 200, 200, 200, 200, 200, 200, 200, 422, 400]
     answers = {requests: body for requests, _, _, body in before}
     assert answers["GET /health"] == {"ok": True}
-    assert answers["GET /universes?limit=1"] == {"universes": [{"id": "tour", "name": "Hven", "version": 0}]}
-    assert answers["GET /universes/tour"].keys() == {"id", "name", "state", "version"}
+    actors = {"createdBy": {"kind": "software", "name": "", "authenticated": "none"}, "renamedBy": None}
+    assert answers["GET /universes?limit=1"] == {"universes": [{"id": "tour", "name": "Hven", "version": 0, **actors}]}
+    assert answers["GET /universes/tour"].keys() == {"id", "name", "state", "version", *actors}
     changed = ["POST /universes/tour/commands"] * 2 + ["POST /universes/tour/undo", "POST /universes/tour/restore"]
     replies = [(requests, body.keys()) for requests, status, _, body in before if requests in changed and status == 200]
     assert replies == [(requests, {"nextState", "events", "version"}) for requests in changed]

@@ -495,5 +495,7 @@ async def test_a_command_has_its_client_as_author_and_its_reply_names_the_source
     author = entries[-1]["author"]
     assert author.endswith(" (MCP)")
     assert author != "MCP client"
+    actor = entries[-1]["actor"]
+    assert (actor["kind"], f"{actor['name']} (MCP)", actor["authenticated"]) == ("agent", author, "none")
     record = printed["changed"]["stars"]["trappist-1-e"]["setBy"]["mass"]
     assert record == {"version": 2, "by": author, "reason": "to see"}

@@ -273,7 +273,7 @@ class TestHistory:
         assert [one["version"] for one in entries] == [1, 2, 3, 4, 5, 6]
         assert [one["kind"] for one in entries] == ["command"] * 5 + ["restore"]
         assert entries[0]["command"] == add_star("s0")
-        assert entries[5].keys() == {"version", "kind", "at", "author", "events"}
+        assert entries[5].keys() == {"version", "kind", "at", "author", "actor", "events"}
         assert entries[5]["events"] == [{"type": "stateRestored", "reason": "put"}]
 
     def test_history_names_the_author_that_the_request_names(self, rest: httpx.Client, universe: str) -> None:

@@ -23,6 +23,7 @@ from tests.universe.rest.rest_server import (
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z")
 STATE: dict[str, Any] = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 3.5}
 TICK = {"type": "tick"}
+ACTORS = ("createdBy", "renamedBy")
 
 
 @requirement("UN-24")
@@ -40,7 +41,7 @@ class TestMaking:
         answer = rest.post("/universes", json={"name": "  Hven "})
         assert answer.status_code == 201
         printed = answer.json()
-        assert printed.keys() == {"id", "name", "state", "version", "createdAt", "updatedAt"}
+        assert printed.keys() == {"id", "name", "state", "version", "createdAt", "updatedAt", *ACTORS}
         assert (printed["name"], printed["version"], printed["state"]) == ("Hven", 0, EMPTY_STATE)
         assert printed["createdAt"] == printed["updatedAt"]
         assert TIME.fullmatch(printed["createdAt"])
@@ -248,7 +249,7 @@ class TestReplacing:
         send_command(rest, universe, add_star("sun"))
         before = rest.get(f"/universes/{universe}").json()
         after = rest.put(f"/universes/{universe}", json={"name": "New"}).json()
-        assert after == {**before, "name": "New", "updatedAt": after["updatedAt"]}
+        assert after == {**before, "name": "New", "updatedAt": after["updatedAt"], "renamedBy": before["createdBy"]}
 
     def test_nothing_to_replace_changes_nothing(self, rest: httpx.Client, universe: str) -> None:
         send_command(rest, universe, add_star("sun"))
@@ -320,7 +321,7 @@ class TestListing:
             assert [one["id"] for one in printed["universes"]] == ids[::-1]
             assert printed["next"] is None
             for one in printed["universes"]:
-                assert one.keys() == {"id", "name", "version", "createdAt", "updatedAt"}
+                assert one.keys() == {"id", "name", "version", "createdAt", "updatedAt", *ACTORS}
 
     def test_pages_miss_none_and_repeat_none_while_universes_come_and_go(self, tmp_path: Path) -> None:
         with run_server(tmp_path) as client:

@@ -15,6 +15,7 @@ from tests.universe.rest.processes import SOON, Served, run_server_process
 from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
+from uraniborg.kernel.actors import Actor
 
 CLIENTS = 4
 UNIVERSES = ("u0", "u1")
@@ -61,7 +62,7 @@ class Client:
             f"/universes/{request.universe_id}/commands",
             params={"return": "events"},
             json=request.commands if len(request.commands) > 1 else request.commands[0],
-            headers={"Idempotency-Key": request.key},
+            headers={"Idempotency-Key": request.key, "Uraniborg-Author": f"client {self._number}"},
         )
         assert answer.status_code == 200, answer.text
         printed = answer.json()
@@ -116,6 +117,8 @@ def check_answered(request: Request, log: list[Entry]) -> None:
     entries = log[request.version - len(request.commands) : request.version]
     assert [orjson.loads(entry.body) for entry in entries] == request.commands
     assert [event for entry in entries for event in orjson.loads(entry.events)] == request.events
+    name = f"client {request.key.partition('-')[0]}"
+    assert {entry.actor for entry in entries} == {Actor(kind="software", name=name, authenticated="none")}
 
 
 def check_unanswered(request: Request, log: list[Entry]) -> None:

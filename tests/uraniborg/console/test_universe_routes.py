@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 
 from tests.uraniborg.console.processes import ServerProcess, run_server
+from tests.uraniborg.console.surfaces import connect_agent
 
 
 def test_the_console_and_the_universe_server_show_the_same_universe(
@@ -25,7 +26,40 @@ def test_the_console_and_the_universe_server_show_the_same_universe(
     assert own["version"] == sent.json()["version"]
     assert client.get(f"/api/universes/{universe}").json() == own
     changes = client.get(f"/api/universes/{universe}/history").json()["entries"]
-    assert {change["author"] for change in changes} == {"Tycho (console)"}
+    assert {change["author"] for change in changes} == {"Tycho (REST)"}, "the token is that of a program"
+    program = {"kind": "software", "name": "Tycho", "authenticated": "token"}
+    assert [change["actor"] for change in changes] == [program]
+    assert own["createdBy"] == program
+
+
+async def test_a_person_an_agent_and_software_are_told_apart_in_one_log(
+    server: ServerProcess, api: httpx.AsyncClient
+) -> None:
+    universe = (await api.post("/api/universes", json={"name": "Hven"})).json()["id"]
+    tick = {"type": "tick", "dt": 1}
+    claim = {"Uraniborg-Author": "Tycho (console)"}
+    signed_in = {"Authorization": f"Bearer {server.sign_in('Sophie')}", **claim}
+    (await api.post(f"/api/universes/{universe}/commands", json=tick, headers=signed_in)).raise_for_status()
+    async with connect_agent(server, "universe") as agent:
+        await agent.call_tool("send_universe_command", {"universeId": universe, "command": tick})
+    own = f"{server.parts['universe']['url']}/universes/{universe}"
+    _, credential = server.get_mcp("universe")
+    async with httpx.AsyncClient() as program:
+        for token in (server.token, credential):
+            headers = {"Authorization": f"Bearer {token}", **claim}
+            (await program.post(f"{own}/commands", json=tick, headers=headers)).raise_for_status()
+        token = {"Authorization": f"Bearer {server.token}", "X-Uraniborg": "1", **claim}
+        sent = await program.post(f"{server.url}/api/universes/{universe}/commands", json=tick, headers=token)
+        assert sent.status_code == 200, sent.text
+    entries = (await api.get(f"/api/universes/{universe}/history")).json()["entries"]
+    person, agent_over_mcp, software, agent_over_rest, script = [entry["actor"] for entry in entries]
+    assert person == {"kind": "person", "name": "Sophie", "authenticated": "sign_in"}
+    assert (agent_over_mcp["kind"], agent_over_mcp["authenticated"]) == ("agent", "credential")
+    assert software == {"kind": "software", "name": "Tycho (console)", "authenticated": "token"}
+    assert agent_over_rest == {"kind": "agent", "name": "Tycho (console)", "authenticated": "credential"}
+    assert (script["kind"], script["authenticated"]) == ("software", "token")
+    assert script["name"] != "Tycho (console)", "the API ignores the header"
+    assert [entry["author"].endswith("(console)") for entry in entries] == [True, False, False, False, False]
 
 
 def test_the_address_of_something_new_is_one_of_this_api(client: httpx.Client) -> None:
