@@ -44,14 +44,14 @@ class Raw:
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.execute(
             "CREATE TABLE log (universe_id TEXT, version INTEGER, kind TEXT, body BLOB, events BLOB, at TEXT, "
-            "digest BLOB, author TEXT, PRIMARY KEY (universe_id, version)) WITHOUT ROWID"
+            "digest BLOB, author TEXT, identity TEXT, PRIMARY KEY (universe_id, version)) WITHOUT ROWID"
         )
 
     def write(self, universe: str, entries: list[Entry]) -> None:
         universe = f"uni_{universe.zfill(32)}"  # as long as our ids
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.executemany(
-            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(universe, *one) for one in entries],
         )
         self._connection.execute("COMMIT")

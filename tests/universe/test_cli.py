@@ -520,9 +520,7 @@ def test_a_deletion_that_is_not_confirmed_leaves_the_universe(
     assert process("show", "solar", cwd=tmp_path).code == 0
 
 
-def test_every_command_that_changes_something_records_the_person_of_the_account(
-    run_universe: RunUniverse, tmp_path: Path
-) -> None:
+def test_every_command_that_changes_something_records_the_person_of_the_account(run_universe: RunUniverse) -> None:
     person = get_terminal_actor().model_dump()
     run_universe("new", "--from", "trappist-1", "--id", "t")
     run_universe("send", "t", '[{"type": "tick", "dt": 1}, {"type": "tick", "dt": 2}]')

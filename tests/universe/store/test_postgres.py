@@ -32,11 +32,13 @@ from tests.universe.store.sample_logs import (
 from tests.universe.store.wire import Wire, open_wire
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
 from universe.store import postgres_database, postgres_listener
+from universe.store.authors import make_author
 from universe.store.factory import make_store
 from universe.store.interface import Change, Entry
 from universe.store.log_verification import verify_log
 from universe.store.postgres import PostgresStore
 from universe.store.replica import rebuild_replica
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import MissingExtra
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.sqlite import DatabaseNewer
@@ -499,7 +501,9 @@ async def test_a_database_without_authors_is_migrated_once_by_servers_that_start
     try:
         assert await read_log(second) == entries(1, 2)
         assert [one.author for one in await read_log(first)] == [None, None]
-        signed = Entry.make_with_digest("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, "Tycho")
+        assert [one.actor for one in await read_log(first)] == [None, None]
+        tycho = make_author(Actor(kind="person", name="Tycho", authenticated="sign_in"))
+        signed = Entry.make_with_digest("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, *tycho)
         await first.append("u", 2, [signed])
         assert (await read_log(second))[2] == signed
         assert (await verify_log(second, "u")).is_intact

@@ -16,6 +16,7 @@ from pflow.engine.runlog import RunLog
 from tests.uraniborg.old_data.folder import OldData
 from universe.service.universes import UniverseService
 from universe.store import sqlite as universes
+from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel import inbox
 from uraniborg.kernel.inbox import Inbox
@@ -94,6 +95,9 @@ async def test_universes_are_copied_before_they_are_migrated(old: OldData) -> No
     path = old.data / "universe" / "universes.db"
     async with UniverseService(SqliteStore(path)).running() as service:
         assert (await service.view("trappist")).version == 49
+        assert {entry.actor for entry in await service.read_history("trappist")} == {None}
+        assert (await service.read_record("trappist")).created_by is None
+        assert (await verify_log(service.store, "trappist")).is_intact
     first = "0002-authors"  # of those that the released version does not have
     assert was_migrated(path, first)
     with closing(sqlite3.connect(copy_of(path, first))) as connection:
