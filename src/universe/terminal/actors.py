@@ -21,7 +21,7 @@ _CHECKS: Final = {
 
 def format_author(described: Mapping[str, Any]) -> str:
     """Return the `author` and `actor` of a reply as text with escaped markup: `Tycho (console), person by sign-in`."""
-    author, actor = described.get("author"), described.get("actor")
+    author, actor = str(described.get("author") or ""), described.get("actor")
     if actor is None:
         return f"{escape_text(author)}, {UNKNOWN}" if author else UNKNOWN
     return f"{escape_text(author)}, {actor['kind']} {_CHECKS[actor['authenticated']]}"

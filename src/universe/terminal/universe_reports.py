@@ -71,7 +71,7 @@ def print_deletions(found: list[dict[str, Any]]) -> None:
         return
     table = Table(box=None, pad_edge=False)
     for column in ("id", "version", "deleted (UTC)", "by", "name"):
-        table.add_column(column, justify="right" if column == "version" else "left", no_wrap=column == "id")
+        table.add_column(column, justify="right" if column == "version" else "left", no_wrap=column != "name")
     for one in found:
         facts = (f"{one['version']:,}", _format_to_minute(one["deletedAt"]), format_actor(one["deletedBy"]))
         table.add_row(escape_text(one["id"]), *facts, escape_text(one["name"]))

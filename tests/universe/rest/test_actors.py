@@ -21,7 +21,7 @@ NOBODY = {"kind": "software", "name": "", "authenticated": "none"}
 
 def list_changing_routes() -> list[APIRoute]:
     routes = make_app(UniverseConfig(), MemoryStore()).rest.routes
-    return [one for one in routes if isinstance(one, APIRoute) and not one.methods <= {"GET", "HEAD", "OPTIONS"}]
+    return [one for one in routes if isinstance(one, APIRoute) and (one.methods or set()) - {"GET", "HEAD", "OPTIONS"}]
 
 
 @pytest.mark.parametrize("route", list_changing_routes(), ids=lambda route: f"{min(route.methods)} {route.path}")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from uraniborg.console.story_runner import StoryRunner
+from uraniborg.kernel.actors import Actor
 from uraniborg.story.errors import StepRunning
 from uraniborg.story.folder import Plain
 from uraniborg.story.service import Story
@@ -34,7 +35,8 @@ class EndlessStory(Story):
 async def test_of_two_requests_at_once_one_is_refused_and_the_step_of_the_other_can_be_stopped(tmp_path: Path) -> None:
     story = EndlessStory(tmp_path)
     runner = StoryRunner(story)
-    requests = [asyncio.create_task(runner.run_step("ask", {}, "ada")) for _ in range(2)]
+    ada = Actor(kind="person", name="ada", authenticated="sign_in")
+    requests = [asyncio.create_task(runner.run_step("ask", {}, ada)) for _ in range(2)]
     done, (accepted,) = await asyncio.wait(requests, return_when=asyncio.FIRST_COMPLETED)
     assert [type(request.exception()) for request in done] == [StepRunning]
     assert runner.error is None, "the refusal is not an error of the step"

@@ -15,6 +15,7 @@ import pytest
 
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.files import Lease
 from uraniborg.story import runner
@@ -29,6 +30,8 @@ from uraniborg.story.universe_steps import PLANET, preview_branch
 pytestmark = [pytest.mark.timeout(2 * PATIENCE_S), pytest.mark.usefixtures("forked_workers")]
 
 PLANETS: Final = "bcdefgh"
+ADA: Final = Actor(kind="person", name="Ada", authenticated="account")
+BO: Final = Actor(kind="person", name="Bo", authenticated="sign_in")
 
 
 @pytest.fixture(scope="session")
@@ -155,11 +158,12 @@ async def test_a_step_that_cannot_run_says_why_and_other_inputs_change_the_words
             (50, "50 times", "16.3", [False, False]),
             (0.5, "half", "0.163", [True, False]),
         ):
-            branch = await copied.run_step("branch", {"factor": factor}, person="Bo")
+            branch = await copied.run_step("branch", {"factor": factor}, actor=BO)
             assert f"{mass} instead of 0.326 Earth masses, {words} as much" in branch["sentence"]
-            integrated = await copied.run_step("integrate", {"years": 0.1}, person="Bo")
+            integrated = await copied.run_step("integrate", {"years": 0.1}, actor=BO)
             assert [run["is_reused"] for run in integrated["result"]["runs"]] == is_reused
-            await copied.run_step("compare", person="Bo")
+            compared = await copied.run_step("compare", actor=BO)
+            assert (compared["by"], compared["actor"]) == ("Bo", BO.model_dump())
             assert await list_words(copied) == (f"{words} as heavy", "0.1 years")
         state = await copied.get_state()
         assert (state["next"], state["is_complete"]) == ("break", False)
@@ -235,7 +239,7 @@ async def test_a_step_whose_server_was_killed_is_shown_as_interrupted(
     monkeypatch.setattr(runner, "load_steps", lambda: (step,))
     monkeypatch.setenv("URANIBORG_USER", "Ada")  # which the runner sets
     with pytest.raises(BrokenPipeError):
-        await runner.run_step(copied.folder, step.id, {}, person="Ada", door="console", progress=fail_to_report)
+        await runner.run_step(copied.folder, step.id, {}, actor=ADA, door="console", progress=fail_to_report)
     state = await copied.get_state()
     assert (state["running"], state["interrupted"]) == (None, "integrate")
 
@@ -337,9 +341,8 @@ def test_the_bundle_has_the_search_the_sources_the_logs_and_the_answers(
     assert masses["TRAPPIST-1 h"]["row"].startswith("h | 0.326 ± 0.020")
     log = [json.loads(line) for line in (universe / "log.jsonl").read_text().splitlines()]
     assert [entry["version"] for entry in log] == list(range(1, 10))
-    ada = {"kind": "person", "name": "Ada", "authenticated": "account"}
     assert {entry["author"] for entry in log} == {"Ada (command line)"}
-    assert all(entry["actor"] == ada for entry in log)
+    assert all(entry["actor"] == ADA.model_dump() for entry in log)
     run = json.loads((bundle / "measurements" / "h-times-50" / "result.json").read_text())
     assert run["trustworthy"]
     assert run["start"]["trappist-1-h"]["mass"] == pytest.approx(50 * float(masses["TRAPPIST-1 h"]["value"]))
