@@ -154,10 +154,11 @@ async def search_papers(
     from paper_search.api import apply_given_arguments
     from paper_search.config import load_config
     from paper_search.input_checks import check_max_results
+    from uraniborg.kernel.mcp import get_actor
 
     check_max_results(max_results)
     config = apply_given_arguments(await asyncio.to_thread(load_config), max_results, domain)
-    return await _reply_and_ask(manager, manager.start(query, config, on_progress=_report_progress))
+    return await _reply_and_ask(manager, manager.start(query, config, on_progress=_report_progress, actor=get_actor()))
 
 
 @_return_errors_as_json

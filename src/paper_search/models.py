@@ -16,6 +16,7 @@ from paper_search.review_models import (
     UserFeedback,
     combine_decisions,
 )
+from uraniborg.kernel.actors import StoredActor
 from uraniborg.kernel.bibliography.record_ids import make_record_id
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
@@ -465,6 +466,8 @@ class SearchMetadata(BaseModel):
     domain: str = "general"
     software: str = ""
     """The program and version that made the search."""
+    actor: StoredActor = None
+    """Who started the session; None without a session, and in results of versions that did not store it."""
     rounds: int = 1
     sources: list[SourceReport] = Field(default_factory=list[SourceReport])
     stage_counts: list[StageCount] = Field(default_factory=list[StageCount])

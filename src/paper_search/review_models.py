@@ -1,11 +1,14 @@
 """The models of a review: decisions about papers, feedback, and reasons for exclusion."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from uraniborg.kernel.actors import Actor, StoredActor, describe_actor
 
 DEFAULT_REVIEWER = "reviewer"
 """The name of a reviewer without a name."""
@@ -49,7 +52,9 @@ class ReviewDecision(PaperDecision):
     at: datetime | None = None
     """None in sessions of versions that did not store the time."""
     by_agent: bool = False
-    """Whether the decision came from an agent, also if the agent names a person as the reviewer."""
+    """Whether the decision came from an agent or another program, also if it names a person as the reviewer."""
+    actor: StoredActor = None
+    """Who decided; None in sessions of versions that did not store it."""
 
     @model_validator(mode="before")
     @classmethod
@@ -64,6 +69,11 @@ class ReviewDecision(PaperDecision):
         """Return True if both name one reviewer, or neither names one. An agent is never the same as a person."""
         is_same = self.reviewer == other.reviewer or {self.reviewer, other.reviewer} <= UNNAMED
         return is_same and self.by_agent == other.by_agent
+
+
+def name_reviewer(actor: Actor) -> str:
+    """Return the name under which the actor reviews: a program is not the person whose name it has."""
+    return describe_actor(actor)
 
 
 def combine_decisions(decisions: Sequence[ReviewDecision]) -> ReviewStatus:
@@ -145,6 +155,8 @@ class DuplicateCorrection(BaseModel):
     reviewer: str
     at: datetime | None = None
     by_agent: bool = False
+    actor: StoredActor = None
+    """Who made the change; None in sessions of versions that did not store it."""
 
 
 Limit = Literal["years", "year_from", "year_to", "language", "min_relevance"]
@@ -209,6 +221,32 @@ class UserFeedback(BaseModel):
         marked = dict.fromkeys(self.marked_relevant, ReviewStatus.INCLUDE)
         marked |= dict.fromkeys(self.marked_irrelevant, ReviewStatus.EXCLUDE)
         return {key: PaperDecision(status=status) for key, status in marked.items()} | self.decisions
+
+
+class ReviewMarks(UserFeedback):
+    """What reviewers marked before a decision, as a session collects it: no client sends it."""
+
+    actors: dict[str, Actor] = Field(default_factory=dict[str, Actor])
+    """By reviewer: who marked under this name last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who sent feedback: one actor, or for marks that were collected an actor for each reviewer."""
+
+    by_agent: bool = False
+    """For feedback without actors: whether it came through the interface of agents."""
+    actor: Actor | None = None
+    actors: Mapping[str, Actor] = field(default_factory=dict[str, Actor])
+
+    def get_actor(self, reviewer: str) -> Actor | None:
+        """Return who decided under the name of the reviewer, or None if that is not known."""
+        return self.actors.get(reviewer, self.actor)
+
+    def is_program(self, reviewer: str) -> bool:
+        """Return True if a program decided under the name of the reviewer."""
+        actor = self.get_actor(reviewer)
+        return self.by_agent if actor is None else not actor.is_person
 
 
 class ExclusionReason(StrEnum):

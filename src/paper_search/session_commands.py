@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from paper_search.command_options import Format, JsonOrReport, Reviewer, Session
+from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
 from uraniborg.kernel.cli import fit_to_terminal
 from uraniborg.kernel.command_line import CommandLine, Json, Limit, OutputFile, Yes
 from uraniborg.kernel.errors import InvalidInput
@@ -56,6 +57,7 @@ def list_sessions(limit: Limit = 20, json: Json = False) -> None:
         )
         trial = " (offline trial)" if line.get("offline") else ""
         print_line(f"          {line.get('query', '')}{trial}", hanging=" " * 10)
+        print_line(f"          started by {describe_actor(read_actor(line.get('actor')))}")
     rest = found["total"] - len(found["sessions"])
     print_line(f"\n{rest} more; use --limit." if rest else "" if found["sessions"] else "There are no sessions.")
 
@@ -79,7 +81,8 @@ def show(session: Session, json: Json = False) -> None:
     from paper_search.sessions.checkpoint_inbox import format_payload
 
     phase = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
-    for line in (state["session_id"], state["query"], f"{phase}: {state['summary']}"):
+    starter = f"started by {describe_actor(read_actor(state.get('actor')))}"
+    for line in (state["session_id"], state["query"], starter, f"{phase}: {state['summary']}"):
         print_line(line)
     for line in format_payload(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
         print_line(f"  {line}".rstrip())
@@ -132,7 +135,7 @@ def delete(
             question = f"Delete session {session_id[:8]} ({make_printable(query[:60])})?"
             if not (yes or (sys.stdin.isatty() and await asyncio.to_thread(typer.confirm, question, err=True))):
                 return None
-            await asyncio.to_thread(manager.cleanup, session_id)
+            await asyncio.to_thread(lambda: manager.cleanup(session_id, actor=get_terminal_actor()))
             return session_id
 
     deleted = asyncio.run(confirm_and_delete())

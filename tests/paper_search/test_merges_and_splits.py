@@ -15,7 +15,7 @@ from paper_search.errors import InvalidDecision
 from paper_search.export import export
 from paper_search.export.prisma_flow import DUPLICATE_BY_AGENT, DUPLICATE_BY_PERSON, build_prisma_flow
 from paper_search.models import Paper, PaperCollection, RawPaper, RoundLog, SourceRecord
-from paper_search.review_models import PaperDecision, ReviewStatus, UserFeedback
+from paper_search.review_models import PaperDecision, ReviewStatus, Sender, UserFeedback
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.testing import ScriptedDecisions
 from paper_search.workflow import Decision, DecisionAction
@@ -164,14 +164,14 @@ def test_undoing_a_merge_gives_each_paper_its_own_decisions_back_and_those_made_
     left, right = (entry.id for entry in pool.entries)
     pool.add_decisions({left: PaperDecision(status=ReviewStatus.INCLUDE)}, "mira", AT)
     pool.add_decisions({right: PaperDecision(status=ReviewStatus.EXCLUDE, reason="old")}, "noor", AT)
-    corrections.apply(UserFeedback.model_validate({"merge": [[left, right]]}), AT, by_agent=False)
+    corrections.apply(UserFeedback.model_validate({"merge": [[left, right]]}), AT, Sender(by_agent=False))
     (merged,) = pool.entries
     assert {decision.reviewer: decision.status for decision in merged.decisions} == {
         "mira": "include",
         "noor": "exclude",
     }
     pool.add_decisions({merged.id: PaperDecision(status=ReviewStatus.MAYBE)}, "tycho", AT)
-    corrections.apply(UserFeedback.model_validate({"split": [merged.id]}), AT, by_agent=False)
+    corrections.apply(UserFeedback.model_validate({"split": [merged.id]}), AT, Sender(by_agent=False))
     by_id = pool.index_by_current_and_former_id()
     assert [{one.reviewer for one in by_id[name].decisions} for name in (left, right)] == [
         {"mira", "tycho"},
@@ -184,7 +184,7 @@ def test_of_two_decisions_of_one_reviewer_at_one_time_the_one_on_the_first_paper
     left, right = (entry.id for entry in pool.entries)
     given = {left: PaperDecision(status=ReviewStatus.INCLUDE), right: PaperDecision(status=ReviewStatus.EXCLUDE)}
     pool.add_decisions(given, "mira", AT)
-    corrections.apply(UserFeedback.model_validate({"merge": [[left, right]]}), AT, by_agent=True)
+    corrections.apply(UserFeedback.model_validate({"merge": [[left, right]]}), AT, Sender(by_agent=True))
     assert [one.status for one in pool.entries[0].decisions] == [ReviewStatus.INCLUDE]
     assert pool.corrections[0].by_agent
 
@@ -278,7 +278,7 @@ def test_any_merges_and_splits_keep_every_record_once_and_every_id_valid(data: s
         for _ in range(data.draw(st.integers(0, 3))):
             feedback = draw_correction(data, pool)
             split_apart = set(pool.apart)
-            corrections.apply(feedback, AT, by_agent=data.draw(st.booleans()))
+            corrections.apply(feedback, AT, Sender(by_agent=data.draw(st.booleans())))
             ids |= {entry.id for entry in pool.entries}
             assert feedback.merge or not feedback.split or pool.apart > split_apart
             check_log_sums(pool, logs)

@@ -20,6 +20,7 @@ from paper_search.recordings import find_offline_notice
 from paper_search.review_models import DuplicateCorrection, Exclusion, ExclusionReason
 from paper_search.source_labels import get_source_label
 from paper_search.source_outcomes import describe_shortfall, describe_stop, has_failed
+from uraniborg.kernel.actors import describe_actor
 from uraniborg.kernel.text import plural
 
 _STEPS = ("Step", "Number", "Of which")
@@ -57,6 +58,7 @@ def _describe_search(flow: PrismaFlow) -> list[str]:
         f"Question: {format_markdown_cell(flow.question)}",
         f"Date: {format_markdown_cell(flow.date)}",
         *([f"Software: {format_markdown_cell(flow.software)}"] if flow.software else []),
+        *([f"Started by: {format_markdown_cell(describe_actor(flow.actor))}"] if flow.actor else []),
         f"Domain: {format_markdown_cell(flow.domain)}",
         f"Rounds that searched: {len(flow.rounds) or 'not logged by this version of the software'}",
     ]
@@ -206,13 +208,20 @@ def _format_corrections(corrections: list[DuplicateCorrection]) -> list[str]:
             format_markdown_cell(_clip_title(one.title)),
             format_markdown_cell(", ".join(one.papers)),
             format_markdown_cell(", ".join(f"{record.source} {record.record_id}" for record in one.records) or "all"),
-            format_markdown_cell(f"{one.reviewer} (agent)" if one.by_agent else one.reviewer),
+            format_markdown_cell(_name_reviewer(one)),
             one.at.isoformat() if one.at else "-",
         )
         for one in corrections
     ]
     columns = ("Change", "Title", "Papers", "Records", "By", "At")
     return ["## Merged and split by reviewers\n\n" + _format_table(columns, rows)] if rows else []
+
+
+def _name_reviewer(made: DuplicateCorrection) -> str:
+    """Return the name of the reviewer, and the kind of one that is not a person."""
+    if made.actor is not None and made.reviewer == describe_actor(made.actor):
+        return made.reviewer
+    return f"{made.reviewer} ({made.actor.kind if made.actor else 'agent'})" if made.by_agent else made.reviewer
 
 
 def _clip_title(title: str) -> str:

@@ -19,6 +19,7 @@ from paper_search.review_models import (
 )
 from paper_search.source_outcomes import describe_incomplete_search
 from paper_search.unknown_years import count_unknown_years_kept
+from uraniborg.kernel.actors import StoredActor
 
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"
@@ -88,6 +89,8 @@ class PrismaFlow(FlowCounts):
     question: str
     date: str
     software: str
+    actor: StoredActor = None
+    """Who started the search; None if that is not known."""
     domain: str
     ended_by: str | None
     partial: bool
@@ -137,6 +140,7 @@ def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
         question=metadata.query,
         date=metadata.timestamp,
         software=metadata.software,
+        actor=metadata.actor,
         domain=metadata.domain,
         ended_by=metadata.reason,
         partial=metadata.partial,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from paper_search.review_models import AGENT, DEFAULT_REVIEWER, UserFeedback
+from paper_search.review_models import AGENT, DEFAULT_REVIEWER, ReviewMarks
 from paper_search.sessions.checkpoint_inbox import add_to_inbox
 from paper_search.sessions.inbox_decisions import check_inbox_decision
 from paper_search.sessions.note_question import ask_about_note, find_requests
@@ -62,7 +62,7 @@ class CheckpointDecisions:
         marks = self.marks.collect(checkpoint.run_id) if is_review else StoredMarks()
         if is_review and (given.data or not marks.is_empty):
             given = given.model_copy(update={"marks": _dump_marks(marks, decider)})
-        checked = check_inbox_decision(given, pending, decider.door)
+        checked = check_inbox_decision(given, pending, decider.door, decider.actor)
         if asked := find_requests(checked):
             ask_about_note(self.store, checkpoint, checked.note or "", asked)
         return PreparedDecision(given, checked, marks)
@@ -84,10 +84,11 @@ def _dump_marks(marks: StoredMarks, decider: Decider) -> dict[str, Any] | None:
     """Return the marks as feedback of their reviewers; marks without a name are those of a decider without one."""
     own = None if decider.is_agent else decider.reviewer or None
     unnamed = DEFAULT_REVIEWER if decider.is_agent or own else decider.door
-    feedback = UserFeedback(
+    feedback = ReviewMarks(
         reviewer=own,
         reviews={name or unnamed: review for name, review in sorted(marks.reviews.items()) if review},
         merge=marks.corrections.merge,
         split=marks.corrections.split,
+        actors={name or unnamed: actor for name, actor in sorted(marks.actors.items())},
     )
     return feedback.model_dump(mode="json", exclude_none=True, exclude_defaults=True) or None

@@ -8,10 +8,11 @@ from pydantic import BaseModel
 from paper_search.errors import InvalidAction, InvalidDecision
 from paper_search.input_checks import check_decision_size
 from paper_search.models import ConceptBlock, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.review_models import AGENT, ReviewStatus, UserFeedback
+from paper_search.review_models import AGENT, ReviewMarks, ReviewStatus
 from paper_search.sessions.state import PendingCheckpoint
 from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
 from paper_search.workflow.decisions import CheckedDecision, add_missing_reviewer, check_decision
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 EDIT_EXAMPLE: Final = (
@@ -41,18 +42,20 @@ def to_inbox_decision(decision: Decision) -> InboxDecision:
     return InboxDecision(action=decision.action.value, data=data, note=decision.note)
 
 
-def check_inbox_decision(given: InboxDecision, pending: PendingCheckpoint, door: str | None = None) -> CheckedDecision:
+def check_inbox_decision(
+    given: InboxDecision, pending: PendingCheckpoint, door: str | None = None, actor: Actor | None = None
+) -> CheckedDecision:
     """Return the decision for the engine. Raise InvalidDecision if it does not fit the checkpoint.
 
     `door` is the interface through which the decision came; decisions that name no reviewer are by the reviewer of the
-    marks, or else by the interface.
+    marks, or else by the interface. `actor` is who decided; without one, the interface tells programs from people.
     """
     check_decision_size(given.data, given.note)
     action, data, payload = parse_action(given.action), given.data, pending.checkpoint.payload
     is_edit = action is DecisionAction.EDIT and isinstance(payload, StrategyPayload)
     if is_edit:
         data = complete_edit(data, cast("StrategyPayload", payload).strategy)
-    marks = UserFeedback.model_validate(given.marks) if given.marks else None
+    marks = ReviewMarks.model_validate(given.marks) if given.marks else None
     if not is_edit and (reviewer := (marks and marks.reviewer) or door):
         data = add_missing_reviewer(data, reviewer)
     decision = Decision(action=action, revised_data=data, note=given.note)
@@ -64,7 +67,8 @@ def check_inbox_decision(given: InboxDecision, pending: PendingCheckpoint, door:
         elif {"problems", "unknown"} & refusal.ids.keys():
             refusal.hint = f"{refusal.hint} For example: {FEEDBACK_EXAMPLE}; statuses: {_STATUSES}."
         raise
-    return checked.model_copy(update={"by_agent": door == AGENT})
+    by_agent = door == AGENT if actor is None else not actor.is_person
+    return checked.model_copy(update={"by_agent": by_agent, "actor": actor})
 
 
 def _list_sources(refusal: InvalidDecision, pending: PendingCheckpoint) -> str:

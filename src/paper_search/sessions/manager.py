@@ -44,13 +44,14 @@ from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflow_factory import WorkflowFactory
 from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
 from paper_search.workflow.engine import SearchWorkflow
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, get_process_actor, log_change
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
@@ -58,6 +59,8 @@ MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
 DEFAULT_DOOR: Final = AGENT
 """The default name of the interface through which a decision comes."""
+
+_log = get_logger(__name__)
 
 
 class SessionManager:
@@ -112,12 +115,14 @@ class SessionManager:
         """The time within which a call replies, in seconds."""
         return self._settings.reply_within_s
 
-    def create(self, query: str, config: AppConfig) -> str:
+    def create(self, query: str, config: AppConfig, *, actor: Actor | None = None) -> str:
         """Open a session, start its search in the background, and return its id. Raise InvalidQuery.
 
-        The session is stored once it waits at its first checkpoint or has ended.
+        `actor` is who starts it, by default the program that runs this process. The session is stored once it waits at
+        its first checkpoint or has ended.
         """
-        request = SessionRequest.from_config(check_query(query), config, self._services.clock.now())
+        starter = actor or get_process_actor()
+        request = SessionRequest.from_config(check_query(query), config, self._services.clock.now(), starter)
         session_id = new_id()
         self._loop.call_function(lambda: self._start_session(session_id, request, config))
         return session_id
@@ -155,8 +160,11 @@ class SessionManager:
             )
         )
 
-    def cleanup(self, session_id: str) -> None:
-        """Cancel the session if it runs, and delete it permanently. Blocks while it deletes."""
+    def cleanup(self, session_id: str, *, actor: Actor | None = None) -> None:
+        """Cancel the session if it runs, and delete it permanently. Blocks while it deletes.
+
+        Nothing of the session is left: the log states which `actor` deleted it.
+        """
         session = self.get(session_id)
         if session is not None:
             self._sessions.remove(session)
@@ -166,13 +174,22 @@ class SessionManager:
             else:
                 self._loop.run_and_wait(session.stop())
         self._sessions.delete(session_id)
+        log_change(_log, "session deleted", actor, session_id=session_id)
 
-    async def start(self, query: str, config: AppConfig, *, on_progress: Listener = ignore_progress) -> dict[str, Any]:
+    async def start(
+        self,
+        query: str,
+        config: AppConfig,
+        *,
+        on_progress: Listener = ignore_progress,
+        actor: Actor | None = None,
+    ) -> dict[str, Any]:
         """Open a session and return its state at its first checkpoint, or at its end.
 
-        Raise InvalidQuery, UnknownDomain, UnknownSource or InvalidInput; no session is opened then.
+        `actor` is who starts it, by default the program that runs this process. Raise InvalidQuery, UnknownDomain,
+        UnknownSource or InvalidInput; no session is opened then.
         """
-        return await self._loop.run(self._open_session_and_wait(query, config, on_progress))
+        return await self._loop.run(self._open_session_and_wait(query, config, on_progress, actor))
 
     async def wait_until_passed(
         self, session_id: str, checkpoint_id: str, timeout_s: float, *, on_progress: Listener = ignore_progress
@@ -336,7 +353,9 @@ class SessionManager:
         self._background.start()
         await self._sessions.restore_unless_leased(session_id)
 
-    async def _open_session_and_wait(self, query: str, config: AppConfig, on_progress: Listener) -> dict[str, Any]:
+    async def _open_session_and_wait(
+        self, query: str, config: AppConfig, on_progress: Listener, actor: Actor | None
+    ) -> dict[str, Any]:
         # A search that cannot run is refused before there is a session.
         check_query(query)
         if (named := match_only_id(query)) and await asyncio.to_thread(self._services.store.has_session, named):
@@ -346,7 +365,7 @@ class SessionManager:
                 session_id=named,
             )
         await asyncio.to_thread(self._sessions.check_config, config)
-        session = self.get(self.create(query, config))
+        session = self.get(self.create(query, config, actor=actor))
         assert session is not None
         try:
             await self._sessions.wait_until_passed(session, None, self._settings.reply_within_s, on_progress)

@@ -103,6 +103,8 @@ def _build_sized_reply(state: SessionState, now: datetime, share: float) -> dict
     }
     if state.is_offline:
         fields["offline"] = True
+    if state.actor:
+        fields["actor"] = state.actor.model_dump()
     if state.pending:
         fields |= _build_pending_fields(state.pending.checkpoint, share)
     if state.ended:

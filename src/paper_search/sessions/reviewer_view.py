@@ -1,7 +1,7 @@
 """The papers of a session as one reviewer may see them: blind to the decisions of others until the own decision."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from paper_search.models import Paper, PaperCollection
@@ -13,18 +13,21 @@ from paper_search.review_models import (
     PaperDecision,
     ReviewDecision,
     ReviewStatus,
+    name_reviewer,
     select_counting_decisions,
 )
 from paper_search.workflow.round_log import add_inclusion_counts
+from uraniborg.kernel.actors import Actor
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewerView:
-    """A reviewer, and the marks of all reviewers by name. In a complete session nothing is hidden."""
+    """A reviewer, and by name the marks of all reviewers and who made them. In a complete session nothing is hidden."""
 
     reviewer: str
     marks: Mapping[str, Mapping[str, PaperDecision]]
     is_complete: bool = False
+    actors: Mapping[str, Actor] = field(default_factory=dict[str, Actor])
 
     def get_own_decision(self, paper: Paper) -> PaperDecision | None:
         """Return the reviewer's mark or earlier decision, or None."""
@@ -33,23 +36,32 @@ class ReviewerView:
         return next((decision for decision in paper.decisions if self._is_own(decision)), None)
 
     def _is_own(self, decision: ReviewDecision) -> bool:
-        return decision.reviewer == self.reviewer and not decision.by_agent
+        if decision.by_agent and (decision.actor is None or name_reviewer(decision.actor) != self.reviewer):
+            return False  # an agent may name any reviewer
+        return decision.reviewer == self.reviewer
 
     def list_other_decisions(self, paper: Paper) -> list[ReviewDecision]:
         """Return the decisions of the other reviewers, also those that this reviewer may not see yet."""
         marked = {
-            name or DEFAULT_REVIEWER: ReviewDecision(
-                status=mark.status, reason=mark.reason, reviewer=name or DEFAULT_REVIEWER
-            )
+            name or DEFAULT_REVIEWER: self._build_decision(name, mark)
             for name, marks in self.marks.items()
             if name != self.reviewer and (mark := marks.get(paper.id))
         }
         sent = [
-            decision
-            for decision in paper.decisions
-            if not self._is_own(decision) and (decision.by_agent or decision.reviewer not in marked)
+            decision for decision in paper.decisions if not (self._is_own(decision) or _is_replaced(decision, marked))
         ]
         return [*sent, *marked.values()]
+
+    def _build_decision(self, reviewer: str, mark: PaperDecision) -> ReviewDecision:
+        """Return the mark of a reviewer as a decision."""
+        actor = self.actors.get(reviewer)
+        return ReviewDecision(
+            status=mark.status,
+            reason=mark.reason,
+            reviewer=reviewer or DEFAULT_REVIEWER,
+            by_agent=actor is not None and not actor.is_person,
+            actor=actor,
+        )
 
     def is_hidden(self, paper: Paper) -> bool:
         """Return True if the reviewer may not see the decisions of others about the paper yet.
@@ -98,8 +110,14 @@ class ReviewerView:
             return paper if not paper.decisions or _is_excluded(paper) else paper.model_copy(update={"decisions": []})
         if own in paper.decisions and not any(paper.id in marks for marks in self.marks.values()):
             return paper  # with the times of its decisions
-        mine = ReviewDecision(status=own.status, reason=own.reason, reviewer=self.reviewer)
+        mine = self._build_decision(self.reviewer, own)
         return paper.model_copy(update={"decisions": [*self.list_other_decisions(paper), mine]})
+
+
+def _is_replaced(decision: ReviewDecision, marked: Mapping[str, ReviewDecision]) -> bool:
+    """Return True if its reviewer has marked the paper again."""
+    mark = marked.get(decision.reviewer)
+    return mark is not None and mark.by_agent == decision.by_agent
 
 
 def list_reviewed_papers(collection: PaperCollection) -> list[Paper]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from paper_search.review_models import PaperDecision, PaperMerge, PaperSplit
 from paper_search.sessions.store import REVIEWS
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_feed import ChangeFeed, Publisher
 from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
 from uraniborg.kernel.settings import secure_own_folder
@@ -48,6 +49,8 @@ class StoredMarks(BaseModel):
     reviews: dict[str, PaperDecisions] = Field(default_factory=dict[str, PaperDecisions])
     """By reviewer; marks without a name are under UNNAMED_REVIEWER."""
     corrections: Corrections = Field(default_factory=Corrections)
+    actors: dict[str, Actor] = Field(default_factory=dict[str, Actor])
+    """By reviewer: who made the last change under this name. Earlier versions stored none."""
 
     @property
     def is_empty(self) -> bool:
@@ -63,6 +66,13 @@ class _MarkFile(StoredMarks):
     reviewer: str | None = None
     """The reviewer who made marks last."""
     undo: dict[str, list[UndoStep]] = Field(default_factory=dict[str, list[UndoStep]])
+
+    def record_actor(self, reviewer: str | None, actor: Actor | None) -> None:
+        """Store who made the last change under the name of the reviewer."""
+        if actor is not None:
+            self.actors[reviewer or UNNAMED_REVIEWER] = actor
+        else:
+            self.actors.pop(reviewer or UNNAMED_REVIEWER, None)
 
     @model_validator(mode="before")
     @classmethod
@@ -105,11 +115,12 @@ class MarkStore:
         """Return the marks of all reviewers by name; marks without a name are under UNNAMED_REVIEWER."""
         return self._read(session_id).reviews
 
-    def save(self, session_id: str, marks: Marks) -> None:
-        """Store the marks of one reviewer in place of the reviewer's earlier ones."""
+    def save(self, session_id: str, marks: Marks, actor: Actor | None = None) -> None:
+        """Store the marks of one reviewer in place of the reviewer's earlier ones. `actor` is who made them."""
         with self._change_file(session_id) as stored:
             stored.checkpoint_id, stored.position, stored.reviewer = marks.checkpoint_id, marks.position, marks.reviewer
             stored.reviews[marks.reviewer or UNNAMED_REVIEWER] = marks.decisions
+            stored.record_actor(marks.reviewer, actor)
         self._announce(session_id, marks, ())
 
     def change(
@@ -118,19 +129,26 @@ class MarkStore:
         checkpoint_id: str,
         decisions: Mapping[str, PaperDecision | None],
         reviewer: str | None = None,
+        actor: Actor | None = None,
     ) -> Marks:
-        """Store marks beside those of the reviewer, and remove those that are None. Return the reviewer's marks."""
+        """Store marks beside those of the reviewer, and remove those that are None. Return the reviewer's marks.
+
+        `actor` is who marked; without one it is unknown, and the marks count as those of a person.
+        """
         name = reviewer or UNNAMED_REVIEWER
         with self._change_file(session_id) as stored:
             own = stored.reviews.setdefault(name, {})
             stored.undo[name] = _limit_steps([*stored.undo.get(name, ()), {key: own.get(key) for key in decisions}])
             _apply(own, decisions)
             stored.checkpoint_id, stored.reviewer = checkpoint_id, reviewer
+            stored.record_actor(reviewer, actor)
             marks = Marks(checkpoint_id=checkpoint_id, decisions=own, reviewer=reviewer)
         self._announce(session_id, marks, decisions)
         return marks
 
-    def undo(self, session_id: str, checkpoint_id: str, reviewer: str | None = None) -> tuple[Marks, UndoStep]:
+    def undo(
+        self, session_id: str, checkpoint_id: str, reviewer: str | None = None, actor: Actor | None = None
+    ) -> tuple[Marks, UndoStep]:
         """Undo the reviewer's last change. Return the reviewer's marks, and the marks of the papers that it changed."""
         name = reviewer or UNNAMED_REVIEWER
         with self._change_file(session_id) as stored:
@@ -138,6 +156,7 @@ class MarkStore:
             steps = stored.undo.get(name) or [{}]
             last = steps.pop()
             _apply(own, last)
+            stored.record_actor(reviewer, actor)
             marks = Marks(checkpoint_id=checkpoint_id, decisions=own, reviewer=reviewer)
         self._announce(session_id, marks, last)
         return marks, last
@@ -147,17 +166,20 @@ class MarkStore:
         return self._read(session_id).corrections
 
     @contextmanager
-    def change_corrections(self, session_id: str, checkpoint_id: str, reviewer: str | None) -> Generator[Corrections]:
+    def change_corrections(
+        self, session_id: str, checkpoint_id: str, reviewer: str | None, actor: Actor | None = None
+    ) -> Generator[Corrections]:
         """Yield the merges and splits that wait, to change them; store them at the end, unless an error is raised."""
         with self._change_file(session_id) as stored:
             yield stored.corrections
             stored.checkpoint_id = checkpoint_id
+            stored.record_actor(reviewer, actor)
         self._announce(session_id, Marks(checkpoint_id=checkpoint_id, reviewer=reviewer), ())
 
     def collect(self, session_id: str) -> StoredMarks:
         """Return all that waits for the decision."""
         stored = self._read(session_id)
-        return StoredMarks(reviews=stored.reviews, corrections=stored.corrections)
+        return StoredMarks(reviews=stored.reviews, corrections=stored.corrections, actors=stored.actors)
 
     def delete_sent(self, session_id: str, sent: StoredMarks) -> None:
         """Delete what was sent with a decision; what was stored after it was collected waits for the next one."""

@@ -187,6 +187,7 @@ class WorkflowSession:
             sources=self._reports,
             sources_asked=self._sources_asked,
             is_offline=self._request.is_offline,
+            actor=self._request.actor,
         )
 
     async def wait_until_passed(self, checkpoint_id: str | None, timeout_s: float, on_progress: Listener) -> None:
@@ -261,6 +262,7 @@ class WorkflowSession:
             )
             self._sources = workflow.available_sources
             result = await workflow.run(self.query, run_id=self.session_id)
+            result.metadata.actor = request.actor
             ended = SessionEnd.from_result(result, services.clock.now())
             await journal.write("result", result)
             await journal.write("ended", ended)
@@ -314,8 +316,11 @@ class WorkflowSession:
 
     async def handle(self, checkpoint: Checkpoint) -> Decision:
         """Store the checkpoint, add it to the inbox, and return its decision once there is one."""
-        services = self._services
+        services, request = self._services, self._request
         assert services is not None
+        assert request is not None
+        if checkpoint.payload.collection is not None:
+            checkpoint.payload.collection.metadata.actor = request.actor
         pending = PendingCheckpoint(checkpoint=checkpoint, sources=self._sources)
         journal = SessionJournal(services.store, self.session_id)
         await journal.write(f"checkpoint-{checkpoint.iteration}", pending)
@@ -410,7 +415,7 @@ def _check_entry_or_none(entry: Entry, pending: PendingCheckpoint) -> CheckedDec
     """Return the checked decision of an inbox entry, or None if it does not fit the checkpoint."""
     assert entry.decision is not None
     try:
-        return check_inbox_decision(entry.decision, pending, entry.door)
+        return check_inbox_decision(entry.decision, pending, entry.door, entry.actor)
     except InvalidDecision as refusal:
         _log.warning("a decision in the inbox is invalid", checkpoint_id=entry.id, reason=refusal.message)
         return None

@@ -17,6 +17,7 @@ from paper_search.sessions.reviewer_view import ReviewerView, count_statuses, li
 from paper_search.sessions.waiting_corrections import describe_corrections
 from paper_search.workflow.checkpoints import ResultPayload
 from paper_search.workflow.correction_checks import refuse_bad_corrections
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.ids import find_nearest_ids, format_nearest
 from uraniborg.kernel.logging import make_printable
@@ -117,10 +118,15 @@ class SessionReview:
         return await asyncio.to_thread(export, collection, format_name)
 
     async def mark_papers(
-        self, session_id: str, decisions: Mapping[str, PaperDecision | None], reviewer: str | None = None
+        self,
+        session_id: str,
+        decisions: Mapping[str, PaperDecision | None],
+        reviewer: str | None = None,
+        actor: Actor | None = None,
     ) -> dict[str, PaperDecision]:
         """Store marks for the next decision; None removes the mark of a paper. Return the marks of the reviewer.
 
+        `actor` is who marks; without one it is unknown, and the marks count as those of a person.
         Raise SessionNotFound, NoPapersYet, SessionComplete, SessionFailed, or InvalidInput for an unknown paper.
         """
         collection = await self._manager.get_collection(session_id)
@@ -135,26 +141,32 @@ class SessionReview:
                 argument="decisions",
                 session_id=session_id,
             )
-        marks = await asyncio.to_thread(self._marks.change, session_id, checkpoint_id, decisions, reviewer)
+        marks = await asyncio.to_thread(self._marks.change, session_id, checkpoint_id, decisions, reviewer, actor)
         return marks.decisions
 
-    async def undo_marks(self, session_id: str, reviewer: str | None = None) -> dict[str, PaperDecision | None]:
+    async def undo_marks(
+        self, session_id: str, reviewer: str | None = None, actor: Actor | None = None
+    ) -> dict[str, PaperDecision | None]:
         """Undo the reviewer's last change of marks. Return the marks of the papers that it had changed.
 
         Raise SessionNotFound, SessionComplete or SessionInterrupted.
         """
         checkpoint_id = await self._find_review_checkpoint(session_id)
-        _, changed = await asyncio.to_thread(self._marks.undo, session_id, checkpoint_id, reviewer)
+        _, changed = await asyncio.to_thread(self._marks.undo, session_id, checkpoint_id, reviewer, actor)
         return changed
 
     async def list_corrections(self, session_id: str) -> list[dict[str, Any]]:
         """Return the merges and splits that are sent with the next decision, and then those that were."""
         collection = await self._manager.get_collection(session_id)
-        waiting = await asyncio.to_thread(self._marks.load_corrections, session_id)
-        return await asyncio.to_thread(describe_corrections, waiting, collection)
+        marks = await asyncio.to_thread(self._marks.collect, session_id)
+        return await asyncio.to_thread(describe_corrections, marks.corrections, collection, marks.actors)
 
     async def correct_duplicates(
-        self, session_id: str, change: PaperMerge | PaperSplit, reviewer: str | None = None
+        self,
+        session_id: str,
+        change: PaperMerge | PaperSplit,
+        reviewer: str | None = None,
+        actor: Actor | None = None,
     ) -> list[dict[str, Any]]:
         """Store a merge or a split for the next decision. Return all of them.
 
@@ -166,7 +178,7 @@ class SessionReview:
         own = change.model_copy(update={"reviewer": reviewer})
 
         def store() -> None:
-            with self._marks.change_corrections(session_id, checkpoint_id, reviewer) as waiting:
+            with self._marks.change_corrections(session_id, checkpoint_id, reviewer, actor) as waiting:
                 if isinstance(own, PaperMerge):
                     waiting.merge.append(own)
                 else:
@@ -177,7 +189,7 @@ class SessionReview:
         return await self.list_corrections(session_id)
 
     async def withdraw_correction(
-        self, session_id: str, paper_id: str, reviewer: str | None = None
+        self, session_id: str, paper_id: str, reviewer: str | None = None, actor: Actor | None = None
     ) -> list[dict[str, Any]]:
         """Withdraw the merge or split that names the paper and is not sent yet. Return those that are left.
 
@@ -186,7 +198,7 @@ class SessionReview:
         checkpoint_id = await self._find_review_checkpoint(session_id)
 
         def withdraw() -> bool:
-            with self._marks.change_corrections(session_id, checkpoint_id, reviewer) as waiting:
+            with self._marks.change_corrections(session_id, checkpoint_id, reviewer, actor) as waiting:
                 before = len(waiting.merge) + len(waiting.split)
                 waiting.merge = [merge for merge in waiting.merge if paper_id not in merge.papers]
                 waiting.split = [split for split in waiting.split if paper_id != split.paper]
@@ -203,8 +215,8 @@ class SessionReview:
     async def _load_view(self, session_id: str, reviewer: str) -> tuple[PaperCollection, ReviewerView]:
         state = await self._manager.peek_state(session_id)
         collection = await self._manager.get_collection(session_id)
-        marks = await asyncio.to_thread(self._marks.load_all, session_id)
-        return collection, ReviewerView(reviewer, marks, is_complete=state.ended is not None)
+        marks = await asyncio.to_thread(self._marks.collect, session_id)
+        return collection, ReviewerView(reviewer, marks.reviews, state.ended is not None, marks.actors)
 
     async def _find_review_checkpoint(self, session_id: str) -> str:
         """Return the id of the pending checkpoint. Raise SessionComplete if there is none."""

@@ -10,6 +10,7 @@ from paper_search.sessions.state import PendingCheckpoint, SessionRequest
 from paper_search.sessions.store import SessionStore, read_step
 from paper_search.workflow.checkpoints import DecisionAction
 from paper_search.workflow.decisions import StoredDecision
+from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import Decision as InboxDecision
@@ -20,16 +21,21 @@ _MORE_ROUNDS: Final = 5
 
 
 async def start_another_round(
-    manager: SessionManager, session_id: str, note: str | None = None, data: dict[str, Any] | None = None
+    manager: SessionManager,
+    session_id: str,
+    note: str | None = None,
+    data: dict[str, Any] | None = None,
+    actor: Actor | None = None,
 ) -> dict[str, Any]:
     """Open a session that continues a complete one with another round, and return its state.
 
-    `data` is feedback, as in a decision. Raise SessionNotFound, SessionFailed, SessionNotComplete or InvalidDecision.
+    `data` is feedback, as in a decision. `actor` is who continues it, by default the program that runs this process.
+    Raise SessionNotFound, SessionFailed, SessionNotComplete or InvalidDecision.
     """
     rounds = (await manager.get_result(session_id)).metadata.rounds
     session_id, own_id = (await manager.peek_state(session_id)).session_id, new_id()
     clock = SystemClock()
-    await asyncio.to_thread(copy_for_another_round, manager.store, session_id, own_id, note, rounds, clock, data)
+    await asyncio.to_thread(copy_for_another_round, manager.store, session_id, own_id, note, rounds, clock, data, actor)
     await manager.get_state(own_id)  # runs it
     return await manager.wait_until_passed(own_id, "", manager.reply_within_s)
 
@@ -42,6 +48,7 @@ def copy_for_another_round(
     rounds: int,
     clock: Clock,
     data: dict[str, Any] | None = None,
+    actor: Actor | None = None,
 ) -> None:
     """Store a new session that continues a complete one where it was approved. Blocks while it copies.
 
@@ -54,7 +61,8 @@ def copy_for_another_round(
         raise SessionNotComplete(session_id, "not complete")
     request = read_step(store, session_id, "session", SessionRequest)
     config: dict[str, Any] = {**request.config, "max_rounds": rounds + max(_MORE_ROUNDS, request.max_rounds)}
-    renewed = request.model_copy(update={"config": config, "at": clock.now()})
+    actor = actor or get_process_actor()
+    renewed = request.model_copy(update={"config": config, "at": clock.now(), "actor": actor})
     last = max((int(step.removeprefix(_DECISION)) for step in steps if step.startswith(_DECISION)), default=None)
     if data and last is not None:
         pending = read_step(store, session_id, f"checkpoint-{last}", PendingCheckpoint)
@@ -68,6 +76,7 @@ def copy_for_another_round(
             decision = read_step(store, session_id, step, StoredDecision)
             earlier = cast("dict[str, Any]", decision.revised_data or {})
             changed: dict[str, Any] = {"action": DecisionAction.REJECT, "note": note or decision.note}
+            changed |= {"actor": actor, "by_agent": not actor.is_person}
             changed["revised_data"] = {**earlier, **(data or {})} or None
             text = decision.model_copy(update=changed).model_dump_json()
         store.write(own_id, step, text)

@@ -10,6 +10,7 @@ from paper_search.config import AppConfig, SearchSourceConfig
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.sessions.store import SessionStore, StepCache, read_step
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload
+from uraniborg.kernel.actors import Actor, StoredActor
 from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
 from uraniborg.kernel.logging import redact
 
@@ -30,14 +31,16 @@ class SessionRequest(BaseModel):
     query: str
     config: dict[str, Any]
     at: datetime
+    actor: StoredActor = None
+    """Who started the session."""
 
     @classmethod
-    def from_config(cls, query: str, config: AppConfig, at: datetime) -> "SessionRequest":
+    def from_config(cls, query: str, config: AppConfig, at: datetime, actor: Actor | None = None) -> "SessionRequest":
         """Return the request for a query with this configuration."""
         secrets = {"llm": {"api_key"}, "sources": {"__all__": {"api_key"}}}
         stored = config.model_dump(mode="json", exclude={"record_dir": True, **secrets})
         stored["llm"]["base_url"] = redact(stored["llm"]["base_url"])
-        return cls(query=query, config=stored, at=at)
+        return cls(query=query, config=stored, at=at, actor=actor)
 
     @property
     def max_rounds(self) -> int:
@@ -109,6 +112,8 @@ class SessionState:
     sources: list[SourceReport] = field(default_factory=list[SourceReport])
     sources_asked: int = 0
     is_offline: bool = False
+    actor: Actor | None = None
+    """Who started the session; None in sessions of versions that did not store it."""
 
     @property
     def checkpoint_id(self) -> str | None:
@@ -126,7 +131,14 @@ def read_session_state(
     """Return the stored state of a session, large steps from the cache. Raise SessionNotFound or SessionInterrupted."""
     steps = store.list_steps(session_id)
     request = read_step(store, session_id, "session", SessionRequest)
-    state = SessionState(session_id, request.query, request.at, request.max_rounds, is_offline=request.is_offline)
+    state = SessionState(
+        session_id,
+        request.query,
+        request.at,
+        request.max_rounds,
+        is_offline=request.is_offline,
+        actor=request.actor,
+    )
     last = _find_last_checkpoint_number(steps)
     if "ended" in steps:
         ended = read_step(store, session_id, "ended", SessionEnd)
@@ -166,6 +178,8 @@ class SessionSummary(BaseModel):
     error: str | None = None
     offline: bool | None = None
     """True for an offline trial."""
+    actor: StoredActor = None
+    """Who started the session."""
 
 
 def summarize_session(store: SessionStore, inbox: InboxPort, session_id: str, last_used: datetime) -> SessionSummary:
@@ -182,6 +196,7 @@ def summarize_session(store: SessionStore, inbox: InboxPort, session_id: str, la
         created_at=request.at,
         last_used_at=last_used,
         offline=request.is_offline or None,
+        actor=request.actor,
     )
     if "ended" in steps:
         ended = read_step(store, session_id, "ended", SessionEnd)

@@ -1,13 +1,17 @@
 """The merges and splits of a review as people see them: those that wait for the decision, and those that were made."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from paper_search.models import PaperCollection
 from paper_search.review_models import PaperMerge, RecordName
-from paper_search.sessions.saved_marks import Corrections
+from paper_search.sessions.saved_marks import UNNAMED_REVIEWER, Corrections
+from uraniborg.kernel.actors import Actor
 
 
-def describe_corrections(waiting: Corrections, collection: PaperCollection) -> list[dict[str, Any]]:
+def describe_corrections(
+    waiting: Corrections, collection: PaperCollection, actors: Mapping[str, Actor]
+) -> list[dict[str, Any]]:
     """Return the changes that wait, then those that were made, each with the title of its first paper."""
     listed = [*collection.papers, *collection.excluded_papers, *collection.removed_papers]
     titles = {name: paper.title for paper in listed for name in (*paper.other_ids, paper.id)}
@@ -18,11 +22,13 @@ def describe_corrections(waiting: Corrections, collection: PaperCollection) -> l
             "records": _dump_names([] if isinstance(change, PaperMerge) else change.records),
             "title": titles.get(papers[0], ""),
             "reviewer": change.reviewer,
+            "actor": actor and actor.model_dump(mode="json"),
             "at": None,
             "is_sent": False,
         }
         for change in (*waiting.merge, *waiting.split)
         for papers in [change.papers if isinstance(change, PaperMerge) else [change.paper]]
+        for actor in [actors.get(change.reviewer or UNNAMED_REVIEWER)]
     ]
     return changes + [
         {**made.model_dump(mode="json", exclude={"by_agent"}), "is_sent": True}

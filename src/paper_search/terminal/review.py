@@ -8,13 +8,14 @@ from paper_search.errors import InvalidDecision
 from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline_notice
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.replies import describe_progress, describe_source_problems
+from paper_search.sessions.saved_marks import Marks
 from paper_search.sessions.session import WorkflowSession
 from paper_search.sessions.state import WAITING
 from paper_search.terminal.keys_and_output import Screen
 from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
 from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
-from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.person import get_user_name
+from uraniborg.kernel.actors import get_terminal_actor
+from uraniborg.kernel.person import clean_name
 from uraniborg.kernel.text import plural
 
 DOOR: Final = "terminal"
@@ -28,6 +29,8 @@ class TerminalReview:
         self._manager = manager
         self._screen = screen
         self._reviewer = reviewer
+        own = get_terminal_actor()
+        self._actor = own.model_copy(update={"name": clean_name(reviewer)}) if reviewer else own
         self._marks = manager.marks
         self._last = ""
         self._refused_edit: str | None = None
@@ -35,7 +38,9 @@ class TerminalReview:
 
     async def open_session(self, query: str, config: AppConfig) -> str:
         """Open a session and return its id. Raise the errors of `SessionManager.start`."""
-        session_id = (await self._manager.start(query, config, on_progress=self.show_progress))["session_id"]
+        session_id = (await self._manager.start(query, config, on_progress=self.show_progress, actor=self._actor))[
+            "session_id"
+        ]
         self._screen.write(f"Session {session_id[:8]}. Quit with q; nothing is lost.")
         return session_id
 
@@ -82,7 +87,11 @@ class TerminalReview:
         marks = self._marks.load(session_id, checkpoint.checkpoint_id, self._reviewer)
         if marks.decisions:
             self._screen.write(f"\n{plural(len(marks.decisions), 'mark')} of this review restored.")
-        review = PaperReview(checkpoint, marks, self._screen, lambda given: self._marks.save(session_id, given))
+
+        def save(given: Marks) -> None:
+            self._marks.save(session_id, given, self._actor)
+
+        review = PaperReview(checkpoint, marks, self._screen, save)
         return review.ask_for_decision(marks.reviewer)
 
     async def _send_decision(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
@@ -94,11 +103,7 @@ class TerminalReview:
                 checkpoint_id=checkpoint.checkpoint_id,
                 door=DOOR,
                 reviewer=marks.reviewer,
-                actor=Actor(
-                    kind="person",
-                    name=self._reviewer or await asyncio.to_thread(get_user_name),
-                    authenticated="account",
-                ),
+                actor=self._actor,
                 on_progress=self.show_progress,
             )
         except InvalidDecision as refusal:

@@ -18,6 +18,7 @@ from paper_search.errors import InvalidDecision, make_paper_id_hint
 from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchStrategy, UserFeedback
 from paper_search.query.ladder import align_blocks_and_queries
+from paper_search.review_models import ReviewMarks
 from paper_search.strategies.lint import describe_query_errors, list_query_errors
 from paper_search.workflow.checkpoints import (
     Checkpoint,
@@ -31,6 +32,7 @@ from paper_search.workflow.checkpoints import (
 from paper_search.workflow.correction_checks import refuse_bad_corrections
 from paper_search.workflow.feedback_check import FEEDBACK_EXAMPLE, TERM_LISTS, check_changes
 from paper_search.workflow.step_journal import StepJournal
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.bibliography.identifiers import normalise_doi
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import make_invalid_input
@@ -52,9 +54,11 @@ class CheckedDecision(Decision):
     at: datetime | None = None
     """The time of the decision; None if a version that did not store it wrote the journal."""
     by_agent: bool = False
-    """Whether the decision came through the interface of agents."""
-    marks: UserFeedback | None = None
-    """What people had marked before, which the decision applies first."""
+    """Whether the decision came from an agent or another program."""
+    actor: Actor | None = None
+    """Who decided; None if that is not known."""
+    marks: ReviewMarks | None = None
+    """What reviewers had marked before, which the decision applies first."""
 
 
 class StoredDecision(Decision):
@@ -62,7 +66,8 @@ class StoredDecision(Decision):
 
     at: datetime | None = None
     by_agent: bool = False
-    marks: UserFeedback | None = None
+    actor: Actor | None = None
+    marks: ReviewMarks | None = None
 
 
 class StoredTime(BaseModel):
@@ -114,6 +119,7 @@ class JournalledDecisions:
                 note=decision.note,
                 at=checked.at,
                 by_agent=checked.by_agent,
+                actor=checked.actor,
                 marks=checked.marks,
             )
 
@@ -121,7 +127,7 @@ class JournalledDecisions:
         if checked is None:
             # Earlier versions accepted queries with errors in their syntax.
             checked = check_decision(checkpoint, stored, self.sources, marks=stored.marks, accept_broken_queries=True)
-            checked.at, checked.by_agent = stored.at, stored.by_agent
+            checked.at, checked.by_agent, checked.actor = stored.at, stored.by_agent, stored.actor
         return checked
 
     async def _make_stored_time(self) -> StoredTime:
@@ -145,12 +151,12 @@ def check_decision(
     decision: Decision,
     known_sources: Iterable[str] = (),
     *,
-    marks: UserFeedback | None = None,
+    marks: ReviewMarks | None = None,
     accept_broken_queries: bool = False,
 ) -> CheckedDecision:
     """Return the decision with the strategy or feedback read from it. Raise InvalidDecision if it does not fit.
 
-    `marks` are what people had marked before; they are a part of decisions about papers.
+    `marks` are what reviewers had marked before; they are a part of decisions about papers.
     """
     strategy, feedback = None, UserFeedback()
     if isinstance(checkpoint.payload, StrategyPayload) and decision.action is not DecisionAction.REJECT:

@@ -7,7 +7,7 @@ from itertools import combinations, product
 from typing import Final
 
 from paper_search.models import RawPaper, ScoredPaper, SourceRecord
-from paper_search.review_models import DEFAULT_REVIEWER, DuplicateCorrection, RecordName, UserFeedback
+from paper_search.review_models import DEFAULT_REVIEWER, DuplicateCorrection, RecordName, Sender, UserFeedback
 from paper_search.workflow.paper_pool import Pool, RoundAdditions
 from paper_search.workflow.pooled_paper import (
     WANTED,
@@ -32,32 +32,36 @@ class DuplicateCorrections:
     pool: Pool
     merger: RecordMerger
 
-    def apply(self, feedback: UserFeedback, at: datetime | None, *, by_agent: bool) -> None:
+    def apply(self, feedback: UserFeedback, at: datetime | None, sender: Sender) -> None:
         """Apply the merges and splits of the feedback."""
         reviewer = feedback.reviewer or DEFAULT_REVIEWER
         for merge in feedback.merge:
+            own = merge.reviewer or reviewer
             by_id = self.pool.index_by_current_and_former_id()
             members = [by_id[paper_id] for paper_id in merge.papers]
             correction = DuplicateCorrection(
                 kind="merge",
                 papers=[entry.id for entry in members],
                 title=members[0].scored.paper.title,
-                reviewer=merge.reviewer or reviewer,
+                reviewer=own,
                 at=at,
-                by_agent=by_agent,
+                by_agent=sender.is_program(own),
+                actor=sender.get_actor(own),
             )
-            self._merge(members, by_agent=by_agent)
+            self._merge(members, by_agent=correction.by_agent)
             self.pool.corrections.append(correction)
         for split in feedback.split:
+            own = split.reviewer or reviewer
             entry = self.pool.index_by_current_and_former_id()[split.paper]
             correction = DuplicateCorrection(
                 kind="split",
                 papers=[entry.id],
                 records=split.records,
                 title=entry.scored.paper.title,
-                reviewer=split.reviewer or reviewer,
+                reviewer=own,
                 at=at,
-                by_agent=by_agent,
+                by_agent=sender.is_program(own),
+                actor=sender.get_actor(own),
             )
             self._split(entry, split.records)
             self.pool.corrections.append(correction)

@@ -17,6 +17,7 @@ from paper_search.review_models import (
     PaperDecision,
     ReviewDecision,
     ReviewStatus,
+    Sender,
     select_counting_decisions,
 )
 from paper_search.workflow.pooled_paper import (
@@ -158,17 +159,23 @@ class Pool(BaseModel):
                 entry.admitted = False
 
     def add_decisions(
-        self, decisions: Mapping[str, PaperDecision], reviewer: str, at: datetime | None, *, by_agent: bool = False
+        self, decisions: Mapping[str, PaperDecision], reviewer: str, at: datetime | None, sender: Sender | None = None
     ) -> None:
         """Store a reviewer's decisions; a former id of a paper stands for the paper."""
         by_id = self.index_by_current_and_former_id()
         # Earlier versions stored the interface of an agent as the name of the reviewer only.
-        is_agent = by_agent or reviewer == AGENT
+        sender = sender or Sender()
+        is_agent, actor = sender.is_program(reviewer) or reviewer == AGENT, sender.get_actor(reviewer)
         for paper_id, given in decisions.items():
             if entry := by_id.get(paper_id):
                 entry.add_decision(
                     ReviewDecision(
-                        status=given.status, reason=given.reason, reviewer=reviewer, at=at, by_agent=is_agent
+                        status=given.status,
+                        reason=given.reason,
+                        reviewer=reviewer,
+                        at=at,
+                        by_agent=is_agent,
+                        actor=actor,
                     )
                 )
 

@@ -26,6 +26,7 @@ from paper_search.models import (
     Work,
     any_source_answered,
 )
+from paper_search.review_models import ReviewMarks, Sender
 from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,
@@ -340,11 +341,12 @@ class SearchRun:
         return decision.action is DecisionAction.APPROVE, decision.feedback
 
     def _apply_decision(self, decision: CheckedDecision, at: datetime) -> None:
-        """Apply the marks of people, and then what the decider sent."""
-        sent = (decision.marks or UserFeedback(), False), (decision.feedback, decision.by_agent)
-        for feedback, by_agent in sent:
-            self._state.add_decisions(feedback, at, by_agent=by_agent)
-            self._corrections.apply(feedback, at, by_agent=by_agent)
+        """Apply the marks of reviewers, and then what the decider sent."""
+        marks = decision.marks or ReviewMarks()
+        decider = Sender(by_agent=decision.by_agent, actor=decision.actor)
+        for feedback, sender in ((marks, Sender(actors=marks.actors)), (decision.feedback, decider)):
+            self._state.add_decisions(feedback, at, sender)
+            self._corrections.apply(feedback, at, sender)
 
     async def _ask_person(
         self, dialog: JournalledDecisions, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, **facts: Any

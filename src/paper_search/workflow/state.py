@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from paper_search.models import Paper, RelevanceHints, SearchStrategy, UserFeedback
-from paper_search.review_models import DEFAULT_REVIEWER, ReviewStatus
+from paper_search.review_models import DEFAULT_REVIEWER, ReviewStatus, Sender
 from paper_search.workflow.paper_pool import Pool
 
 
@@ -76,8 +76,8 @@ class WorkflowState(BaseModel):
         )
         self.current_iteration += 1
 
-    def add_decisions(self, feedback: UserFeedback, at: datetime | None, *, by_agent: bool = False) -> None:
+    def add_decisions(self, feedback: UserFeedback, at: datetime | None, sender: Sender | None = None) -> None:
         """Store the feedback's decisions about papers."""
         for reviewer, decisions in feedback.reviews.items():
-            self.pool.add_decisions(decisions, reviewer, at, by_agent=by_agent)
-        self.pool.add_decisions(feedback.statuses, feedback.reviewer or DEFAULT_REVIEWER, at, by_agent=by_agent)
+            self.pool.add_decisions(decisions, reviewer, at, sender)
+        self.pool.add_decisions(feedback.statuses, feedback.reviewer or DEFAULT_REVIEWER, at, sender)

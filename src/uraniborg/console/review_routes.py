@@ -12,7 +12,7 @@ from paper_search.review_models import BY_REVIEWER, ExclusionReason, PaperDecisi
 from paper_search.sessions.paper_list import PaperConditions, Sort
 from paper_search.sessions.session_review import SessionReview
 from uraniborg.console.replies import JsonReply
-from uraniborg.console.route_parameters import SessionId
+from uraniborg.console.route_parameters import SessionId, get_reviewer
 from uraniborg.console.search_replies import (
     CorrectionList,
     ExclusionList,
@@ -25,7 +25,7 @@ from uraniborg.console.search_replies import (
     ShelfTargets,
     UndoneMarks,
 )
-from uraniborg.console.sign_in import get_person
+from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
 
@@ -99,7 +99,7 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
             score_to=score_to,
             round=round,
         )
-        person = get_person(request)
+        person = get_reviewer(request)
         return JsonReply(
             await review.list_papers(session_id, person, conditions, sort=sort, offset=offset, limit=limit)
         )
@@ -114,7 +114,7 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
         request: Request, session_id: SessionId, paper_id: PaperId
     ) -> dict[str, Any]:
         """Return the paper in full: title and abstract with the matched words, and the origin of each field."""
-        return await review.get_paper(session_id, paper_id, get_person(request))
+        return await review.get_paper(session_id, paper_id, get_reviewer(request))
 
     @api.get(
         "/api/searches/{session_id}/exclusions",
@@ -133,7 +133,8 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
 
         `below_threshold` and `over_limit` are the papers that automation removed. An included paper comes back.
         """
-        return await review.list_exclusions(session_id, get_person(request), reason=reason, offset=offset, limit=limit)
+        reviewer = get_reviewer(request)
+        return await review.list_exclusions(session_id, reviewer, reason=reason, offset=offset, limit=limit)
 
 
 def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
@@ -144,7 +145,7 @@ def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
         decisions: Annotated[dict[str, PaperDecision | None], Body(embed=True)],
     ) -> dict[str, Any]:
         """Store your marks, by paper id; null removes a mark. The marks are sent with the next decision."""
-        return {"marks": await review.mark_papers(session_id, decisions, get_person(request))}
+        return {"marks": await review.mark_papers(session_id, decisions, get_reviewer(request), get_actor(request))}
 
     @api.post(
         "/api/searches/{session_id}/marks/undo",
@@ -154,7 +155,7 @@ def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
     )
     async def undo_marks(request: Request, session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
         """Undo one change, also one of several papers, and return the marks of these papers. Can be repeated."""
-        return {"undone": await review.undo_marks(session_id, get_person(request))}
+        return {"undone": await review.undo_marks(session_id, get_reviewer(request), get_actor(request))}
 
     @api.get(
         "/api/searches/{session_id}/reasons",
@@ -166,7 +167,7 @@ def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
         request: Request, session_id: SessionId
     ) -> dict[str, Any]:
         """Return common reasons and those that you have used, with the number of papers of each."""
-        return {"reasons": await review.list_reasons(session_id, get_person(request))}
+        return {"reasons": await review.list_reasons(session_id, get_reviewer(request))}
 
 
 def _add_correction_routes(api: FastAPI, review: SessionReview) -> None:
@@ -182,21 +183,24 @@ def _add_correction_routes(api: FastAPI, review: SessionReview) -> None:
         request: Request, session_id: SessionId, change: PaperMerge
     ) -> dict[str, Any]:
         """Store that the papers are one paper. They are merged with the next decision, into the first one."""
-        return {"corrections": await review.correct_duplicates(session_id, change, get_person(request))}
+        reviewer, actor = get_reviewer(request), get_actor(request)
+        return {"corrections": await review.correct_duplicates(session_id, change, reviewer, actor)}
 
     @api.post(path + "/split", tags=["searches"], summary="Split a paper", response_model=CorrectionList)
     async def split_paper(  # pyright: ignore[reportUnusedFunction]
         request: Request, session_id: SessionId, change: PaperSplit
     ) -> dict[str, Any]:
         """Store that records are not the paper they were merged into. They leave it with the next decision."""
-        return {"corrections": await review.correct_duplicates(session_id, change, get_person(request))}
+        reviewer, actor = get_reviewer(request), get_actor(request)
+        return {"corrections": await review.correct_duplicates(session_id, change, reviewer, actor)}
 
     @api.delete(path + "/{paper_id}", tags=["searches"], summary="Withdraw a change", response_model=CorrectionList)
     async def withdraw_correction(  # pyright: ignore[reportUnusedFunction]
         request: Request, session_id: SessionId, paper_id: PaperId
     ) -> dict[str, Any]:
         """Withdraw the merge or split of the paper that waits for the decision."""
-        return {"corrections": await review.withdraw_correction(session_id, paper_id, get_person(request))}
+        reviewer, actor = get_reviewer(request), get_actor(request)
+        return {"corrections": await review.withdraw_correction(session_id, paper_id, reviewer, actor)}
 
 
 def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
@@ -208,7 +212,7 @@ def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
     )
     async def get_search_flow(request: Request, session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
         """Return the counts of the flow with your marks, during the review and after it."""
-        flow, counts, is_complete = await review.get_flow(session_id, get_person(request))
+        flow, counts, is_complete = await review.get_flow(session_id, get_reviewer(request))
         fields = flow.model_dump(mode="json", exclude={"exclusions", "rounds", "included_by_status", "corrections"})
         by_reviewer = [one for one in flow.exclusions if one.reason in BY_REVIEWER]
         reasons: Counter[str] = Counter()
@@ -240,7 +244,7 @@ def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
 
         Excluded papers are left out, unless `status` asks for them.
         """
-        text = await review.export_papers(session_id, get_person(request), format, status)
+        text = await review.export_papers(session_id, get_reviewer(request), format, status)
         media_type = _TYPES.get(format, "text/plain; charset=utf-8")
         name = f"search-{session_id[:8]}.{_ENDINGS.get(format, 'txt')}"
         return Response(text, media_type=media_type, headers={"Content-Disposition": f'inline; filename="{name}"'})
@@ -268,7 +272,7 @@ def _add_shelf_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBu
         statuses: Annotated[list[ReviewStatus], Body(min_length=1, max_length=4)] = [ReviewStatus.INCLUDE],  # noqa: B006 - copied by the framework
     ) -> dict[str, Any]:
         """Build or extend a shelf from the papers with these statuses. Follow the build in the event stream."""
-        collection = await review.get_visible_collection(session_id, get_person(request))
+        collection = await review.get_visible_collection(session_id, get_reviewer(request))
         papers = [paper for paper in collection.papers if paper.status in statuses]
         if not papers:
             raise InvalidInput(

@@ -2,8 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import Path
+from fastapi import Path, Request
+
+from paper_search.review_models import name_reviewer
+from uraniborg.console.sign_in import get_actor
 
 RunId = Annotated[str, Path(max_length=100, description="The id of a run, or its beginning.")]
 SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
 WorkflowName = Annotated[str, Path(max_length=100, description="The name of a workflow.")]
+
+
+def get_reviewer(request: Request) -> str:
+    """Return the name under which the sender reviews papers: a program is not the person whose token it sends."""
+    return name_reviewer(get_actor(request))

@@ -7,6 +7,7 @@ from pydantic import Field, computed_field
 from paper_search.review_models import PaperDecision
 from paper_search.source_labels import get_source_label
 from uraniborg.console.replies import Reply
+from uraniborg.kernel.actors import Actor
 
 Status = Literal["include", "exclude", "maybe", "undecided"]
 SourceState = Literal["ok", "empty", "failed", "rate_limited", "skipped"]
@@ -50,6 +51,8 @@ class SearchSummary(Reply):
     paper_count: int | None = None
     sources: list[SourceHealth] = Field(default_factory=list[SourceHealth])
     offline: bool = False
+    actor: Actor | None = None
+    """Who started the session; null if a version that did not store it started it."""
     error: str | None = None
 
 
@@ -120,6 +123,8 @@ class SearchState(Reply):
     summary: str
     sources: list[SourceHealth]
     offline: bool = False
+    actor: Actor | None = None
+    """Who started the session; null if a version that did not store it started it."""
     checkpoint_id: str | None = None
     checkpoint_kind: str | None = None
     checkpoint: CheckpointReply | None = None
@@ -180,6 +185,9 @@ class ReviewDecisionReply(Reply):
     reviewer: str
     at: str | None
     by_agent: bool
+    """Whether an agent or another program decided."""
+    actor: Actor | None = None
+    """Who decided; null if that is not known."""
 
 
 class RetractionReply(Reply):
@@ -359,6 +367,8 @@ class CorrectionReply(Reply):
     """The records that leave; empty if each record becomes a paper."""
     title: str
     reviewer: str | None
+    actor: Actor | None = None
+    """Who made the change; null if that is not known."""
     at: str | None
     is_sent: bool
     """False while the change waits for the decision."""

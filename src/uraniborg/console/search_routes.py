@@ -17,9 +17,9 @@ from paper_search.sessions.session_update import start_another_round
 from paper_search.sources.source_check import check_source
 from paper_search.workflow.checkpoints import Decision
 from uraniborg.console.review_routes import add_review_routes
-from uraniborg.console.route_parameters import SessionId
+from uraniborg.console.route_parameters import SessionId, get_reviewer
 from uraniborg.console.search_replies import SearchList, SearchOptions, SearchState, SourceProgress, SourceReportReply
-from uraniborg.console.sign_in import DOOR, get_actor, get_person
+from uraniborg.console.sign_in import DOOR, get_actor
 from uraniborg.console.source_progress import SourceProgressLog
 from uraniborg.console.strategy_routes import add_strategy_routes
 from uraniborg.search_shelves import ShelfBuilds
@@ -75,6 +75,7 @@ def _add_list_routes(api: FastAPI, manager: SessionManager) -> None:
 
     @api.post("/api/searches", tags=["searches"], summary="Start a search", status_code=201, response_model=SearchState)
     async def start_search(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
         query: Annotated[str, Body()],
         domain: Annotated[str | None, Body(description="As in the settings, if left out.")] = None,
         max_results: Annotated[int | None, Body(description="As in the settings, if left out.")] = None,
@@ -84,7 +85,7 @@ def _add_list_routes(api: FastAPI, manager: SessionManager) -> None:
         """Open a session and return its first checkpoint, as the tool `search_papers` does."""
         most = DEFAULT_MAX_RESULTS if max_results is None else max_results
         config = await asyncio.to_thread(build_search_config, most, domain or DEFAULT_DOMAIN, sources, offline)
-        return await manager.start(query, config)
+        return await manager.start(query, config, actor=get_actor(request))
 
 
 def _add_session_routes(api: FastAPI, manager: SessionManager, progress: SourceProgressLog) -> None:
@@ -113,18 +114,21 @@ def _add_session_routes(api: FastAPI, manager: SessionManager, progress: SourceP
         response_model=SearchState,
     )
     async def update_search(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
         session_id: SessionId,
         note: Annotated[str | None, Body(max_length=4_000, description="What is missing.")] = None,
         data: Annotated[dict[str, Any] | None, Body(description="Feedback, as in a decision.")] = None,
     ) -> dict[str, Any]:
         """Open a new session with the papers and decisions of a complete one, which asks about the next strategy."""
-        return await start_another_round(manager, session_id, note, data)
+        return await start_another_round(manager, session_id, note, data, get_actor(request))
 
     @api.delete("/api/searches/{session_id}", tags=["searches"], summary="Delete a session", status_code=204)
-    async def delete_search(session_id: SessionId) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def delete_search(  # pyright: ignore[reportUnusedFunction]
+        request: Request, session_id: SessionId
+    ) -> Response:
         """Delete a session with its papers and decisions, permanently."""
         state = await manager.peek_state(session_id)
-        await asyncio.to_thread(manager.cleanup, state.session_id)
+        await asyncio.to_thread(lambda: manager.cleanup(state.session_id, actor=get_actor(request)))
         return Response(status_code=204)
 
     @api.get(
@@ -159,7 +163,7 @@ def _add_session_routes(api: FastAPI, manager: SessionManager, progress: SourceP
             decision,
             checkpoint_id=checkpoint_id,
             door=DOOR,
-            reviewer=get_person(request),
+            reviewer=get_reviewer(request),
             actor=get_actor(request),
             reply_within_s=wait_s,
         )

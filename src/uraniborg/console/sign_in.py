@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from uraniborg.console.signed_in_streams import answer_while_valid, is_event_stream
 from uraniborg.console.stored_file import StoredFile
-from uraniborg.kernel.actors import ACTOR, Actor
+from uraniborg.kernel.actors import ACTOR, PROGRAM_KINDS, Actor
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError, as_error
 from uraniborg.kernel.files import make_private_folder
@@ -107,6 +107,10 @@ class SignIns:
         if not self.is_token(token):
             raise _make_sign_in_error()
         name = " ".join(name.split())
+        if name.endswith(tuple(f" ({kind})" for kind in PROGRAM_KINDS)):
+            raise InvalidInput(
+                f"'{name}' is a name for programs, and a person signs in.", hint="Choose another name.", argument="name"
+            )
         if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
             raise InvalidInput(
                 f"A name has 1 to {MAX_NAME_CHARS} printable characters.", hint="Choose another name.", argument="name"
