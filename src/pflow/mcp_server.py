@@ -25,8 +25,8 @@ from uraniborg.kernel.standard_streams import load_server_modules, require_clien
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
-    from pflow.engine.runlog_rows import Starter
     from pflow.service import Service
+    from uraniborg.kernel.actors import Actor
     from uraniborg.kernel.mcp import Server
 
 Value = TypeVar("Value")
@@ -86,11 +86,11 @@ async def execute(
     """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation
     from pflow.progress_notifications import ProgressReporter
-    from uraniborg.kernel.mcp import ErrorReply, get_client_name, is_cancelled
+    from uraniborg.kernel.mcp import ErrorReply, get_actor, is_cancelled
 
     cancellation = Cancellation()
     reporter = ProgressReporter(asyncio.get_running_loop())
-    work = partial(_run_workflow_and_build_reply, name, inputs, reporter, cancellation, get_client_name())
+    work = partial(_run_workflow_and_build_reply, name, inputs, reporter, cancellation, get_actor())
     try:
         reply = await _run_and_ask(work)
     except asyncio.CancelledError:
@@ -108,8 +108,11 @@ async def save_to_library(
     description: Annotated[str, Field(description="Description of the workflow, in a sentence.")],
 ) -> Any:
     """Move a tested draft to the library. An existing workflow is never overwritten."""
+    from uraniborg.kernel.mcp import get_actor
+
+    actor = get_actor()
     return await _call_service_in_thread(
-        lambda service: service.texts.save_to_library(draft_name, final_name, description)
+        lambda service: service.texts.save_to_library(draft_name, final_name, description, actor)
     )
 
 
@@ -239,11 +242,11 @@ async def _cancel_runs_and_kill_children() -> None:
     kill_all_children()
 
 
-def _open_service(starter: "Starter | None" = None) -> "Service":
-    """Return a new service for a request. `starter` is who starts runs."""
+def _open_service() -> "Service":
+    """Return a new service for a request."""
     from pflow.service import Service
 
-    return Service(load_settings(), starter=starter)
+    return Service(load_settings(), door="mcp")
 
 
 async def _call_service_in_thread(operation: Callable[["Service"], Value]) -> Any:
@@ -279,15 +282,14 @@ def _make_refusal_reply(error: UraniborgError, arguments: Mapping[str, Any]) -> 
 
 
 def _run_workflow_and_build_reply(
-    name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any, client: str | None
+    name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any, actor: "Actor"
 ) -> dict[str, Any]:
-    from pflow.engine.runlog_rows import Starter
     from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 
     if _ending.is_set():  # while this call waited for a thread
         return build_refusal_reply(
             RunCancelled("The server is stopping.", hint="Run the workflow again with the next server."), name
         )
-    service = _open_service(Starter("mcp", client or ""))
-    result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
+    service = _open_service()
+    result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation, actor=actor)
     return build_reply_and_write_large_outputs(result, service.home)

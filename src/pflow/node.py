@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pflow.ir.model import DEFAULT_ACTION
+from uraniborg.kernel.actors import Actor
 
 
 class Closable(Protocol):
@@ -47,6 +48,8 @@ class Context:
     """Returns a value with the secrets of the run masked."""
     say: Callable[[str], None] = field(default=lambda _: None)
     """Shows a message while the node runs."""
+    actor: Actor | None = None
+    """Who started the run, for what the node changes."""
 
     def path(self, given: str) -> Path:
         """Return the path of the file that a parameter names."""

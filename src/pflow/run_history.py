@@ -35,7 +35,7 @@ class RunHistory:
 
     def get_run(self, run_id: str) -> dict[str, Any]:
         """Return a run with its nodes. Raise RunNotFound."""
-        return self._read(lambda log: log.get_run(run_id))
+        return self._read(lambda log: add_canceller(log, log.get_run(run_id)))
 
     def count_runs(self) -> dict[str, int]:
         """Return the number of runs of each workflow; nothing if the log cannot be read."""
@@ -95,3 +95,9 @@ class RunHistory:
     def _read(self, read: "Callable[[RunLog], T]") -> T:
         with closing(self.open_log()) as log:
             return read(log)
+
+
+def add_canceller(log: "RunLog", run: dict[str, Any]) -> dict[str, Any]:
+    """Add to a cancelled run who requested that, if somebody did: `cancelled_by`."""
+    actor = log.find_change_actor("cancel", run["id"]) if run["status"] == "cancelled" else None
+    return {**run, "cancelled_by": actor.model_dump()} if actor else run

@@ -1,6 +1,6 @@
 """`python -m pflow.run_worker`: runs in a process of their own, for a server that starts workflows.
 
-Each line of stdin is a request as JSON: `name`, and perhaps `inputs`, `fresh` and `person`. For each, the worker writes
+Each line of stdin is a request as JSON: `name`, and perhaps `inputs`, `fresh` and `actor`. For each, the worker writes
 one or two lines to stdout: the id of the run as soon as it begins, and the reply of `execute`, which has the key
 `success`. A run that waits for an approval lists the inputs that are secrets in `secret_inputs`.
 The worker ends at the end of stdin; a run that is active then is interrupted and can be resumed.
@@ -16,10 +16,10 @@ from typing import Any
 from pflow.config import load_settings
 from pflow.engine.cancellation import Cancellation
 from pflow.engine.progress_output import NodeStatus, NullOutput
-from pflow.engine.runlog_rows import Starter
 from pflow.errors import ApprovalRequired
 from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 from pflow.service import Service
+from uraniborg.kernel.actors import Actor, read_actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.parent_output import write_line_to_parent
@@ -68,7 +68,10 @@ def _read_requests(requests: _Requests) -> None:
 
 def _run_workflow(request: dict[str, Any], cancellation: Cancellation) -> None:
     name = str(request["name"])
-    service = Service(load_settings(), starter=Starter("console", str(request.get("person", ""))))
+    service = Service(load_settings(), door="console")
+    person = str(request.get("person", ""))
+    # Requests of earlier versions that wait for an approval have the name of a person only.
+    actor = read_actor(request.get("actor")) or Actor(kind="software", name=person, authenticated="account")
     try:
         found = service.find_workflow(name)
         result = service.run_document(
@@ -81,6 +84,7 @@ def _run_workflow(request: dict[str, Any], cancellation: Cancellation) -> None:
             fresh=bool(request.get("fresh")),
             cancellation=cancellation,
             must_be_logged=True,
+            actor=actor,
         )
         reply = build_reply_and_write_large_outputs(result, service.home)
         if isinstance(result.error, ApprovalRequired):

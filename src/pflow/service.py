@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pflow.changes import ChangeRecord
 from pflow.config import Settings
 from pflow.engine.cancellation import Cancellation
 from pflow.engine.progress_output import NullOutput, ProgressOutput
 from pflow.engine.results import RunResult
-from pflow.engine.runlog_rows import Starter
+from pflow.engine.runlog_rows import Door
 from pflow.errors import RepairRefused, WorkflowNotFound
 from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.graph import describe_graph, extract_node_with_ancestors
@@ -25,6 +26,7 @@ from pflow.registry.registry import Registry
 from pflow.run_history import RunHistory
 from pflow.workflow_description import describe_workflow
 from pflow.workflow_texts import WorkflowTexts
+from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.errors import UraniborgError
 
 if TYPE_CHECKING:
@@ -44,8 +46,8 @@ class Service:
 
     settings: Settings
     folder: Path = field(default_factory=Path.cwd)
-    starter: Starter | None = None
-    """Who starts runs, for the log."""
+    door: Door | None = None
+    """The interface whose requests these are, for the log of runs; None for a program that calls the service."""
 
     @property
     def home(self) -> Path:
@@ -55,6 +57,11 @@ class Service:
     def history(self) -> RunHistory:
         """The runs of this home."""
         return RunHistory(self.home, self._describe_present_graph)
+
+    @property
+    def changes(self) -> ChangeRecord:
+        """The record of who changed what."""
+        return ChangeRecord(self.home)
 
     @property
     def texts(self) -> WorkflowTexts:
@@ -137,9 +144,11 @@ class Service:
         enable_repair: bool = False,
         output: ProgressOutput | None = None,
         cancellation: Cancellation | None = None,
+        actor: Actor | None = None,
     ) -> RunResult:
         """Run a saved workflow, or a draft if there is none. There is no automatic repair: the file is not changed.
 
+        `actor` is who starts the run, by default the program that runs this process.
         Raise WorkflowNotFound, SecurityError or InvalidWorkflow, before anything runs.
         """
         if enable_repair:
@@ -155,6 +164,7 @@ class Service:
             warnings=list(found.warnings),
             output=output,
             cancellation=cancellation,
+            actor=actor,
         )
 
     def run_document(
@@ -170,8 +180,11 @@ class Service:
         fresh: bool = False,
         only: str | None = None,
         must_be_logged: bool = False,
+        actor: Actor | None = None,
     ) -> RunResult:
         """Run the document of a workflow; with `only`, no more than this node needs.
+
+        `actor` is who starts the run, by default the program that runs this process.
 
         A run that `must_be_logged` does not start if it cannot be recorded; others start then if they have no effects.
 
@@ -198,7 +211,8 @@ class Service:
             timeout=self.settings.timeout,
             pass_env=self.settings.pass_env,
             feed=feed,
-            starter=self.starter,
+            door=self.door,
+            actor=actor or get_process_actor(),
             **self._build_executor_options(),
         )
         with closing(feed):
@@ -246,7 +260,12 @@ class Service:
         return check_workflow(document, registry or Registry(self.home), load=self._load_document)
 
     def add_schedule(
-        self, name: str, at: str, inputs: Mapping[str, Any] | None = None, kind: "Kind | None" = None
+        self,
+        name: str,
+        at: str,
+        inputs: Mapping[str, Any] | None = None,
+        kind: "Kind | None" = None,
+        actor: Actor | None = None,
     ) -> dict[str, Any]:
         """Let a scheduler, by default that of this system, run a workflow at fixed times, such as 'mon 07:00'.
 
@@ -259,8 +278,22 @@ class Service:
         found = self.find_workflow(name)
         workflow = require_valid_workflow(self.check_document(found.stored.ir), name)
         return schedule_workflow(
-            found.stored.name, workflow, timing, dict(inputs or {}), home=self.home, folder=self.folder, kind=kind
+            found.stored.name,
+            workflow,
+            timing,
+            dict(inputs or {}),
+            home=self.home,
+            folder=self.folder,
+            kind=kind,
+            actor=actor,
         )
+
+    def cancel_run(self, run_id: str, actor: Actor | None = None) -> None:
+        """Ask the process of an active run, whichever it is, to cancel it. Raise OSError."""
+        from pflow.engine.cancel_requests import request_cancel
+
+        self.changes.add("cancel", run_id, actor)
+        request_cancel(self.home, run_id)
 
     def _open_resume_point(self, name: str) -> "ResumePoint":
         from pflow.engine.resume.resume_point import FOLDER, ResumePoint

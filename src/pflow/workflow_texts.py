@@ -1,22 +1,27 @@
 """The texts of workflows: drafts and saved workflows are read, written, replaced and saved to the library."""
 
+import json
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pflow.changes import ChangeRecord
 from pflow.errors import InvalidWorkflow
 from pflow.ir.checker import CheckResult
 from pflow.ir.valid_workflow import require_valid_workflow
 from pflow.library.lookup import find_draft, list_draft_managers
 from pflow.library.manager import WorkflowManager
+from pflow.library.names import validate_name
 from pflow.library.workflow_file import compute_revision, hold_text_lock, read_text, require_revision
 from pflow.run_history import RunHistory
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError, as_error
 
 if TYPE_CHECKING:
     from pflow.engine.resume.resume_point import ResumePoint
+    from pflow.library.listing import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +62,21 @@ class WorkflowTexts:
             return DraftText(None, compute_revision(text), text, tuple(problem.ids["diagnostics"]))
         return DraftText(document, compute_revision(document))
 
-    def create_draft(self, name: str, document: Mapping[str, Any]) -> None:
+    def create_draft(self, name: str, document: Mapping[str, Any], actor: Actor | None = None) -> None:
         """Store the text of a workflow as a new draft, valid or not.
 
+        `actor` is who writes it, by default the program that runs this process.
         Raise WorkflowExists if a saved workflow or a draft has this name, readable or not; SecurityError or
         LibraryUnwritable.
         """
         for manager in (WorkflowManager.for_library(self.home), *list_draft_managers(self.home, self.folder)):
             manager.require_free_name(name)
+        self._record_write("draft", name, document, actor)
         WorkflowManager.for_drafts(self.home).create(name, document)
 
-    def write_draft(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> None:
+    def write_draft(
+        self, name: str, document: Mapping[str, Any], revision: str | None = None, actor: Actor | None = None
+    ) -> None:
         """Store the text of a workflow as a draft, valid or not; an older text is replaced.
 
         With `revision`, only if the draft still has the text of this revision. Raise WorkflowChanged, WorkflowNotFound,
@@ -76,9 +85,13 @@ class WorkflowTexts:
         with hold_text_lock(self.home, revision):
             if revision is not None:
                 require_revision(revision, self.read_draft_text(name).revision, name)
+            validate_name(name)
+            self._record_write("draft", name, document, actor)
             WorkflowManager.for_drafts(self.home).replace(name, document)
 
-    def replace_workflow(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> CheckResult:
+    def replace_workflow(
+        self, name: str, document: Mapping[str, Any], revision: str | None = None, actor: Actor | None = None
+    ) -> CheckResult:
         """Replace the text of a saved workflow by a valid one, and return the findings of the checker.
 
         With `revision`, only if the workflow still has the text of this revision. Raise WorkflowNotFound,
@@ -91,16 +104,19 @@ class WorkflowTexts:
             if revision is not None:
                 require_revision(revision, compute_revision(stored.ir), name)
             require_valid_workflow(checked, name)
+            self._record_write("library", name, document, actor)
             library.replace_saved(stored, document)
         return checked
 
-    def save_to_library(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
+    def save_to_library(
+        self, draft_name: str, final_name: str, description: str, actor: Actor | None = None
+    ) -> dict[str, Any]:
         """Save a draft to the library. Raise WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
-        from pflow.library.names import validate_name
         from pflow.library.promotion import move_draft_to_library
 
         validate_name(final_name)
-        checked = self.check_document(find_draft(self.home, draft_name, self.folder)[1].ir)
+        document = find_draft(self.home, draft_name, self.folder)[1].ir
+        checked = self.check_document(document)
         require_valid_workflow(checked, draft_name)
         library = WorkflowManager.for_library(self.home)
         # A workflow that is saved under the draft's name keeps its own results and statistics.
@@ -112,6 +128,7 @@ class WorkflowTexts:
                     stack.enter_context(self.open_resume_point(draft_name).move_results_to(final_name))
                 except (UraniborgError, OSError) as exc:
                     unmoved.append(f"The results of its unfinished run were not moved: {as_error(exc).message}")
+            self._record_write("library", final_name, document, actor)
             saved = move_draft_to_library(self.home, draft_name, final_name, description, folder=self.folder)
         warnings = [*saved.warnings, *unmoved, *(one.message for one in checked.warnings)]
         log = self.history.open_log()
@@ -125,3 +142,28 @@ class WorkflowTexts:
         finally:
             log.close()
         return {"success": True, "path": library.display_path(final_name), "name": final_name, "warnings": warnings}
+
+    def record_new_draft(self, name: str, text: str, actor: Actor | None = None) -> None:
+        """Record who creates the file of a draft with this text, before it is created."""
+        self._record_write("draft", name, json.loads(text), actor)
+
+    def list_writers(self) -> "dict[tuple[Source, str], Actor | None]":
+        """Return who wrote the present text of each saved workflow and draft, by kind and name.
+
+        A text that was written in another way, such as with an editor, is not among them.
+        """
+        written = ChangeRecord(self.home).list_actors("write")
+        found: dict[tuple[Source, str], Actor | None] = {}
+        for subject in {subject for subject, _ in written}:
+            source, _, name = subject.partition(":")
+            kind: Source = "library" if source == "library" else "draft"
+            is_saved = kind == "library"
+            manager = WorkflowManager.for_library(self.home) if is_saved else WorkflowManager.for_drafts(self.home)
+            with suppress(UraniborgError, OSError):
+                actor = written.get((subject, compute_revision(manager.load(name).ir)))
+                found |= {(kind, name): actor} if actor else {}
+        return found
+
+    def _record_write(self, source: "Source", name: str, document: Mapping[str, Any], actor: Actor | None) -> None:
+        """Record who writes a text, before it is written."""
+        ChangeRecord(self.home).add("write", f"{source}:{name}", actor, compute_revision(document))

@@ -50,7 +50,7 @@ def build_export_page(session_id: str, collection: PaperCollection, offset: int)
     page: dict[str, Any] = {}
     length = taken = 0
     total = sum(len(getattr(collection, name)) or 1 for name in _LISTS) + sum(
-        len(_split_field(value)) for name in _OBJECTS for _, value in getattr(collection, name)
+        len(_split_field(value)) for name in _OBJECTS for _, value in _iterate_fields(getattr(collection, name))
     )
     for part, name, value in islice(_iterate_pieces(collection), offset, None):
         dumped = _dump_value(value)
@@ -75,8 +75,16 @@ def _iterate_pieces(collection: PaperCollection) -> Iterator[_Piece]:
         papers: list[Paper] = getattr(collection, part)
         yield from ((part, "", [paper]) for paper in papers) if papers else [(part, "", [])]
     for part in _OBJECTS:
-        for name, value in getattr(collection, part):
+        for name, value in _iterate_fields(getattr(collection, part)):
             yield from ((part, name, piece) for piece in _split_field(value))
+
+
+def _iterate_fields(part: BaseModel) -> Iterator[tuple[str, Any]]:
+    """Yield the fields that the export of the part has."""
+    for name, value in part:
+        is_left_out = type(part).model_fields[name].exclude_if
+        if is_left_out is None or not is_left_out(value):
+            yield name, value
 
 
 def _split_field(value: Any) -> list[Any]:

@@ -12,6 +12,7 @@ from pflow.errors import WorkflowExists, WorkflowNotFound
 from pflow.ir.declarations import parse_declared_inputs
 from pflow.library.names import validate_name
 from pflow.library.workflow_file import read_document
+from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.command_line import Json
 
 _DRAFT_TEMPLATE: Final = """\
@@ -90,6 +91,7 @@ def _create_draft_file(name: str, text: str) -> Path:
         display_path = locate_workflow_file(service, name)[1]
     except WorkflowNotFound:
         try:
+            service.texts.record_new_draft(name, text, get_terminal_actor())
             make_private_folder(path.parent)
             create_exclusive(path, text)
         except OSError as exc:
@@ -121,7 +123,9 @@ def save_draft_to_library(
     Examples:
     - `pflow save report weekly-report -d "Summarise the papers of a week"`
     """
-    saved: dict[str, Any] = open_service_with_usable_home().texts.save_to_library(draft, name, description)
+    saved: dict[str, Any] = open_service_with_usable_home().texts.save_to_library(
+        draft, name, description, get_terminal_actor()
+    )
     if json:
         print_json(saved)
         return

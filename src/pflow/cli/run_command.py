@@ -7,13 +7,16 @@ import sys
 import threading
 from collections.abc import Generator, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from pflow.cli.printing import flush_stderr, print_json
 from pflow.cli.run_arguments import HELP, RunArguments, parse_run_arguments
 from uraniborg.kernel.cli import make_output_error, run_command
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.actors import Actor
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -64,6 +67,7 @@ def _run_and_print_result(parsed: RunArguments) -> int:
                 cancellation=cancellation,
                 fresh=parsed.fresh,
                 only=parsed.only,
+                actor=_find_actor(service, source.name),
             )
         flush_stderr()
         if parsed.json:
@@ -71,6 +75,20 @@ def _run_and_print_result(parsed: RunArguments) -> int:
         else:
             print_result(result, parsed.workflow, stdout)
     return 128 + signals[0] if signals else get_exit_code(result)
+
+
+def _find_actor(service: Any, workflow: str) -> "Actor":
+    """Return who types the command; for a scheduled run the scheduler, under the name of who scheduled it."""
+    from uraniborg.kernel.actors import Actor, get_terminal_actor
+
+    own = get_terminal_actor()
+    if service.door != "schedule":
+        return own
+    from pflow.config import SCHEDULE_VARIABLE
+    from pflow.scheduling.installed_schedules import find_scheduler_actor
+
+    adder = find_scheduler_actor(service.home, workflow, os.environ.get(SCHEDULE_VARIABLE, ""))
+    return Actor(kind="software", name=(adder or own).name, authenticated="account")
 
 
 def _restore_given_name(reply: dict[str, Any], name_or_path: str) -> dict[str, Any]:
@@ -104,14 +122,12 @@ def _open_workflow_and_inputs(parsed: RunArguments) -> tuple[Any, Any, dict[str,
     from pflow.cli.input_values import read_input_values
     from pflow.cli.workflow_sources import find_workflow_source, is_file_path, require_usable_home
     from pflow.config import SCHEDULE_VARIABLE, load_settings
-    from pflow.engine.runlog_rows import Starter
     from pflow.service import Service
-    from uraniborg.kernel.person import get_user_or_account_name
 
     settings = load_settings()
     service = Service(
         replace(settings, cluster=parsed.cluster) if parsed.cluster else settings,
-        starter=Starter("schedule" if SCHEDULE_VARIABLE in os.environ else "terminal", get_user_or_account_name()),
+        door="schedule" if SCHEDULE_VARIABLE in os.environ else "terminal",
     )
     if not is_file_path(parsed.workflow):
         require_usable_home(service.home)

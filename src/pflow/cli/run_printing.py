@@ -19,6 +19,7 @@ from pflow.cli.printing import (
     get_first_line_with_mark,
 )
 from pflow.cli.workflow_sources import get_workflow_display_name
+from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.text import plural
 
 _ID: Final = 12
@@ -64,7 +65,8 @@ def print_history(runs: list[dict[str, Any]], workflow: str | None) -> None:
     if not runs:
         page.write_line(f"'{workflow}' does not have runs yet." if workflow else "There are no runs yet.")
         return
-    rows: list[list[Piece]] = [[StyledText(DIM, word) for word in ("", "run", "started (UTC)", "took", "workflow", "")]]
+    headings = ("", "run", "started (UTC)", "took", "workflow", "by", "")
+    rows: list[list[Piece]] = [[StyledText(DIM, word) for word in headings]]
     rows += [_make_run_row(run) for run in runs]
     page.write_table(rows, indent=0, last_cell="cut" if page.width >= _WIDE else "below")
     page.write_line()
@@ -80,8 +82,16 @@ def _make_run_row(run: dict[str, Any]) -> list[Piece]:
         StyledText(DIM, format_to_minute(run["started_at"])),
         took,
         StyledText(BOLD, get_workflow_display_name(run)),
+        StyledText(DIM, _describe_starter(run)),
         _describe_ending(run),
     ]
+
+
+def _describe_starter(run: dict[str, Any]) -> str:
+    """Return who started a run; of runs of versions that did not store actors the name, if there is one."""
+    actor = read_actor(run.get("actor"))
+    starter: dict[str, str] = run.get("starter") or {}
+    return describe_actor(actor) if actor else starter.get("name") or describe_actor(None)
 
 
 def _describe_ending(run: dict[str, Any]) -> str:
@@ -105,6 +115,8 @@ def print_run(run: dict[str, Any]) -> None:
     )
     began = f"{run['id']}, {run['source']}, started {format_to_minute(run['started_at'])} UTC"
     page.write_paragraph(began, indent=2, style=DIM)
+    canceller = f", cancelled by {describe_actor(read_actor(run['cancelled_by']))}" if run.get("cancelled_by") else ""
+    page.write_line(StyledText(DIM, f"  started by {_describe_starter(run)}{canceller}"))
     if run["resumed_from"]:
         page.write_line(StyledText(DIM, f"  resumed from {run['resumed_from']}"))
     _print_values(page, "Inputs", run["inputs"])

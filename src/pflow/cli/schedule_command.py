@@ -10,6 +10,7 @@ import typer
 from pflow.cli.app import app, open_service_with_usable_home
 from pflow.cli.printing import BOLD, DIM, GREEN, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.service import Service
+from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
 from uraniborg.kernel.command_line import Json
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _install_or_print_schedule(
     scheduler = select_scheduler(kind, sys.platform, os.environ)
     text = scheduler.render_files(job)
     if install:
-        install_job(scheduler, job, service.home)
+        install_job(scheduler, job, service.home, get_terminal_actor())
     notes = describe_schedule(scheduler, job, secrets)
     if json:
         plain = {"name": name, "as": scheduler.kind, "at": str(timing), "installed": install, "files": text}
@@ -118,7 +119,7 @@ def _make_scheduled_job(service: Service, name: str, inputs: list[str], timing: 
 def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
     from pflow.scheduling.installed_schedules import remove_schedule
 
-    removed = remove_schedule(open_service_with_usable_home().home, name, kind)
+    removed = remove_schedule(open_service_with_usable_home().home, name, kind, get_terminal_actor())
     if json:
         print_json({"removed": name, "as": removed})
     else:
@@ -128,7 +129,7 @@ def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
 def _print_installed_schedules(kind: "Kind | None", json: bool) -> None:
     from pflow.scheduling.installed_schedules import list_installed_schedules
 
-    found = list_installed_schedules(kind)
+    found = list_installed_schedules(open_service_with_usable_home().home, kind)
     if json:
         print_json({"schedules": found})
         return
@@ -136,5 +137,14 @@ def _print_installed_schedules(kind: "Kind | None", json: bool) -> None:
     if not found:
         page.write_line('Nothing is scheduled. `pflow schedule NAME --at "mon 07:00" --install` schedules a workflow.')
     page.write_table(
-        [[StyledText(BOLD, one["name"]), one["at"], StyledText(DIM, one["as"])] for one in found], indent=0
+        [
+            [
+                StyledText(BOLD, one["name"]),
+                one["at"],
+                StyledText(DIM, one["as"]),
+                StyledText(DIM, f"by {describe_actor(read_actor(one['actor']))}"),
+            ]
+            for one in found
+        ],
+        indent=0,
     )

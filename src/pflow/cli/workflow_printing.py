@@ -18,6 +18,7 @@ from pflow.cli.printing import (
     format_to_minute,
 )
 from pflow.cli.run_printing import get_error_message
+from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.text import plural
 
 _MOST_NODES: Final = 60
@@ -52,6 +53,7 @@ def _make_workflow_row(workflow: dict[str, Any]) -> list[Piece]:
         StyledText(BOLD, workflow["name"]),
         StyledText(DIM, runs),
         StyledText(DIM, format_to_minute(workflow["updated_at"])),
+        *([StyledText(DIM, f"by {describe_actor(read_actor(workflow['actor']))}")] if "actor" in workflow else []),
         workflow["description"] or StyledText(DIM, inputs),
     ]
 

@@ -151,10 +151,16 @@ def list_named_workflows(service: Service, pattern: str | None) -> dict[str, Any
     ]
     drafts = [one for one in listing.workflows if one.source == "draft"]
     counts = service.history.count_runs()
+    writers = service.texts.list_writers() if drafts else {}
+
+    def describe_writer(one: Summary) -> dict[str, str] | None:
+        writer = writers.get((one.source, one.name))
+        return writer and writer.model_dump()
+
     return {
         "library": service.list_library(pattern),
         "drafts": [
-            _summary_to_dict(one, counts)
+            {**_summary_to_dict(one, counts), "actor": describe_writer(one)}
             for one in filter_workflows([*drafts, *_remove_shadowed(local, drafts)], pattern)
         ],
         "problems": [{"path": one.path, "problem": one.message} for one in listing.problems],

@@ -224,6 +224,7 @@ def _pickle_call(call: Call) -> PickledCall:
         "lineage": context.lineage,
         "timeout": context.timeout,
         "pass_env": context.pass_env,
+        "actor": context.actor,
     }
     try:
         return PickledCall(pickle.dumps((call.interface, call.params, fields, call.secrets.own_values)))

@@ -19,7 +19,7 @@ from pflow.engine.results import RunProgress, RunResult, collect_outputs
 from pflow.engine.resume.recorder import RunRecorder, start_recording
 from pflow.engine.resume.resume_point import FOLDER, HOURS, ResumePoint
 from pflow.engine.runlog import RunLog
-from pflow.engine.runlog_rows import Starter
+from pflow.engine.runlog_rows import Door
 from pflow.engine.runlog_writer import RunLogWriter
 from pflow.engine.spool import get_spool_folder, mask_or_remove_spool_files
 from pflow.engine.step_runner import LiveStepRunner, LoadWorkflow
@@ -39,6 +39,7 @@ from pflow.node import Context
 from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
@@ -69,7 +70,10 @@ class Engine:
     pass_env: tuple[str, ...] = ()
     make_executor: MakeExecutor = LocalExecutor
     feed: Publisher = field(default_factory=NullPublisher)
-    starter: Starter | None = None
+    door: Door | None = None
+    """The interface through which runs are started."""
+    actor: Actor | None = None
+    """Who starts runs."""
 
     def execute(
         self,
@@ -210,7 +214,7 @@ class _Run:
         self.warnings = list(warnings)
         self.secrets = Secrets()
         self._recorder: RunRecorder | None = None
-        self._log = RunLogWriter(engine.log, self.run_id, name, source, engine.starter)
+        self._log = RunLogWriter(engine.log, self.run_id, name, source, engine.door, engine.actor)
         self._listener = _RunListener(engine.output, self._log, self.secrets, engine.feed, self.run_id)
         self._log.on_messages = self._listener.announce_messages
         self._walker: WorkflowWalker | None = None
@@ -355,6 +359,7 @@ class _Run:
             pass_env=self.engine.pass_env,
             mask=self.secrets.mask,
             shared_objects=executor.shared_objects,
+            actor=self.engine.actor,
         )
 
     def _show_node_message(self, node: str, text: str) -> None:

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, cast
 
+from pflow.engine.runlog_changes import Change, insert_change, select_changes, select_last_actor
 from pflow.engine.runlog_file import RunLogFile
 from pflow.engine.runlog_items import (
     ItemRow,
@@ -29,10 +30,11 @@ from pflow.engine.runlog_rows import (
     END_COLUMNS,
     NODE_COLUMNS,
     RUN_COLUMNS,
+    Door,
     NodeRow,
     Plain,
-    Starter,
     format_masked_json,
+    format_starter,
     make_node_columns,
     parse_json,
     parse_node_end,
@@ -42,6 +44,7 @@ from pflow.engine.runlog_rows import (
     replace_surrogates,
 )
 from pflow.errors import RunNotFound
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.sqlite import DatabaseUnusable, commit_durably, transaction
@@ -103,9 +106,13 @@ class RunLog:
         resumed_from: str | None = None,
         pid: int | None = None,
         graph: Plain | None = None,
-        starter: Starter | None = None,
+        door: Door | None = None,
+        actor: Actor | None = None,
     ) -> None:
-        """Record that a run begins, in this process unless `pid` is given. `graph` has its nodes and edges."""
+        """Record that a run begins, in this process unless `pid` is given. `graph` has its nodes and edges.
+
+        `actor` is who started it, through the interface `door`.
+        """
         pid = os.getpid() if pid is None else pid
         name = replace_surrogates(workflow)
         row = (
@@ -117,7 +124,8 @@ class RunLog:
             resumed_from,
             pid,
             read_process_start_time(pid),
-            format_masked_json(starter._asdict()) if starter else None,
+            format_starter(door, actor),
+            format_masked_json(actor.model_dump()) if actor else None,
         )
         with self.file.open_or_reuse_connection(create=True) as connection, transaction(connection):
             number = connection.execute(_INSERT_RUN, row).lastrowid
@@ -325,6 +333,28 @@ class RunLog:
         return row[0] if row else None
 
     @_replace_damaged_file_and_retry
+    def record_change(self, change: Change, subject: str, revision: str, actor: Actor) -> None:
+        """Record durably who makes a change."""
+        with (
+            self.file.open_or_reuse_connection(create=True) as connection,
+            commit_durably(connection),
+            transaction(connection),
+        ):
+            insert_change(connection, change, replace_surrogates(subject), replace_surrogates(revision), actor)
+
+    @_replace_damaged_file_and_retry
+    def list_change_actors(self, change: Change) -> dict[tuple[str, str], Actor | None]:
+        """Return who made the last change of this kind, by subject and revision."""
+        with self.file.open_or_reuse_connection() as connection:
+            return select_changes(connection, change)
+
+    @_replace_damaged_file_and_retry
+    def find_change_actor(self, change: Change, subject: str, revision: str = "") -> Actor | None:
+        """Return who made the last change of this subject and revision, or None if that is not known."""
+        with self.file.open_or_reuse_connection() as connection:
+            return select_last_actor(connection, change, replace_surrogates(subject), replace_surrogates(revision))
+
+    @_replace_damaged_file_and_retry
     def rename_workflow(self, old_name: str, new_name: str) -> None:
         """Give the runs and statistics of a workflow to its new name, which may have others already."""
         names = (replace_surrogates(new_name), replace_surrogates(old_name))
@@ -411,8 +441,8 @@ _SELECT_ENDS: Final = f"""
     SELECT {", ".join(END_COLUMNS)}, error FROM nodes WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?
 """  # noqa: S608 - constants only
 _INSERT_RUN: Final = """
-    INSERT INTO runs (id, workflow, source, started_at, inputs, resumed_from, pid, birth, starter)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO runs (id, workflow, source, started_at, inputs, resumed_from, pid, birth, starter, actor)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _COUNT_EXECUTION: Final = """
     INSERT INTO tallies (workflow, executions) VALUES (?, 1)

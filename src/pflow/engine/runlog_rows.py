@@ -10,9 +10,12 @@ import orjson
 from pflow.engine.progress_output import NodeStatus
 from pflow.errors import RunInterrupted
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
+from uraniborg.kernel.actors import Actor, read_actor
 from uraniborg.kernel.logging import redact
 
 Plain = dict[str, Any]
+Door = Literal["console", "terminal", "schedule", "mcp"]
+"""The interface through which a run is started."""
 
 _MAX_CHARS: Final = 100_000
 """Characters of JSON that one value may take; of a longer value only the beginning is stored."""
@@ -26,19 +29,11 @@ _PROCESS_ENDED: Final = {
 RUN_COLUMNS: Final = (
     "number",
     *("id", "workflow", "source", "status", "started_at", "ended_at", "duration_ms", "failed_node", "error"),
-    *("reused", "resumed_from", "inputs", "outputs", "pid", "birth", "warnings", "starter"),
+    *("reused", "resumed_from", "inputs", "outputs", "pid", "birth", "warnings", "starter", "actor"),
 )
 """Selected by name, so that a run continues when a newer version adds a column to the file."""
 END_COLUMNS: Final = ("seq", "node", "type", "status", "action", "started_at", "duration_ms", "note")
 NODE_COLUMNS: Final = (*END_COLUMNS[:-1], "error", "note", *_NODE_VALUES)
-
-
-class Starter(NamedTuple):
-    """Who started a run. The name is claimed, not verified."""
-
-    door: Literal["console", "terminal", "schedule", "mcp"]
-    name: str
-    """The name of a person, of the owner of a schedule, or of the client of an agent."""
 
 
 class NodeRow(NamedTuple):
@@ -152,6 +147,7 @@ def parse_node_end(row: tuple[Any, ...]) -> Plain:
 def parse_run_row(row: tuple[Any, ...]) -> Plain:
     run = dict(zip(RUN_COLUMNS[1:], row[1:], strict=True))
     pid, birth, starter = run.pop("pid"), run.pop("birth"), parse_json(run.pop("starter"))
+    actor = read_actor(parse_json(run.pop("actor")))
     if run["status"] == "running" and not _is_process_alive(pid, birth):
         run["status"] = "interrupted"
     return run | {
@@ -160,7 +156,13 @@ def parse_run_row(row: tuple[Any, ...]) -> Plain:
         "outputs": parse_json(run["outputs"]),
         "warnings": parse_texts(run["warnings"]),
         **({"starter": starter} if starter else {}),
+        "actor": actor and actor.model_dump(),
     }
+
+
+def format_starter(door: Door | None, actor: Actor | None) -> str | None:
+    """Return the interface and the name of who started a run as JSON; None if there was no interface."""
+    return format_masked_json({"door": door, "name": actor.name}) if door and actor else None
 
 
 def parse_texts(text: str | None) -> list[str]:

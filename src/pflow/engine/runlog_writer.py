@@ -11,12 +11,13 @@ from typing import Any, Final, cast
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import Ending, RunLog
 from pflow.engine.runlog_items import ItemRow
-from pflow.engine.runlog_rows import NodeRow, Starter
+from pflow.engine.runlog_rows import Door, NodeRow
 from pflow.engine.steps import ItemEnd, NodeEnd, StepResult
 from pflow.errors import RunInterrupted
 from pflow.ir.graph import describe_graph
 from pflow.ir.model import Workflow
 from pflow.redaction import Secrets
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import format_iso, format_now
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
@@ -40,13 +41,20 @@ class RunLogWriter:
     """
 
     def __init__(
-        self, log: RunLog | None, run_id: str, workflow: str, source: str, starter: Starter | None = None
+        self,
+        log: RunLog | None,
+        run_id: str,
+        workflow: str,
+        source: str,
+        door: Door | None = None,
+        actor: Actor | None = None,
     ) -> None:
         self._log = log
         self._run_id = run_id
         self._workflow = workflow
         self._source = source
-        self._starter = starter
+        self._door: Door | None = door
+        self._actor = actor
         self.on_messages: Callable[[str, int], None] = lambda _node, _count: None
         """Called with a node and the number of its messages so far when others can read them."""
         self.status: Ending = "failed"
@@ -91,7 +99,8 @@ class RunLogWriter:
                 secrets.mask(inputs),
                 resumed_from,
                 graph=workflow and _describe_masked_graph(workflow, secrets),
-                starter=self._starter,
+                door=self._door,
+                actor=self._actor,
             )
             self._began = True
         except UraniborgError as exc:

@@ -194,6 +194,7 @@ class RunState:
             run.pass_env,
             run.mask,
             say,
+            run.actor,
         )
 
 

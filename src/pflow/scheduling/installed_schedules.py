@@ -4,33 +4,58 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from pflow.changes import ChangeRecord
 from pflow.errors import LibraryUnwritable, ScheduleNotFound
 from pflow.library.names import validate_name
 from pflow.scheduling.scheduler import Kind
 from pflow.scheduling.scheduler_selection import list_schedulers
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.files import hold_lock
 
 _LOCK: Final = ".schedule.lock"
 _LOCK_S: Final = 60.0
 
 
-def list_installed_schedules(kind: Kind | None = None) -> list[dict[str, Any]]:
-    """Return the schedules of one scheduler or of all. Raise SchedulerUnavailable."""
+def list_installed_schedules(home: Path, kind: Kind | None = None) -> list[dict[str, Any]]:
+    """Return the schedules of one scheduler or of all, with who added them. Raise SchedulerUnavailable."""
     found = [one for scheduler in list_schedulers(kind, os.environ) for one in scheduler.list_schedules()]
+    actors = ChangeRecord(home).list_actors("schedule") if found else {}
     return [
-        {"name": one.name, "at": one.at, "as": one.kind, "path": str(one.path) if one.path else None} for one in found
+        {
+            "name": one.name,
+            "at": one.at,
+            "as": one.kind,
+            "path": str(one.path) if one.path else None,
+            "actor": actor and actor.model_dump(),
+        }
+        for one in found
+        for actor in [actors.get((one.name, format_revision(one.kind, one.at)))]
     ]
 
 
-def remove_schedule(home: Path, name: str, kind: Kind | None = None) -> list[str]:
+def find_scheduler_actor(home: Path, name: str, at: str) -> Actor | None:
+    """Return who scheduled a workflow at these times, or None if that is not known."""
+    actors = ChangeRecord(home).list_actors("schedule")
+    by = [actors.get((name, format_revision(kind, at))) for kind in get_args(Kind)]
+    return next((actor for actor in by if actor), None)
+
+
+def format_revision(kind: Kind, at: str) -> str:
+    """Return the text that tells the schedules of one workflow apart."""
+    return f"{kind} {at}"
+
+
+def remove_schedule(home: Path, name: str, kind: Kind | None = None, actor: Actor | None = None) -> list[str]:
     """Remove the schedule of a workflow and return the schedulers that had it.
 
-    Raise ScheduleNotFound, SecurityError, or the errors of `Scheduler.remove_job`.
+    `actor` is who removes it, by default the program that runs this process. Raise ScheduleNotFound, SecurityError, or
+    the errors of `Scheduler.remove_job`.
     """
     validate_name(name)
     with hold_schedule_lock(home):
+        ChangeRecord(home).add("unschedule", name, actor)
         removed = [one.kind for one in list_schedulers(kind, os.environ) if one.remove_job(name)]
     if not removed:
         raise ScheduleNotFound(

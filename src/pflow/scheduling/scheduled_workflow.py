@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from pflow.changes import ChangeRecord
 from pflow.errors import InvalidInputs
 from pflow.ir.model import Workflow
-from pflow.scheduling.installed_schedules import hold_schedule_lock
+from pflow.scheduling.installed_schedules import format_revision, hold_schedule_lock
 from pflow.scheduling.job import Job, check_inputs_and_list_secrets
 from pflow.scheduling.scheduler import Kind, Scheduler
 from pflow.scheduling.timing import Timing
+from uraniborg.kernel.actors import Actor
 
 _PASSED_ON: Final = ("PATH", "PFLOW_HOME", "URANIBORG_HOME")
 """Variables of this environment that a scheduled run gets, too."""
@@ -33,17 +35,19 @@ def schedule_workflow(
     home: Path,
     folder: Path,
     kind: Kind | None = None,
+    actor: Actor | None = None,
 ) -> dict[str, Any]:
     """Let a scheduler, by default that of this system, run a workflow, and return the schedule with notes.
 
-    Raise InvalidInputs, TemplateUnresolved, or as `Scheduler.install_job` does.
+    `actor` is who schedules it, by default the program that runs this process. Raise InvalidInputs,
+    TemplateUnresolved, or as `Scheduler.install_job` does.
     """
     from pflow.scheduling.scheduler_selection import select_scheduler
 
     texts = format_input_texts(workflow, inputs)
     job, secrets = make_scheduled_job(name, workflow, timing, texts, inputs, home=home, folder=folder)
     scheduler = select_scheduler(kind, sys.platform, os.environ)
-    install_job(scheduler, job, home)
+    install_job(scheduler, job, home, actor)
     notes = describe_schedule(scheduler, job, secrets)
     return {"name": job.workflow, "at": str(timing), "as": scheduler.kind, "notes": notes}
 
@@ -76,9 +80,13 @@ def make_scheduled_job(
     return job, secrets
 
 
-def install_job(scheduler: Scheduler, job: Job, home: Path) -> None:
-    """Install the job, replacing an earlier one. Raise as `Scheduler.install_job` does, or Locked."""
+def install_job(scheduler: Scheduler, job: Job, home: Path, actor: Actor | None = None) -> None:
+    """Install the job, replacing an earlier one. Raise as `Scheduler.install_job` does, or Locked.
+
+    `actor` is who schedules it, by default the program that runs this process.
+    """
     with hold_schedule_lock(home):
+        ChangeRecord(home).add("schedule", job.workflow, actor, format_revision(scheduler.kind, str(job.timing)))
         scheduler.install_job(job)
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from uraniborg.console.inbox_replies import ApprovalQuestion
 from uraniborg.console.replies import Reply
 from uraniborg.console.workflow_replies import WorkflowEdge, WorkflowNode
+from uraniborg.kernel.actors import Actor
 
 RunStatus = Literal["running", "success", "failed", "cancelled", "waiting", "interrupted"]
 """How a run ended. `waiting`: a person has to decide. `interrupted`: its process is gone."""
@@ -98,7 +99,11 @@ class RunSummary(Reply):
     """The outputs; instead of a large value its size in `bytes`."""
     warnings: list[str] = Field(default_factory=list)
     starter: RunStarter | None = None
-    """Who started the run; None for a run of an earlier version or of a program."""
+    """The interface and the name of who started the run; None for a run of an earlier version or of a program."""
+    actor: Actor | None = None
+    """Who started the run; None for a run of an earlier version."""
+    cancelled_by: Actor | None = None
+    """Who requested that the run is cancelled; None if nobody did, and in lists."""
     question_state: QuestionState | None = None
     """The state of the question that the run waits for; None if the run does not wait, or the question was deleted."""
     question_answer: QuestionAnswer | None = None

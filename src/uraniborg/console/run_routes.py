@@ -5,14 +5,13 @@ from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, Query, Request
 
-from pflow.engine.cancel_requests import request_cancel
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.route_parameters import RunId
 from uraniborg.console.run_questions import add_question_states
 from uraniborg.console.run_replies import CancelledRun, EndedRun, RunDetails, RunList, RunStatus, StartedRun
 from uraniborg.console.run_workers import RunWorkers
-from uraniborg.console.sign_in import get_person
+from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.errors import Conflict
 
 
@@ -37,7 +36,7 @@ def _add_starting_routes(api: FastAPI, service: Service, workers: RunWorkers) ->
         fresh: Annotated[bool, Body(description="Discard the results of earlier runs.")] = False,
     ) -> JsonReply:
         """Start a run and return its id; or the reply of `execute` if the workflow cannot run."""
-        return JsonReply(await workers.start_run(name, inputs, person=get_person(request), fresh=fresh), 202)
+        return JsonReply(await workers.start_run(name, inputs, actor=get_actor(request), fresh=fresh), 202)
 
     @api.post(
         "/api/runs/{run_id}/resume",
@@ -54,7 +53,7 @@ def _add_starting_routes(api: FastAPI, service: Service, workers: RunWorkers) ->
     ) -> JsonReply:
         """Run the workflow of a run with the same inputs. A failed run is resumed: its results are reused."""
         name, given = await asyncio.to_thread(service.history.read_inputs_to_resume, run_id, inputs)
-        return JsonReply(await workers.start_run(name, given, person=get_person(request), fresh=fresh), 202)
+        return JsonReply(await workers.start_run(name, given, actor=get_actor(request), fresh=fresh), 202)
 
 
 def _add_listing_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
@@ -79,12 +78,14 @@ def _add_listing_routes(api: FastAPI, service: Service, workers: RunWorkers) -> 
     @api.post(
         "/api/runs/{run_id}/cancel", response_model=CancelledRun, tags=["runs"], summary="Cancel a run", status_code=202
     )
-    async def cancel_run(run_id: RunId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    async def cancel_run(  # pyright: ignore[reportUnusedFunction]
+        request: Request, run_id: RunId
+    ) -> JsonReply:
         """Ask the process of the run, whichever it is, to cancel it. The run can be resumed."""
         run = await asyncio.to_thread(service.history.get_run, run_id)
         if run["status"] != "running":
             raise RunNotActive(
                 f"The run has ended: {run['status']}.", hint="Only an active run can be cancelled.", run_id=run["id"]
             )
-        await asyncio.to_thread(request_cancel, service.home, run["id"])
+        await asyncio.to_thread(service.cancel_run, run["id"], get_actor(request))
         return JsonReply({"run_id": run["id"], "status": "cancelling"}, 202)

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 
 from pflow.errors import RunNotRecorded
 from uraniborg.console.waiting_runs import WaitingRuns
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
 from uraniborg.kernel.inbox import DecisionNotFound, Inbox
@@ -90,9 +91,9 @@ class RunWorkers:
                 _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
 
     async def start_run(
-        self, name: str, inputs: dict[str, Any] | None, *, person: str, fresh: bool = False
+        self, name: str, inputs: dict[str, Any] | None, *, actor: Actor, fresh: bool = False
     ) -> dict[str, Any]:
-        """Start a run and return its id, or the refusal of a workflow that cannot run.
+        """Start a run and return its id, or the refusal of a workflow that cannot run. `actor` is who starts it.
 
         Raise TooManyRuns, or RunNotRecorded if nobody could find the run again.
         """
@@ -101,7 +102,7 @@ class RunWorkers:
             raise TooManyRuns(
                 f"{active} runs are active, which is the limit.", hint="Wait until a run ends, or cancel one."
             )
-        request = {"name": name, "inputs": inputs, "fresh": fresh, "person": person}
+        request = {"name": name, "inputs": inputs, "fresh": fresh, "actor": actor.model_dump()}
         reply = await self._run(await self._start_worker(), request)
         refusal: dict[str, Any] = reply.get("error") or {}
         if refusal.get("code") == RunNotRecorded.code:

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from uraniborg.console.replies import Reply
+from uraniborg.kernel.actors import Actor
 
 
 class InstalledSchedule(Reply):
@@ -13,6 +14,8 @@ class InstalledSchedule(Reply):
     as_: str = Field(alias="as")
     """systemd, cron or launchd."""
     path: str | None
+    actor: Actor | None = None
+    """Who added the schedule; None if that is not known."""
 
 
 class AddedSchedule(Reply):

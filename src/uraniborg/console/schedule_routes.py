@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated, Any, Literal
 
-from fastapi import Body, FastAPI
+from fastapi import Body, FastAPI, Request
 
 from pflow.errors import SchedulerUnavailable
 from pflow.scheduling.installed_schedules import list_installed_schedules, remove_schedule
@@ -11,6 +11,7 @@ from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.route_parameters import WorkflowName
 from uraniborg.console.schedule_replies import AddedSchedule, ScheduleList
+from uraniborg.console.sign_in import get_actor
 
 
 def add_schedule_routes(api: FastAPI, service: Service) -> None:
@@ -20,12 +21,14 @@ def add_schedule_routes(api: FastAPI, service: Service) -> None:
     async def list_schedules() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Return the workflows that this system runs at fixed times."""
         try:
-            return JsonReply({"schedules": await asyncio.to_thread(list_installed_schedules), "problem": None})
+            found = await asyncio.to_thread(list_installed_schedules, service.home)
+            return JsonReply({"schedules": found, "problem": None})
         except SchedulerUnavailable as exc:
             return JsonReply({"schedules": [], "problem": exc.message})
 
     @api.put("/api/schedules/{name}", response_model=AddedSchedule, tags=["workflows"], summary="Add a schedule")
     async def add_schedule(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
         name: WorkflowName,
         at: Annotated[str, Body(max_length=200, description="Such as `mon 07:00`, `weekdays 18:30` or `hourly`.")],
         inputs: Annotated[dict[str, Any] | None, Body()] = None,
@@ -37,9 +40,10 @@ def add_schedule_routes(api: FastAPI, service: Service) -> None:
 
         Secrets are not written into a schedule: a run takes them from its environment.
         """
-        return JsonReply(await asyncio.to_thread(service.add_schedule, name, at, inputs, scheduler))
+        actor = get_actor(request)
+        return JsonReply(await asyncio.to_thread(service.add_schedule, name, at, inputs, scheduler, actor))
 
     @api.delete("/api/schedules/{name}", tags=["workflows"], summary="Remove a schedule", status_code=204)
-    async def delete_schedule(name: WorkflowName) -> None:  # pyright: ignore[reportUnusedFunction]
+    async def delete_schedule(request: Request, name: WorkflowName) -> None:  # pyright: ignore[reportUnusedFunction]
         """Remove the schedule of a workflow. The workflow stays."""
-        await asyncio.to_thread(remove_schedule, service.home, name)
+        await asyncio.to_thread(remove_schedule, service.home, name, None, get_actor(request))

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from uraniborg.console.replies import Reply
+from uraniborg.kernel.actors import Actor
 
 
 class SavedWorkflow(Reply):
@@ -15,6 +16,8 @@ class SavedWorkflow(Reply):
     inputs: list[str]
     updated_at: str
     execution_count: int
+    actor: Actor | None = None
+    """Who saved or replaced the present text; None if that is not known."""
 
 
 class DraftSummary(Reply):
@@ -24,6 +27,8 @@ class DraftSummary(Reply):
     description: str
     inputs: list[str]
     updated_at: str
+    actor: Actor | None = None
+    """Who wrote the present text; None if that is not known, as after an editor."""
 
 
 class UnreadableFile(Reply):

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import Body, FastAPI, Query
+from fastapi import Body, FastAPI, Query, Request
 
 from pflow.errors import SecurityError
 from pflow.ir.checker import CheckResult
@@ -15,6 +15,7 @@ from pflow.library.workflow_file import compute_revision
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.route_parameters import WorkflowName
+from uraniborg.console.sign_in import get_actor
 from uraniborg.console.workflow_replies import (
     CheckReply,
     ComponentList,
@@ -51,15 +52,18 @@ def _add_library_routes(api: FastAPI, service: Service) -> None:
         saved = await asyncio.to_thread(service.list_library, pattern)
         drafts = await asyncio.to_thread(service.list_drafts)
         problems = await asyncio.to_thread(service.list_problems)
+        written_by = await asyncio.to_thread(service.texts.list_writers)
+        writers = {key: actor and actor.model_dump() for key, actor in written_by.items()}
         return JsonReply(
             {
-                "workflows": saved,
+                "workflows": [{**one, "actor": writers.get(("library", one["name"]))} for one in saved],
                 "drafts": [
                     {
                         "name": one.name,
                         "description": one.description,
                         "inputs": list(one.inputs),
                         "updated_at": one.updated_at,
+                        "actor": writers.get(("draft", one.name)),
                     }
                     for one in drafts
                 ],
@@ -143,36 +147,39 @@ def _add_draft_routes(api: FastAPI, service: Service) -> None:
 
     @api.put("/api/drafts/{name}", response_model=WrittenText, tags=["workflows"], summary="Write a draft")
     async def write_draft(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
         name: WorkflowName,
         document: Document,
         revision: Revision = None,
         create: Annotated[bool, Body(description="Refuse a name that a workflow has, readable or not.")] = False,
     ) -> JsonReply:
         """Store the text of a workflow as a draft, valid or not, and return the findings of the checker."""
+        actor = get_actor(request)
         if create:
-            await asyncio.to_thread(service.texts.create_draft, name, document)
+            await asyncio.to_thread(service.texts.create_draft, name, document, actor)
         else:
-            await asyncio.to_thread(service.texts.write_draft, name, document, revision)
+            await asyncio.to_thread(service.texts.write_draft, name, document, revision, actor)
         return _make_written_text(name, document, await asyncio.to_thread(service.check_document, document))
 
     @api.put(
         "/api/workflows/{name}", response_model=WrittenText, tags=["workflows"], summary="Replace a saved workflow"
     )
     async def replace_workflow(  # pyright: ignore[reportUnusedFunction]
-        name: WorkflowName, document: Document, revision: Revision = None
+        request: Request, name: WorkflowName, document: Document, revision: Revision = None
     ) -> JsonReply:
         """Replace the text of a saved workflow by a valid one. Its name and its description stay."""
-        checked = await asyncio.to_thread(service.texts.replace_workflow, name, document, revision)
+        checked = await asyncio.to_thread(service.texts.replace_workflow, name, document, revision, get_actor(request))
         return _make_written_text(name, document, checked)
 
     @api.post(
         "/api/drafts/{name}/save", response_model=SavedDraft, tags=["workflows"], summary="Save a draft to the library"
     )
     async def save_draft(  # pyright: ignore[reportUnusedFunction]
-        name: WorkflowName, final_name: Annotated[str, Body()], description: Annotated[str, Body()]
+        request: Request, name: WorkflowName, final_name: Annotated[str, Body()], description: Annotated[str, Body()]
     ) -> JsonReply:
         """Move a draft to the library, as the tool `save_to_library` does."""
-        return JsonReply(await asyncio.to_thread(service.texts.save_to_library, name, final_name, description))
+        save = service.texts.save_to_library
+        return JsonReply(await asyncio.to_thread(save, name, final_name, description, get_actor(request)))
 
 
 def _find_draft_name(path: str) -> str | None:

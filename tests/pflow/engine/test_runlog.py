@@ -22,9 +22,10 @@ from pflow.engine import runlog, runlog_file, runlog_rows
 from pflow.engine.progress_output import NodeStatus
 from pflow.engine.runlog import Ending, RunLog
 from pflow.engine.runlog_items import ItemRow
-from pflow.engine.runlog_rows import NodeRow, Starter
+from pflow.engine.runlog_rows import NodeRow
 from pflow.errors import RunNotFound
 from tests.requirements import requirement
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.sqlite import DatabaseNewer, DatabaseUnusable, connect
@@ -124,8 +125,8 @@ def test_the_last_execution_is_the_last_that_has_ended(log: RunLog) -> None:
 
 
 def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
-    starter = Starter("mcp", "claude-code 2.0")
-    log.record_run_start("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0", starter=starter)
+    actor = Actor(kind="agent", name="claude-code 2.0", authenticated="account")
+    log.record_run_start("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0", door="mcp", actor=actor)
     log.record_nodes("r1", [make_row(2, "failed", error={"message": "no"}), make_row(1, note="from memory")])
     log.record_nodes("r1", [make_row(3, "skipped")])
     log.record_run_end(
@@ -149,6 +150,7 @@ def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
         "outputs": {"a": [1, None]},
         "warnings": ["Slow."],
         "starter": {"door": "mcp", "name": "claude-code 2.0"},
+        "actor": actor.model_dump(),
     }
     assert [(one["seq"], one["node"], one["status"], one["error"], one["note"]) for one in nodes] == [
         (1, "n1", "completed", None, "from memory"),
