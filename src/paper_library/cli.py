@@ -59,10 +59,14 @@ def build(
     from paper_library.build.builder import build_shelf
     from paper_library.shelf_catalog import remember_shelf
     from paper_library.terminal_output import print_build_report, show_progress
+    from uraniborg.kernel.actors import get_terminal_actor
 
-    remember_shelf(output)  # before the build announces it
+    actor = get_terminal_actor()
+    remember_shelf(output, actor)  # before the build announces it
     with show_progress(quiet=quiet) as progress:
-        report = build_shelf(inputs, output, summaries=summaries, update=update, prune=prune, progress=progress)
+        report = build_shelf(
+            inputs, output, summaries=summaries, update=update, prune=prune, progress=progress, actor=actor
+        )
     if json:
         _print_json(report.as_dict())
     else:
@@ -240,8 +244,9 @@ def sample(
     - `paper-library sample -o shelf`
     """
     from paper_library.sample_shelf_builder import sample_shelf
+    from uraniborg.kernel.actors import get_terminal_actor
 
-    path = sample_shelf(output)
+    path = sample_shelf(output, get_terminal_actor())
     _print_json({"shelf": str(path)}) if json else _print_text(str(path))
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import orjson
 
 from paper_library.errors import NoteChanged, NotesUnwritable, OutOfBounds, PaperNotFound
+from uraniborg.kernel.actors import Actor, get_process_actor, read_actor
 from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.files import hold_lock, open_private
@@ -36,15 +37,23 @@ class PaperNote(NamedTuple):
     collections: tuple[str, ...] = ()
     by: str = ""
     at: str = ""
+    actor: Actor | None = None
+    """Who wrote the note; None in notes of versions that did not store it."""
 
     @property
     def revision(self) -> str:
         """A text that differs if the note differs."""
-        return hashlib.sha256(orjson.dumps([*self])).hexdigest()[:16]
+        return hashlib.sha256(orjson.dumps([*self[:5]])).hexdigest()[:16]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the note as JSON values."""
-        return {**self._asdict(), "collections": list(self.collections), "revision": self.revision}
+        return {**self.to_line(), "collections": list(self.collections), "revision": self.revision}
+
+    def to_line(self) -> dict[str, Any]:
+        """Return the note as the file stores it."""
+        fields = self._asdict()
+        actor: Actor | None = fields.pop("actor")
+        return {**fields, **({"actor": actor.model_dump()} if actor else {})}
 
 
 class PaperIds(Protocol):
@@ -112,19 +121,28 @@ class PaperNotes:
         return [note for note in notes.values() if note.text or note.collections]
 
     def write_note(
-        self, paper_id: str, text: str, collections: list[str], *, by: str, revision: str | None = None
+        self,
+        paper_id: str,
+        text: str,
+        collections: list[str],
+        *,
+        by: str,
+        revision: str | None = None,
+        actor: Actor | None = None,
     ) -> PaperNote:
         """Replace the note of a paper. With `revision`, only if it is still the one of this revision.
 
+        `actor` is who writes it, under the name `by`; by default the program that runs this process.
         Raise OutOfBounds, NoteChanged, NotesUnwritable or Locked.
         """
-        note = PaperNote(paper_id, _check_text(text), _check_collections(collections), by, format_now())
+        own = actor or get_process_actor()
+        note = PaperNote(paper_id, _check_text(text), _check_collections(collections), by, format_now(), own)
         with hold_lock(self._path.with_name(f"{self._path.name}.lock"), timeout_s=_LOCK_S):
             known = self.read_note(paper_id)
             if revision is not None and revision != known.revision:
                 raise NoteChanged(known.by)
-            emptied = [PaperNote(one, by=by, at=note.at) for one in self._list_earlier_ids(paper_id)]
-            self._append(b"".join(orjson.dumps(one._asdict()) + _LINE_END for one in (note, *emptied)))
+            emptied = [PaperNote(one, by=by, at=note.at, actor=own) for one in self._list_earlier_ids(paper_id)]
+            self._append(b"".join(orjson.dumps(one.to_line()) + _LINE_END for one in (note, *emptied)))
         ChangeFeed().publish(CHANGE_KIND, paper_id, shelf=str(self._shelf), by=by)
         return note
 
@@ -168,7 +186,12 @@ def _parse_line(line: bytes) -> PaperNote | None:
     try:
         found: dict[str, Any] = orjson.loads(line)
         return PaperNote(
-            str(found["paper_id"]), str(found["text"]), tuple(found["collections"]), str(found["by"]), str(found["at"])
+            str(found["paper_id"]),
+            str(found["text"]),
+            tuple(found["collections"]),
+            str(found["by"]),
+            str(found["at"]),
+            read_actor(found.get("actor")),
         )
     except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
         return None

@@ -12,16 +12,19 @@ import orjson
 from paper_library.config import get_sample_shelf_path, load_config
 from paper_library.errors import ShelfNotFound
 from paper_library.store.layout import MANIFEST
-from paper_library.store.manifest import read_manifest
+from paper_library.store.manifest import read_builder, read_manifest
+from uraniborg.kernel.actors import Actor, log_change
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, write_atomic
-from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.logging import get_logger, make_printable
 from uraniborg.kernel.text import is_encodable
 
 _BUILT: Final = "built-shelves.json"
 """The paths of shelves that were built outside of the data folder, the last one last."""
 _MOST_BUILT: Final = 100
 _LOCK_S: Final = 5.0
+
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,21 @@ class KnownShelf:
         try:
             manifest = read_manifest(self.path)
         except UraniborgError as exc:
-            return {**known, "papers": 0, "built_at": None, "build_id": None, "problem": exc.message, "hint": exc.hint}
+            return {
+                **known,
+                "papers": 0,
+                "built_at": None,
+                "built_by": None,
+                "build_id": None,
+                "problem": exc.message,
+                "hint": exc.hint,
+            }
+        builder = read_builder(self.path)
         return {
             **known,
             "papers": manifest.papers,
             "built_at": manifest.built_at,
+            "built_by": builder and builder.model_dump(),
             "build_id": manifest.build_id,
             "problem": None,
             "hint": None,
@@ -70,8 +83,8 @@ def list_known_shelves() -> list[KnownShelf]:
     return [KnownShelf(_choose_name(path, names), path, real == realpath(served)) for real, path in paths.items()]
 
 
-def remember_shelf(path: Path) -> None:
-    """Remember a shelf that is built, so that it is listed wherever it is.
+def remember_shelf(path: Path, actor: Actor | None = None) -> None:
+    """Remember a shelf that is built, so that it is listed wherever it is. The log states who made that.
 
     Do nothing if the list cannot be written, or if the path is not UTF-8.
     """
@@ -85,6 +98,7 @@ def remember_shelf(path: Path) -> None:
         with hold_lock(folder / f"{_BUILT}.lock", timeout_s=_LOCK_S):
             present = [one for one in _read_built_shelves(folder) if (one / MANIFEST).is_file() and one != shelf]
             write_atomic(folder / _BUILT, orjson.dumps([str(one) for one in (*present, shelf)][-_MOST_BUILT:]))
+            log_change(_log, "shelf remembered", actor, shelf=str(shelf))
 
 
 def _read_built_shelves(folder: Path) -> list[Path]:

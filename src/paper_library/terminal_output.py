@@ -16,6 +16,7 @@ from paper_library.editorial_notices import describe_serious_notices
 from paper_library.store.difference import Change, Difference
 from paper_library.store.verification import Verdict
 from paper_library.text.markdown import unescape_markdown
+from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.paragraphs import print_paragraph
 from uraniborg.kernel.progress import ReportPhase
@@ -57,7 +58,8 @@ def print_build_report(report: BuildReport) -> None:
         f"{report.with_abstract:,} with an abstract, {report.with_source:,} with their text."
     )
     entries = plural(report.entries, "entry", "entries")
-    out.print(f"Read {entries} in {plural(report.files, 'file')}. Build {report.build_id}.", style="dim")
+    by = escape_text(describe_actor(report.actor))
+    out.print(f"Read {entries} in {plural(report.files, 'file')}. Build {report.build_id} by {by}.", style="dim")
     if report.updated:
         _print_update(out, report)
     if report.titled:
@@ -184,7 +186,9 @@ def print_stats(counts: dict[str, Any]) -> None:
     years = counts["years"]
     span = f" from {years['first']} to {years['last']}" if years["first"] else ""
     out.print(f"[bold]{plural(counts['papers'], 'paper')}[/bold]{span}, {counts['with_source']:,} with their text.")
-    out.print(f"Build {counts['build_id']}, built {counts['built_at'][:19].replace('T', ' ')} UTC.", style="dim")
+    by = escape_text(describe_actor(read_actor(counts["built_by"])))
+    built_at = counts["built_at"][:19].replace("T", " ")
+    out.print(f"Build {counts['build_id']}, built {built_at} UTC by {by}.", style="dim")
     table = Table("Missing", "Papers", "Share", box=None, pad_edge=False)
     for name, count in counts["missing"].items():
         table.add_row(name, f"{count:,}", f"{100 * count / max(counts['papers'], 1):.0f} %")

@@ -18,6 +18,7 @@ from paper_library.limits import DEFAULT_PAGE_SIZE
 from paper_library.store.layout import MANIFEST
 from paper_library.text.excerpts import cut_excerpt
 from paper_library.text.tables import find_table_rows
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path, hold_lock, make_folder
 from uraniborg.kernel.words import split_words
@@ -105,7 +106,10 @@ def add_papers(params: dict[str, Any], context: Context) -> dict[str, Any]:
     try:
         with _lock_additions(shelf), tempfile.TemporaryDirectory() as folder:
             return _build_with_additions(
-                shelf, [*named, *_write_papers_file(papers, Path(folder))], with_sample=bool(params.get("sample"))
+                shelf,
+                [*named, *_write_papers_file(papers, Path(folder))],
+                with_sample=bool(params.get("sample")),
+                actor=getattr(context, "actor", None),
             )
     except OSError as exc:
         raise ShelfUnwritable(
@@ -132,14 +136,14 @@ def _write_papers_file(papers: list[Any], folder: Path) -> list[Path]:
     return [path]
 
 
-def _build_with_additions(shelf: Path, inputs: list[Path], *, with_sample: bool) -> dict[str, Any]:
+def _build_with_additions(shelf: Path, inputs: list[Path], *, with_sample: bool, actor: Actor | None) -> dict[str, Any]:
     from paper_library.build.builder import build_shelf
     from paper_library.sample_shelf_builder import SAMPLE_INPUTS
     from paper_library.shelf_catalog import remember_shelf
 
-    remember_shelf(shelf)  # before the build announces it
+    remember_shelf(shelf, actor)  # before the build announces it
     before = shelf if (shelf / MANIFEST).is_file() else None
-    report = build_shelf([*(SAMPLE_INPUTS if with_sample else ()), *inputs], shelf, update=before)
+    report = build_shelf([*(SAMPLE_INPUTS if with_sample else ()), *inputs], shelf, update=before, actor=actor)
     return {
         "shelf": str(shelf),
         "papers": report.papers,

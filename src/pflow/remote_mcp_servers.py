@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
+from pflow.changes import ChangeRecord
 from pflow.errors import LibraryUnwritable
 from pflow.mcp_config import (
     InvalidServer,
@@ -28,6 +29,7 @@ from pflow.mcp_config import (
 )
 from pflow.registry.discovery import TOOLS_FILE
 from pflow.registry.node_files import Problem
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
@@ -90,7 +92,9 @@ def get_server(home: Path, name: str) -> ServerConfig:
     return parse_server_entry(name, entries[name])
 
 
-def add_server(home: Path, name: str, entry: Mapping[str, Any], *, replace: bool = False) -> ServerConfig:
+def add_server(
+    home: Path, name: str, entry: Mapping[str, Any], *, replace: bool = False, actor: Actor | None = None
+) -> ServerConfig:
     """Add a server to `mcp-servers.json`. Raise InvalidServer, or ServerExists unless `replace`."""
     config = parse_server_entry(name, dict(entry))
     try:
@@ -107,17 +111,19 @@ def add_server(home: Path, name: str, entry: Mapping[str, Any], *, replace: bool
                 server=name,
             )
         servers[name] = dict(entry)
+        ChangeRecord(home).add("connect", name, actor)
         _write_json(home / FILE, document)
     return config
 
 
-def remove_server(home: Path, name: str) -> None:
+def remove_server(home: Path, name: str, actor: Actor | None = None) -> None:
     """Remove a server and its tools. Raise UnknownServer."""
     if name not in _read_server_entries(home):
         get_server(home, name)
     with hold_lock(home / _LOCK, _LOCK_S):
         document = _read_config_file(home)
         document.get("mcpServers", {}).pop(name, None)
+        ChangeRecord(home).add("disconnect", name, actor)
         _write_json(home / FILE, document)
         tools = _read_tools(home)
         if tools.pop(name, None) is not None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from uraniborg.backup_archive import FORMAT, MANIFEST, list_backup_roots
 from uraniborg.database_files import copy_file, is_live_database
+from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import AlreadyExists, check_output, display_path, open_private, sync_folder
 from uraniborg.kernel.progress import ReportItem
@@ -29,10 +30,17 @@ class Unreadable(Unavailable):
     code = "data_unreadable"
 
 
-def write_backup(target: Path, *, replace: bool = False, report_file: ReportItem = lambda _: None) -> dict[str, Any]:
+def write_backup(
+    target: Path,
+    *,
+    replace: bool = False,
+    report_file: ReportItem = lambda _: None,
+    actor: Actor | None = None,
+) -> dict[str, Any]:
     """Write all data into a tar archive and return its manifest. Servers may run meanwhile.
 
-    `target` is complete or does not change. Raise AlreadyExists, Unwritable or Unreadable.
+    The manifest states who wrote it: `actor`, by default the program that runs this process. `target` is complete or
+    does not change. Raise AlreadyExists, Unwritable or Unreadable.
     """
     if target.exists() and not replace:
         raise AlreadyExists(f"'{display_path(target)}' exists.", hint="Name another file, or add --replace.")
@@ -42,7 +50,9 @@ def write_backup(target: Path, *, replace: bool = False, report_file: ReportItem
     try:
         descriptor = open_private(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
         with open(descriptor, "wb") as stream:
-            manifest = _write_archive(stream, _COMPRESSIONS.get(target.suffix, ""), report_file)
+            manifest = _write_archive(
+                stream, _COMPRESSIONS.get(target.suffix, ""), report_file, actor or get_process_actor()
+            )
             stream.flush()
             os.fsync(stream.fileno())
         partial.replace(target)
@@ -52,9 +62,15 @@ def write_backup(target: Path, *, replace: bool = False, report_file: ReportItem
     return manifest
 
 
-def _write_archive(stream: Any, compression: str, report_file: ReportItem) -> dict[str, Any]:
+def _write_archive(stream: Any, compression: str, report_file: ReportItem, actor: Actor) -> dict[str, Any]:
     files: dict[str, dict[str, Any]] = {}
-    manifest = {"format": FORMAT, "version": version(), "created_at": datetime.now(UTC).isoformat(), "files": files}
+    manifest = {
+        "format": FORMAT,
+        "version": version(),
+        "created_at": datetime.now(UTC).isoformat(),
+        "actor": actor.model_dump(),
+        "files": files,
+    }
     mode: Any = f"w:{compression}"
     with tempfile.TemporaryDirectory() as folder, tarfile.open(fileobj=stream, mode=mode) as archive:
         for name, path in list_files():

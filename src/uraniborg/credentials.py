@@ -15,8 +15,9 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from uraniborg.console.stored_file import StoredFile
+from uraniborg.kernel.actors import Actor, log_change
 from uraniborg.kernel.files import make_private_folder
-from uraniborg.kernel.logging import register_secret
+from uraniborg.kernel.logging import get_logger, register_secret
 from uraniborg.kernel.settings import secure_own_folder
 
 OTHER_CLIENT: Final = "other"
@@ -24,6 +25,8 @@ OTHER_CLIENT: Final = "other"
 BRIDGE: Final = "bridge"
 """The client of `uraniborg bridge`."""
 _CLIENT: Final = re.compile(r"[a-z][a-z-]{0,39}")
+
+_log = get_logger(__name__)
 
 
 class StoredSecret(BaseModel):
@@ -58,10 +61,11 @@ class AgentCredentials:
         expected = self.make_token(client, server)
         return client if hmac.compare_digest(token.encode(errors="replace"), expected.encode()) else None
 
-    def revoke(self, client: str) -> None:
-        """Make all tokens of a client invalid. Blocks while it writes the file."""
+    def revoke(self, client: str, actor: Actor | None = None) -> None:
+        """Make all tokens of a client invalid; the log states who did. Blocks while it writes the file."""
         with self._file.change() as stored:
             stored.numbers[client] = stored.numbers.get(client, 0) + 1
+        log_change(_log, "credentials revoked", actor, client=client)
 
     def _read_or_create(self) -> None:
         if not self._file.has_changed():

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from uraniborg.doctor import Check, run_checks
 from uraniborg.installation_facts import describe_origin, list_location_facts, list_setting_facts
+from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.progress import ReportItem
@@ -93,7 +94,8 @@ def write_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: b
     """Write a backup and print its contents. Raise AlreadyExists, Unwritable or Unreadable."""
     from uraniborg.backup import write_backup
 
-    manifest = write_backup(file, replace=replace, report_file=_make_progress_printer("Adding", quiet=quiet or as_json))
+    report_file = _make_progress_printer("Adding", quiet=quiet or as_json)
+    manifest = write_backup(file, replace=replace, report_file=report_file, actor=get_terminal_actor())
     _print_archive_summary("Wrote", file, manifest, as_json=as_json)
     if not as_json:
         _print_exclusions()
@@ -103,9 +105,8 @@ def restore_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet:
     """Restore a backup and print its contents. Raise InvalidBackup, Conflict, NotFound or Unavailable."""
     from uraniborg.restore import restore_backup
 
-    manifest = restore_backup(
-        file, replace=replace, report_file=_make_progress_printer("Restoring", quiet=quiet or as_json)
-    )
+    report_file = _make_progress_printer("Restoring", quiet=quiet or as_json)
+    manifest = restore_backup(file, replace=replace, report_file=report_file, actor=get_terminal_actor())
     _print_archive_summary("Restored", file, manifest, as_json=as_json)
 
 
@@ -113,10 +114,11 @@ def _print_archive_summary(verb: str, file: Path, manifest: dict[str, Any], *, a
     files = manifest["files"]
     total = sum(one["bytes"] for one in files.values())
     if as_json:
-        summary = {key: manifest[key] for key in ("format", "version", "created_at")}
+        summary = {key: manifest.get(key) for key in ("format", "version", "created_at", "actor")}
         sys.stdout.write(json.dumps({"file": str(file), **summary, "files": len(files), "bytes": total}) + "\n")
         return
     sys.stdout.write(f"{verb} {display_path(file)}: {plural(len(files), 'file')}, {total / 1e6:,.1f} MB of data.\n")
+    sys.stdout.write(f"Backed up by {describe_actor(read_actor(manifest.get('actor')))}.\n")
 
 
 def _print_exclusions() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from paper_library.config import load_config
 from paper_library.store.manifest import read_manifest
+from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.errors import Conflict, InvalidInput, UraniborgError
 from uraniborg.kernel.files import make_private_folder, write_atomic
@@ -35,6 +36,8 @@ class ShelfBuild:
     session_id: str
     shelf: str
     path: Path
+    actor: Actor | None = None
+    """Who started the build."""
     state: Literal["running", "done", "failed"] = "running"
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     process: "asyncio.subprocess.Process | None" = None
@@ -46,6 +49,7 @@ class ShelfBuild:
             "state": self.state,
             "shelf": self.shelf,
             "path": str(self.path),
+            "actor": self.actor and self.actor.model_dump(),
             **self.facts,
         }
 
@@ -101,12 +105,15 @@ class ShelfBuilds:
         build = self._builds.get(session_id)
         return build.to_fields() if build else {"session_id": session_id, "state": "none"}
 
-    async def start(self, session_id: str, name: str, papers_json: str) -> dict[str, Any]:
-        """Start a build and return it. Raise InvalidInput, or ShelfBuildActive if one of the shelf runs."""
+    async def start(self, session_id: str, name: str, papers_json: str, actor: Actor | None = None) -> dict[str, Any]:
+        """Start a build and return it. Raise InvalidInput, or ShelfBuildActive if one of the shelf runs.
+
+        `actor` is who starts it, by default the program that runs this process.
+        """
         path = await asyncio.to_thread(find_shelf_path, name)
         if any(build.state == "running" and build.path == path for build in self._builds.values()):
             raise ShelfBuildActive(f"The shelf '{name}' is being built.", hint="Wait until the build has ended.")
-        build = ShelfBuild(session_id, name, path)
+        build = ShelfBuild(session_id, name, path, actor or get_process_actor())
         self._builds[session_id] = build
         for oldest in [key for key, one in self._builds.items() if one.state != "running"][:-_MAX_BUILDS]:
             del self._builds[oldest]
@@ -155,7 +162,9 @@ class ShelfBuilds:
         build.process = process
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(json.dumps({"papers": str(papers), "shelf": str(build.path)}).encode() + b"\n")
+        actor = build.actor and build.actor.model_dump()
+        request = {"papers": str(papers), "shelf": str(build.path), "actor": actor}
+        process.stdin.write(json.dumps(request).encode() + b"\n")
         process.stdin.close()
         last: dict[str, Any] = {}
         async for line in process.stdout:

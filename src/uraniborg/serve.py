@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
+from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.serving import print_status, require_server_extra
@@ -43,7 +44,7 @@ async def _serve(port: int | None, *, open_browser: bool, new_token: bool, as_js
 
     async with open_console_services() as services:
         if new_token:
-            await asyncio.to_thread(services.sign_ins.replace_token)
+            await asyncio.to_thread(services.sign_ins.replace_token, get_terminal_actor())
         served = ServedParts(list_parts(services, port))
         services.parts = served.parts
         services.universe.part = served.parts[-1]

@@ -1,7 +1,8 @@
 """`python -m uraniborg.shelf_worker`: one build of a shelf in a process of its own, for the console.
 
-The request is one JSON object on stdin: `papers`, a file of papers, and `shelf`, the folder of the shelf, which is
-extended if it exists. The worker writes JSON lines to stdout: the progress, and at the end the report or an error.
+The request is one JSON object on stdin: `papers`, a file of papers, `shelf`, the folder of the shelf, which is extended
+if it exists, and `actor`, who builds it. The worker writes JSON lines to stdout: the progress, and at the end the
+report or an error.
 """
 
 import json
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from paper_library.build.builder import build_shelf
+from uraniborg.kernel.actors import read_actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.parent_output import write_line_to_parent
@@ -37,9 +39,10 @@ def main() -> None:
     configure_logging()
     request: dict[str, Any] = json.loads(sys.stdin.readline())
     target = Path(request["shelf"])
+    actor = read_actor(request.get("actor"))
     try:
         old = target if target.exists() else None
-        report = build_shelf([Path(request["papers"])], target, update=old, progress=_ProgressWriter())
+        report = build_shelf([Path(request["papers"])], target, update=old, progress=_ProgressWriter(), actor=actor)
         _write_line({"papers": report.papers, "added": report.added if old else report.papers})
     except UraniborgError as error:
         _write_line({"error": error.message, "hint": error.hint})

@@ -29,8 +29,9 @@ from paper_library.build.staging import stage_replacement
 from paper_library.build.summary_folder import SummaryFolder
 from paper_library.errors import NothingToShelve, ShelfUnwritable
 from paper_library.store.difference import find_differing_fields
-from paper_library.store.layout import MANIFEST, SCHEMA_VERSION
-from paper_library.store.manifest import Manifest, read_manifest
+from paper_library.store.layout import BUILT_BY, MANIFEST, SCHEMA_VERSION
+from paper_library.store.manifest import Manifest, read_builder, read_manifest
+from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
@@ -51,12 +52,14 @@ def build_shelf(
     update: Path | None = None,
     prune: bool = False,
     progress: ReportPhase | None = None,
+    actor: Actor | None = None,
 ) -> BuildReport:
     """Build the shelf `target` from `inputs`, and from the shelf `update` if given.
 
     An update replaces the entries of inputs that are read again and retains the others; with `prune` it removes papers
     that none of the inputs has. A paper in the id register beside the shelf retains its id and BibTeX key.
 
+    `actor` is who builds it, by default the program that runs this process; the shelf and the report state it.
     `target` does not change until the new shelf is complete. A broken input does not stop the build; the report lists
     it. Raise InputNotFound, InvalidInput, ShelfExists, Locked, RegisterTooNew, the errors of `Shelf.open` for `update`,
     and ShelfUnwritable for disk errors.
@@ -65,7 +68,8 @@ def build_shelf(
         raise InvalidInput("prune requires a shelf to update.", hint="Use --update OLD --prune.", argument="prune")
     try:
         with _disable_garbage_collection():
-            report = _Builder(inputs, target, summaries, update, progress or _ignore_progress, prune=prune).build()
+            builder = _Builder(inputs, target, summaries, update, progress or _ignore_progress, prune=prune)
+            report = builder.build(actor or get_process_actor())
     except (OSError, sqlite3.OperationalError, ValueError) as exc:
         # The index reports disk errors as ValueError.
         if isinstance(exc, ValueError) and not _DISK_ERROR.search(str(exc)):
@@ -116,10 +120,11 @@ class _Builder:
         self._retains_summaries = not (prune and summaries)
         self._register = IdRegister()
 
-    def build(self) -> BuildReport:
+    def build(self, actor: Actor) -> BuildReport:
         """Build the shelf and return the report."""
         started = time.monotonic()
         report = self._report
+        report.actor = actor
         with stage_replacement(self._target) as folder, closing(EntrySpool(folder / "spool")) as spool:
             with closing(OldShelf(self._update)) if self._update else nullcontext() as old:
                 self._load_known_ids(old)
@@ -138,7 +143,10 @@ class _Builder:
                     raise
             (folder / "spool").unlink()
             report.papers = writer.papers
-            write_atomic(folder / MANIFEST, self._make_or_reuse_manifest(writer).to_json())
+            manifest, is_same = self._make_or_reuse_manifest(writer)
+            write_atomic(folder / MANIFEST, manifest.to_json())
+            if builder := read_builder(self._target) if is_same else actor:
+                write_atomic(folder / BUILT_BY, builder.model_dump_json())
             self._register.write_file(get_register_path(self._target), folder)
         for problem in self._summaries.list_unused_as_problems():
             report.add_problem(problem)
@@ -162,8 +170,8 @@ class _Builder:
                 reason = f"Papers get new ids where their keys do not give the old ones: {exc.message}"
                 self._report.add_problem(Problem(display_path(self._target), "broken", reason))
 
-    def _make_or_reuse_manifest(self, writer: ShelfWriter) -> Manifest:
-        """Return the manifest; that of the existing shelf if the contents are the same."""
+    def _make_or_reuse_manifest(self, writer: ShelfWriter) -> tuple[Manifest, bool]:
+        """Return the manifest, or that of the existing shelf and True if the contents are the same."""
         new = Manifest(
             SCHEMA_VERSION,
             self._report.build_id,
@@ -175,9 +183,9 @@ class _Builder:
         try:
             old = read_manifest(self._target)
         except UraniborgError:
-            return new
+            return new, False
         is_same = (old.schema_version, old.files, old.software) == (new.schema_version, new.files, new.software)
-        return old if is_same else new
+        return (old, True) if is_same else (new, False)
 
     def _write_and_register_papers(
         self, entries: EntryCollection, groups: Sequence[PaperGroup], writer: ShelfWriter, old: OldShelf | None

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from paper_library.build.entry import Problem
+from uraniborg.kernel.actors import Actor
 
 Kind = Literal["added", "changed", "replaced", "merged", "pruned"]
 _LISTED: Final = 1_000
@@ -37,6 +38,8 @@ class BuildReport:
 
     shelf: str = ""
     build_id: str = ""
+    actor: Actor | None = None
+    """Who built the shelf."""
     files: int = 0
     entries: int = 0
     papers: int = 0
@@ -104,4 +107,4 @@ class BuildReport:
         """Return the report as JSON values."""
         from dataclasses import asdict
 
-        return asdict(self)
+        return {**asdict(self), "actor": self.actor and self.actor.model_dump()}

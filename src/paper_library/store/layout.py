@@ -9,6 +9,8 @@ DATABASE: Final = "shelf.db"
 INDEX: Final = "index"
 STATIC: Final = "static"
 MANIFEST: Final = "manifest.json"
+BUILT_BY: Final = "built_by.json"
+"""Who built the shelf. Not in the manifest: earlier versions read manifests without unknown fields only."""
 
 FACET_KINDS: Final = ("author", "venue", "keyword", "institution", "tag", "year")
 SOURCE: Final = "source"

@@ -11,7 +11,8 @@ import orjson
 
 from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew, ShelfTooOld
 from paper_library.regular_files import open_regular_file, resolve_links
-from paper_library.store.layout import DATABASE, INDEX, MANIFEST, READABLE_SINCE, SCHEMA_VERSION
+from paper_library.store.layout import BUILT_BY, DATABASE, INDEX, MANIFEST, READABLE_SINCE, SCHEMA_VERSION
+from uraniborg.kernel.actors import Actor, read_actor
 from uraniborg.kernel.files import display_path
 
 _INPUTS_NAMED: Final = 5
@@ -72,6 +73,15 @@ def read_manifest(folder: Path) -> Manifest:
     if not _has_valid_fields(facts):
         raise make_damaged_error(folder, f"its {MANIFEST} is invalid")
     return manifest
+
+
+def read_builder(folder: Path) -> Actor | None:
+    """Return who built the shelf in `folder`; None if that cannot be read, as in shelves of earlier versions."""
+    try:
+        with open_regular_file(resolve_links(folder / BUILT_BY)) as file:
+            return read_actor(orjson.loads(file.read()))
+    except (OSError, ValueError):
+        return None
 
 
 def _has_valid_fields(facts: dict[str, Any]) -> bool:

@@ -36,7 +36,7 @@ from paper_library.store.layout import (
     TRANSLATION,
     make_asset_path,
 )
-from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_manifest
+from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_builder, read_manifest
 from paper_library.text.default_summary import is_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text
 from uraniborg.kernel.ids import find_nearest_ids
@@ -408,11 +408,13 @@ class Shelf:
         assets = connection.execute("SELECT kind, name, count(*) FROM asset GROUP BY kind, name").fetchall()
         facets = connection.execute("SELECT kind, count(*) FROM facet GROUP BY kind").fetchall()
         years = connection.execute("SELECT min(year), max(year) FROM paper").fetchone()
+        builder = read_builder(self.folder)
         originals = sum(count for kind, _, count in assets if kind == ORIGINAL)
         return {
             "papers": self.manifest.papers,
             "build_id": self.build_id,
             "built_at": self.manifest.built_at,
+            "built_by": builder and builder.model_dump(),
             "years": {"first": years[0], "last": years[1]},
             "with_source": sum(count for kind, _, count in assets if kind == SOURCE),
             **({"with_original": originals} if originals else {}),

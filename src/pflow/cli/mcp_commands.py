@@ -20,6 +20,7 @@ from pflow.cli.printing import (
     print_json,
     print_stderr_message,
 )
+from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import CommandLine, Json, Quiet
 from uraniborg.kernel.logging import redact
@@ -98,7 +99,7 @@ def add_mcp_server(
     if command and not url and _HOST_AND_PORT.match(command[0]):
         raise UsageError("The address has no scheme.", hint=f"pflow mcp add {name} http://{command[0]}")
     plain = _make_server_entry(command or [], url, env or [], header or [])
-    config = add_server(open_service_with_usable_home().home, name, plain, replace=replace)
+    config = add_server(open_service_with_usable_home().home, name, plain, replace=replace, actor=get_terminal_actor())
     warnings = [_LITERAL] if has_literal_secret(plain.get("url", "")) else []
     if json:
         print_json(redact({"name": name, "where": config.display_address, "warnings": warnings}))
@@ -212,7 +213,7 @@ def remove_mcp_server(
     """
     from pflow.remote_mcp_servers import remove_server
 
-    remove_server(open_service_with_usable_home().home, name)
+    remove_server(open_service_with_usable_home().home, name, get_terminal_actor())
     print_json({"removed": name}) if json else Page().write_line(StyledText(GREEN, "✓ "), f"Removed {name}.")
 
 

@@ -13,8 +13,12 @@ from uraniborg.connect import jsonc
 from uraniborg.connect.clients import AUTHORIZATION, HEADER_KEYS, Client, Entry
 from uraniborg.connect.servers import list_http_servers
 from uraniborg.credentials import AgentCredentials
+from uraniborg.kernel.actors import Actor, log_change
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Unwritable, display_path, write_output
+from uraniborg.kernel.logging import get_logger
+
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,11 @@ class FileChange:
         )
         return "\n".join(lines)
 
-    def write_with_backup(self) -> Path | None:
-        """Write the file and return the path of the backup, or None if there was no file. Raise Unwritable."""
+    def write_with_backup(self, actor: Actor | None = None) -> Path | None:
+        """Write the file and return the path of the backup, or None if there was no file. Raise Unwritable.
+
+        The file belongs to the client and does not state who changed it: the log does.
+        """
         backup = None
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -52,6 +59,7 @@ class FileChange:
                 hint="Correct the permissions, or add the entries yourself: uraniborg connect --print",
             ) from exc
         write_output(self.file, self.after)
+        log_change(_log, "client file changed", actor, file=str(self.file))
         return backup
 
 

@@ -12,6 +12,7 @@ from uraniborg.connect.client_file import FileChange, plan_addition, plan_remova
 from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_clients, make_typed_entry
 from uraniborg.connect.servers import HttpServer, Server, add_credentials, format_program, list_servers
 from uraniborg.credentials import OTHER_CLIENT, AgentCredentials
+from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.cli import PIPED_TABLE_WIDTH, UsageError, get_terminal_columns
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import display_path
@@ -73,7 +74,8 @@ def confirm_and_change_client_file(
             outcome, backup = "cancelled", None
             console.print("Nothing was changed.")
         else:
-            backup = change.write_with_backup()
+            actor = get_terminal_actor()
+            backup = change.write_with_backup(actor)
             outcome = "changed"
             console.print(f"Wrote {display_path(client.file)}.")
             if backup:
@@ -93,7 +95,7 @@ def confirm_and_change_client_file(
 def _end_credentials_without_entries(client: Client) -> None:
     """End the credentials of the client if its file has none of our servers, also if they were removed by hand."""
     if not set(read_server_names(client)) & {server.name for server in list_servers()}:
-        AgentCredentials().revoke(client.name)
+        AgentCredentials().revoke(client.name, get_terminal_actor())
 
 
 def _print_start_commands(console: Console, servers: list[HttpServer]) -> None:

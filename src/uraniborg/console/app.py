@@ -15,7 +15,7 @@ from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.forwarding import ForwardToWorker
 from uraniborg.console.replies import Health, PersonName, SignedIn, SignInState
 from uraniborg.console.request_rates import RequestRates
-from uraniborg.console.sign_in import MAX_NAME_CHARS, NewKey, SignInCheck, SignIns, get_person, is_api_path
+from uraniborg.console.sign_in import MAX_NAME_CHARS, NewKey, SignInCheck, SignIns, get_actor, get_person, is_api_path
 from uraniborg.console.universe_routes import ROOTS as UNIVERSES
 from uraniborg.console.universe_routes import describe_universe_routes
 from uraniborg.console.web_files import is_page
@@ -171,13 +171,13 @@ def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns) -> None:
 
     @api.post("/api/sign-out", tags=["sign-in"], summary="Make the key invalid", status_code=204)
     async def sign_out(request: Request) -> Response:  # pyright: ignore[reportUnusedFunction]
-        await asyncio.to_thread(sign_ins.sign_out, _read_key(request))
+        await asyncio.to_thread(sign_ins.sign_out, _read_key(request), get_actor(request))
         return Response(status_code=204)
 
     @api.post("/api/sign-out-everywhere", tags=["sign-in"], summary="Make all keys invalid", status_code=204)
-    async def sign_out_everywhere() -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def sign_out_everywhere(request: Request) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Sign out every browser. The token stays: `uraniborg serve --new-token` replaces it, too."""
-        await asyncio.to_thread(sign_ins.sign_out_everywhere)
+        await asyncio.to_thread(sign_ins.sign_out_everywhere, get_actor(request))
         return Response(status_code=204)
 
     @api.get("/api/me", tags=["sign-in"], summary="Return your name")

@@ -7,7 +7,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from fastapi import Body, FastAPI, Path, Query
+from fastapi import Body, FastAPI, Path, Query, Request
 
 from uraniborg.console.installation_replies import (
     CallList,
@@ -18,6 +18,7 @@ from uraniborg.console.installation_replies import (
     SettingList,
 )
 from uraniborg.console.replies import JsonReply
+from uraniborg.console.sign_in import get_actor
 from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
 from uraniborg.kernel.call_log import list_calls
 from uraniborg.kernel.errors import Unavailable, UraniborgError
@@ -66,11 +67,13 @@ def _add_setting_routes(api: FastAPI) -> None:
 
     @api.put("/api/settings/{name}", response_model=SettingFacts, tags=["installation"], summary="Change a setting")
     async def update_setting(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
         name: Annotated[str, Path(max_length=100)],
         value: Annotated[Any, Body(embed=True, description="The value; null removes the setting from the file.")],
     ) -> JsonReply:
         """Write a setting that is `changeable` to the settings file. Servers that run read most of them at a start."""
-        return JsonReply({**await asyncio.to_thread(change_setting, name, value), "changeable": True})
+        facts = await asyncio.to_thread(change_setting, name, value, get_actor(request))
+        return JsonReply({**facts, "changeable": True})
 
     @api.get("/api/paths", response_model=LocationList, tags=["installation"], summary="List files and folders")
     async def list_paths() -> JsonReply:  # pyright: ignore[reportUnusedFunction]

@@ -10,7 +10,8 @@ from paper_library.paper_notes import MOST_CHARACTERS, MOST_COLLECTIONS, PaperNo
 from paper_library.shelf_catalog import find_known_shelf
 from uraniborg.console.replies import JsonReply, Reply
 from uraniborg.console.shelf_routes import PaperId, ShelfName
-from uraniborg.console.sign_in import get_person
+from uraniborg.console.sign_in import get_actor
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError
 
 _MOST_LISTED = 500
@@ -24,6 +25,8 @@ class PaperNoteReply(Reply):
     collections: list[str]
     by: str
     at: str
+    actor: Actor | None = None
+    """Who wrote the note; None if nobody did, and for notes of earlier versions."""
     revision: str
     """Differs if the note differs. Send it with a new note, so that a change of somebody else is not lost."""
 
@@ -74,8 +77,8 @@ def add_note_routes(api: FastAPI) -> None:
         revision: Annotated[str | None, Body(max_length=100)] = None,
     ) -> JsonReply:
         """Replace the note on a paper, unless somebody else has changed it. The shelf itself stays as it is."""
-        person = get_person(request)
-        return JsonReply(await asyncio.to_thread(_write_note, shelf, paper_id, text, collections, person, revision))
+        actor = get_actor(request)
+        return JsonReply(await asyncio.to_thread(_write_note, shelf, paper_id, text, collections, actor, revision))
 
 
 def _open(shelf: str) -> tuple[Library, PaperNotes]:
@@ -90,11 +93,11 @@ def _read_note(shelf: str, paper_id: str) -> dict[str, Any]:
 
 
 def _write_note(
-    shelf: str, paper_id: str, text: str, collections: list[str], person: str, revision: str | None
+    shelf: str, paper_id: str, text: str, collections: list[str], actor: Actor, revision: str | None
 ) -> dict[str, Any]:
     library, notes = _open(shelf)
     known = library.find_paper_id(paper_id)
-    return notes.write_note(known, text, collections, by=person, revision=revision).as_dict()
+    return notes.write_note(known, text, collections, by=actor.name, revision=revision, actor=actor).as_dict()
 
 
 def _list_notes(shelf: str, collection: str | None) -> dict[str, Any]:

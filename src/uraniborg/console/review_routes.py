@@ -282,7 +282,7 @@ def _add_shelf_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBu
             )
         kept = collection.model_copy(update={"papers": papers})
         text = await asyncio.to_thread(lambda: kept.model_dump_json(include={"papers"}))
-        return await shelf_builds.start(session_id, name, text)
+        return await shelf_builds.start(session_id, name, text, get_actor(request))
 
     @api.get(
         "/api/searches/{session_id}/shelf",

@@ -456,6 +456,8 @@ class ShelfBuildReply(Reply):
 
     session_id: str
     state: Literal["none", "running", "done", "failed"]
+    actor: Actor | None = None
+    """Who started the build."""
     shelf: str | None = None
     path: str | None = None
     phase: str | None = None

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from uraniborg.console.replies import Reply
 from uraniborg.console.text_replies import AnyBlock, Inline
+from uraniborg.kernel.actors import Actor
 
 
 class ShelfSummary(Reply):
@@ -18,6 +19,8 @@ class ShelfSummary(Reply):
     is_sample: bool
     papers: int
     built_at: str | None
+    built_by: Actor | None = None
+    """Who built the shelf; None if that is not known."""
     build_id: str | None
     """Changes when the shelf is replaced."""
     problem: str | None

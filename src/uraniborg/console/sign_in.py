@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from uraniborg.console.signed_in_streams import answer_while_valid, is_event_stream
 from uraniborg.console.stored_file import StoredFile
-from uraniborg.kernel.actors import ACTOR, PROGRAM_KINDS, Actor
+from uraniborg.kernel.actors import ACTOR, PROGRAM_KINDS, Actor, log_change
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError, as_error
 from uraniborg.kernel.files import make_private_folder
@@ -125,22 +125,26 @@ class SignIns:
             raise _make_sign_in_error()
         return self._add_key(sign_in.name, replaced=_hash_key(key))
 
-    def sign_out(self, key: str) -> None:
-        """Make the key invalid. Blocks while it writes the file."""
+    def sign_out(self, key: str, actor: Actor | None = None) -> None:
+        """Make the key invalid; the log states who did. Blocks while it writes the file."""
         with self._file.change() as stored:
-            stored.sign_ins.pop(_hash_key(key), None)
+            ended = stored.sign_ins.pop(_hash_key(key), None)
+        log_change(_log, "signed out", actor, name=ended and ended.name)
 
-    def sign_out_everywhere(self) -> None:
-        """Make all keys invalid. Blocks while it writes the file."""
+    def sign_out_everywhere(self, actor: Actor | None = None) -> None:
+        """Make all keys invalid; the log states who did. Blocks while it writes the file."""
         with self._file.change() as stored:
+            count = len(stored.sign_ins)
             stored.sign_ins.clear()
+        log_change(_log, "signed out everywhere", actor, keys=count)
 
-    def replace_token(self) -> None:
-        """Make a new token, and all keys and the old token invalid. Blocks while it writes the file."""
+    def replace_token(self, actor: Actor | None = None) -> None:
+        """Make a new token, and all keys and the old token invalid; the log states who did. Blocks."""
         with self._file.change() as stored:
             stored.sign_ins.clear()
             stored.token = StoredSignIns().token
         register_secret(self.token)
+        log_change(_log, "token replaced", actor)
 
     async def find_actor(self, given: str, owner: str) -> Actor | None:
         """Return who sent this token or key, or None. Another server may have made, ended or replaced them.
