@@ -5,6 +5,7 @@
 
 import ast
 import csv
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -43,6 +44,16 @@ class Deviation:
 def deviations() -> list[Deviation]:
     with (Path(__file__).parent / "deviations.tsv").open(encoding="utf-8", newline="") as file:
         return [Deviation(**row) for row in csv.DictReader(file, delimiter="\t")]
+
+
+def list_deviations(requirement_id: str) -> list[str]:
+    """Return what differs from this requirement."""
+    return [stated.deviation for stated in deviations() if stated.id == requirement_id]
+
+
+def list_quoted_names(requirement_id: str) -> list[set[str]]:
+    """Return the names in backticks of each deviation from this requirement."""
+    return [set(re.findall(r"`([^`]+)`", deviation)) for deviation in list_deviations(requirement_id)]
 
 
 def proofs(tests: Path = ROOT / "tests") -> dict[str, list[str]]:
@@ -96,7 +107,8 @@ def table(known: list[Requirement], proved: dict[str, list[str]], stated: Sequen
         proof = f"{count} in " + ", ".join(f"`{file}`" for file in files) if requirement.built else "not built"
         lines.append(f"| {requirement.id} | {requirement.part} | {_cell(requirement.statement)} | {proof} |")
     if stated:
-        lines += ["", "## Deviations", "", "| id | what differs | why |", "|---|---|---|"]
+        lines += ["", "## Deviations", "", "Each row states a difference from a specification, at the nearest id.", ""]
+        lines += ["| id | what differs | why |", "|---|---|---|"]
         lines += [f"| {d.id} | {_cell(d.deviation)} | {_cell(d.reason)} |" for d in stated]
     return "\n".join(lines) + "\n"
 

@@ -8,6 +8,7 @@ import pytest
 from paper_library.config import LibraryConfig
 from tests.paper_library.mcp.http_client import Caller, make_initialize_request, serve_library
 from tests.requirements import requirement
+from tests.requirements.ledger import list_quoted_names
 
 TOOLS = {
     "search_papers",
@@ -44,6 +45,7 @@ def find_bounds(schema: dict[str, Any]) -> dict[str, Any]:
 @requirement("PL-5", "PL-6")
 def test_a_client_sees_the_six_specified_tools_and_two_more(tools: dict[str, dict[str, Any]]) -> None:
     assert tools.keys() == TOOLS | EXTRA_TOOLS
+    assert EXTRA_TOOLS in list_quoted_names("PL-6")
 
 
 @requirement("PL-6")

@@ -9,6 +9,7 @@ from mcp.types import Tool
 from pydantic import AnyUrl
 
 from tests.requirements import requirement
+from tests.requirements.ledger import list_quoted_names
 from tests.universe.domain import samples
 from tests.universe.mcp.agents import TOOLS, agent, call_failing_tool, call_tool, get_error
 from tests.universe.mcp.served_universes import Served
@@ -167,6 +168,7 @@ async def test_the_state_needs_a_universe_and_nothing_else(universe_server: Serv
     assert schema["required"] == ["universeId"]
     assert schema["properties"]["universeId"]["type"] == "string"
     assert schema["properties"].keys() == {"universeId", "ids", "fields", "version", "maxBytes"}
+    assert schema["properties"].keys() - {"universeId"} in list_quoted_names("UN-3")
     assert schema["properties"]["maxBytes"].get("default") is None
 
 
@@ -176,6 +178,7 @@ async def test_the_listing_needs_a_universe_and_nothing_else(universe_server: Se
     assert schema["required"] == ["universeId"]
     assert schema["properties"]["universeId"]["type"] == "string"
     assert schema["properties"].keys() == {"universeId", "category"}
+    assert {"category"} in list_quoted_names("UN-4")
 
 
 @requirement("UN-5")
@@ -185,6 +188,7 @@ async def test_a_command_needs_a_universe_and_itself(universe_server: Served) ->
     assert schema["properties"]["universeId"]["type"] == "string"
     options = {"return", "expectedVersion", "idempotencyKey"}
     assert schema["properties"].keys() == {"universeId", "command"} | options
+    assert options in list_quoted_names("UN-5")
 
 
 @requirement("UN-5")

@@ -1,0 +1,98 @@
+"""The stated deviations agree with the code: a row whose fact has changed fails here."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import paper_search
+from paper_library.build import builder
+from paper_library.limits import READ_CHARS
+from paper_search import mcp_server
+from paper_search.config import SessionsConfig
+from paper_search.export import FORMATS
+from paper_search.models import MAX_RESULTS_CAP
+from paper_search.sessions.export_pages import MOST_PAPERS
+from pflow.config import Settings
+from pflow.replies import MAX_OUTPUT_BYTES
+from pflow.service import BROWSE_BYTES
+from tests.requirements.ledger import ROOT, deviations, list_deviations, list_quoted_names, requirements
+from universe.config import UniverseConfig
+from universe.service.mcp_replies import STATE_BYTES
+
+SPECIFIED_FORMATS = {"json", "bibtex", "markdown"}
+SPECIFIED_NAMES = {
+    *("Paper", "PaperCollection", "ParsedIntent", "SearchStrategy"),
+    *("search", "export_json", "export_bibtex", "export_markdown"),
+}
+
+
+def test_rows_are_in_the_order_of_the_requirements_and_none_is_stated_twice() -> None:
+    order = [requirement.id for requirement in requirements()]
+    stated = deviations()
+    assert [row.id for row in stated] == sorted((row.id for row in stated), key=order.index)
+    assert len({row.deviation for row in stated}) == len(stated)
+
+
+@pytest.mark.parametrize(
+    ("requirement_id", "names"),
+    [
+        ("PS-REQ-10", FORMATS.keys() - SPECIFIED_FORMATS),
+        ("PS-X6", {"__all__", *paper_search.__all__} - SPECIFIED_NAMES),
+    ],
+)
+def test_added_formats_and_public_names_are_listed_exactly(requirement_id: str, names: set[str]) -> None:
+    assert names in list_quoted_names(requirement_id)
+
+
+@pytest.mark.parametrize("requirement_id", ["PS-C2", "PF-R19"])
+def test_the_stated_requirement_of_the_sdk_is_that_of_the_extra(requirement_id: str) -> None:
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["mcp"]
+    (needed,) = [text for text in extra if text.startswith("mcp")]
+    assert {needed} in list_quoted_names(requirement_id)
+
+
+@pytest.mark.parametrize("requirement_id", ["PS-C6", "PF-M1"])
+def test_the_stated_files_and_folders_exist(requirement_id: str) -> None:
+    paths = [name for names in list_quoted_names(requirement_id) for name in names]
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_files_that_are_elsewhere_are_not_at_the_specified_paths_as_well() -> None:
+    specified = ["src/paper_search/export.py", "src/pflow/main_wrapper.py", "src/pflow/cli/main_wrapper.py"]
+    specified += [f"tests/{name}" for name in ("test_export.py", "test_mcp_server.py", "test_main.py")]
+    assert [path for path in (*specified, "tests/test_mcp_server") if (ROOT / path).exists()] == []
+
+
+def test_private_names_that_are_stated_as_missing_are_missing() -> None:
+    (names,) = [names for names in list_quoted_names("PS-X6") if "__all__" not in names and names]
+    sources = "".join(path.read_text(encoding="utf-8") for path in Path(ROOT / "src").rglob("*.py"))
+    assert [name for name in names if name in sources] == []
+
+
+def test_descriptions_of_search_tools_have_no_section_of_arguments() -> None:
+    tools = (mcp_server.search_papers, mcp_server.decide, mcp_server.export_results, mcp_server.get_session)
+    assert [tool.__name__ for tool in tools if "Args:" in (tool.__doc__ or "Args:")] == []
+
+
+@pytest.mark.parametrize(
+    ("requirement_id", "fact"),
+    [
+        ("PS-REQ-8", f"{SessionsConfig().reply_within_s:.0f} s by default"),
+        ("PS-REQ-8", f"at most {MAX_RESULTS_CAP:,} papers"),
+        ("PS-REQ-10", f"more than {MOST_PAPERS} papers"),
+        ("PS-E6", f"idle for {SessionsConfig().idle_s / 60:.0f} minutes"),
+        ("PS-E6", f"after {SessionsConfig().retention_days:.0f} days"),
+        ("PL-11", f"more than {builder._MANY_PAPERS:,} papers"),  # pyright: ignore[reportPrivateUsage]
+        ("PL-12", f"first {READ_CHARS:,} characters"),
+        ("UN-9", f"up to {STATE_BYTES // 1024} KB"),
+        ("UN-19", f"for {UniverseConfig().session_idle_s / 60:.0f} minutes"),
+        ("UN-19", f"Beyond {UniverseConfig().max_sessions:,} sessions"),
+        ("PF-R2", f"about {BROWSE_BYTES:,} bytes"),
+        ("PF-E10", f"for {Settings().checkpoint_hours:.0f} hours"),
+        ("PF-N6", f"beyond {MAX_OUTPUT_BYTES:,} bytes"),
+    ],
+)
+def test_a_stated_number_is_that_of_the_code(requirement_id: str, fact: str) -> None:
+    assert any(fact in deviation for deviation in list_deviations(requirement_id)), fact
