@@ -2,7 +2,7 @@
 
 import sys
 
-USAGE = "Usage: python -m paper_search <query> [--help for all options]"
+USAGE = "Usage: python -m paper_search <query>\nSee `python -m paper_search --help` for all options."
 
 
 def main() -> None:

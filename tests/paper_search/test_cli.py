@@ -55,7 +55,7 @@ def test_without_arguments_usage_is_on_stderr_and_the_exit_code_is_1(module: Com
     done = module()
     assert done.returncode == 1
     assert done.stdout == ""
-    assert done.stderr.startswith("Usage: python -m paper_search <query>")
+    assert done.stderr.splitlines()[0] == "Usage: python -m paper_search <query>"
 
 
 @requirement("PS-C5")
