@@ -248,4 +248,5 @@ test("an id that a spreadsheet would run is text in the saved transits", () => {
   const planet = { status: "transits", period: null, ttvHalfRangeMinutes: null };
   const transits = [{ ...transit, kind: "full", errorSeconds: 1e-9 }];
   expect(renderTransitsCsv({ "=1+1": { ...planet, transits } }).split("\n")[1]).toBe("'=1+1,0,-1.5,,0.1,36,full,1e-9");
+  expect(renderTransitsCsv({ "＝1+1": { ...planet, transits } }).split("\n")[1]).toMatch(/^'＝1\+1,/);
 });

@@ -101,7 +101,7 @@ export function renderTransitsCsv(planets: Planets): string {
   const quote = (cell: string) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
   // A spreadsheet would run an id such as =1+1.
   const neutralize = (cell: string | number) =>
-    typeof cell === "string" && /^'*\s*[=+\-@\t\r]/.test(cell) ? `'${cell}` : String(cell);
+    typeof cell === "string" && /^'*(?:[\t\r]|\s*[=+\-@＝＋－＠])/.test(cell) ? `'${cell}` : String(cell);
   return [["body", ...CSV_FIELDS], ...rows]
     .map((row) => `${row.map((cell) => quote(neutralize(cell))).join(",")}\n`)
     .join("");
