@@ -47,7 +47,7 @@ TOOLS: Final[dict[str, dict[str, Origins]]] = {
 }
 RESOURCES: Final[dict[str, dict[str, Origins]]] = {
     "search": {
-        "paper-search://sessions": OWN,
+        "paper-search://sessions": PAPERS,
         "paper-search://sessions/{session_id}/papers": PAPERS,
         "paper-search://sessions/{session_id}/papers/{offset}": PAPERS,
         "paper-search://sessions/{session_id}/export": PAPERS,
@@ -175,7 +175,7 @@ async def test_resources_whose_names_others_wrote_are_marked_in_the_list(server:
     async with OPENERS[server]() as (client, _):
         resources = (await client.list_resources()).resources
     for resource in resources:
-        own = RESOURCES[server].get(str(resource.uri)) is not None
+        own = str(resource.uri) in RESOURCES[server]  # named in the code
         assert resource.meta == (None if own else make_foreign_meta(ORIGINS[server])), resource.uri
 
 

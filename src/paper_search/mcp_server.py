@@ -342,8 +342,7 @@ def _create_server() -> "Server":
     address, papers = "paper-search://sessions", "Papers of a session"
 
     def offer(uri: str, name: str, title: str, function: Callable[..., Awaitable[dict[str, Any]]]) -> None:
-        quoted = () if function is list_sessions else foreign
-        resource(server, uri, name=name, mime_type="application/json", title=title, foreign=quoted)(function)
+        resource(server, uri, name=name, mime_type="application/json", title=title, foreign=foreign)(function)
 
     offer(address, "sessions", "All sessions", list_sessions)
     offer(f"{address}/{{session_id}}/papers", "session_papers", papers, list_papers)
