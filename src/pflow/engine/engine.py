@@ -45,9 +45,11 @@ from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import MASK, get_logger
 from uraniborg.kernel.redaction import enable_redactor
+from uraniborg.kernel.sqlite import DatabaseNewer
 from uraniborg.kernel.text import plural
 
 _log: Final = get_logger(__name__)
+_NOT_RECORDED_HINT: Final = "Free disk space in the pflow home or correct its permissions, then run the workflow again."
 
 MakeExecutor = Callable[[Registry], Executor]
 
@@ -290,12 +292,13 @@ class _Run:
 
     def _raise_if_not_recorded(self, interfaces: Mapping[str, Interface]) -> None:
         """Raise RunNotRecorded if the log does not have this run, and the run needs a record before it has effects."""
-        if self._log.problem is None:
+        problem = self._log.problem
+        if problem is None:
             return
         if self._must_be_logged or any(may_have_effect(interfaces, node) for node in self.workflow.nodes.values()):
             raise RunNotRecorded(
-                f"The run was not started, because it cannot be recorded in the log of runs: {self._log.problem}",
-                hint="Free disk space in the pflow home or correct its permissions, then run the workflow again.",
+                f"The run was not started, because it cannot be recorded in the log of runs: {problem.message}",
+                hint=problem.hint if isinstance(problem, DatabaseNewer) else _NOT_RECORDED_HINT,
             )
 
     async def _run_nodes_with_timeout(self, walker: WorkflowWalker) -> None:

@@ -60,7 +60,7 @@ class RunLogWriter:
         self.status: Ending = "failed"
         self.notices: list[str] = []
         """Warnings for the reply of the run."""
-        self.problem: str | None = None
+        self.problem: UraniborgError | None = None
         """Why the log does not have this run."""
         self._rows: list[NodeRow] = []
         self._items: list[ItemRow] = []
@@ -245,7 +245,7 @@ class RunLogWriter:
         if self._began:
             self.notices.append(f"The log of runs does not have all of this run: {exc.message}")
         else:
-            self.problem = exc.message
+            self.problem = exc
             self.notices.append(f"This run is not in the log of runs: {exc.message}")
         self._log = None
 

@@ -52,10 +52,17 @@ def test_newer_universes_are_refused(old: OldData) -> None:
         assert says_newer(old.run("universe", *arguments, code=4))
 
 
-def test_a_newer_log_of_runs_is_refused_and_a_run_works_without_it(old: OldData) -> None:
+def test_a_newer_log_of_runs_is_refused_and_only_a_run_without_effects_works_without_it(old: OldData) -> None:
     make_newer(old.pflow / "runs.db")
     assert says_newer(old.run("pflow", "history", code=4))
-    reply = old.run("pflow", "run", "greeter")
+    error = old.run("pflow", "run", "greeter", code=5)["error"]
+    assert error["code"] == "run_not_recorded"
+    assert NEWER in error["message"]
+    assert "newer version" in error["hint"]
+    draft = {"nodes": [{"id": "say", "type": "echo", "params": {"message": "Hello"}}]}
+    (old.pflow / "workflows" / "drafts").mkdir(exist_ok=True)
+    (old.pflow / "workflows" / "drafts" / "pure.json").write_text(json.dumps(draft))
+    reply = old.run("pflow", "run", "pure")
     assert reply["success"]
     assert any("newer version" in warning for warning in reply["warnings"]), reply["warnings"]
 
