@@ -378,6 +378,8 @@ export const strings = {
     emptyHint:
       "A universe holds bodies with their orbits; you and your agents change it by commands, and every change is kept.",
     version: (number: number) => `version ${number}`,
+    createdBy: (actor: string) => `created by ${actor}`,
+    renamedBy: (actor: string) => `renamed by ${actor}`,
     name: "Name",
     nameHint: "Empty: a name that says where it comes from.",
     rename: "Rename",

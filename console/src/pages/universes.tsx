@@ -12,6 +12,7 @@ import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, query } from "../router.ts";
 import { strings } from "../strings.ts";
+import { formatActor } from "../universe/actor.ts";
 import { CreateDialog } from "../universe/create_dialog.tsx";
 import { OrbitPicture } from "../universe/orbit_picture.tsx";
 
@@ -108,6 +109,12 @@ function Card(props: { universe: UniverseFacts; onRename: () => void; onDelete: 
           </Button>
         </span>
       </div>
+      {universe.createdBy && (
+        <p class="universe-card-actors quiet small" dir="auto">
+          {texts.createdBy(formatActor(null, universe.createdBy))}
+          {universe.renamedBy && `; ${texts.renamedBy(formatActor(null, universe.renamedBy))}`}
+        </p>
+      )}
     </li>
   );
 }

@@ -64,18 +64,15 @@ def print_universe_list(found: list[dict[str, Any]]) -> None:
 
 
 def print_deletions(found: list[dict[str, Any]]) -> None:
-    """Print a table of deleted universes and who deleted them."""
+    """Print deleted universes and who deleted them."""
     console = make_console()
     if not found:
         console.print("No universe was deleted.")
-        return
-    table = Table(box=None, pad_edge=False)
-    for column in ("id", "version", "deleted (UTC)", "by", "name"):
-        table.add_column(column, justify="right" if column == "version" else "left", no_wrap=column != "name")
     for one in found:
-        facts = (f"{one['version']:,}", _format_to_minute(one["deletedAt"]), format_actor(one["deletedBy"]))
-        table.add_row(escape_text(one["id"]), *facts, escape_text(one["name"]))
-    console.print(table)
+        name = f"[bold]{escape_text(one['id'])}[/bold] ({escape_text(one['name'])})"
+        by = f"[dim]deleted by {format_actor(one['deletedBy'])}[/dim]"
+        label = f"{_format_to_minute(one['deletedAt'])}  "
+        print_paragraph(console, label, f"{name} at version {one['version']:,}, {by}")
 
 
 def print_change(done: dict[str, Any]) -> None:

@@ -265,6 +265,16 @@ async def test_a_job_has_who_started_and_who_cancelled_it(file: Path) -> None:
         assert (await jobs.get("t1", own.id)).cancelled_by is None
 
 
+async def test_the_log_of_the_program_says_who_deleted_a_job(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    async with UniverseService(SqliteStore(file)).running() as service, JobService(service).running() as jobs:
+        await service.create("T", systems.load_system("trappist-1"), universe_id="t1")
+        job = await jobs.wait("t1", (await jobs.create("t1", SHORT)).id)
+        await jobs.delete("t1", job.id, actor=OTHER)
+    (line,) = [record.getMessage() for record in caplog.records if "job deleted" in record.getMessage()]
+    assert all(text in line for text in (job.id, "claude 1.0", "agent", "credential"))
+
+
 async def test_jobs_of_a_release_without_actors_have_an_author_and_no_actor(file: Path) -> None:
     async with UniverseService(SqliteStore(file)).running() as service, JobService(service).running() as jobs:
         await service.create("T", systems.load_system("trappist-1"), universe_id="t1")
