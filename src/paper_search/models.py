@@ -16,9 +16,9 @@ from paper_search.review_models import (
     UserFeedback,
     combine_decisions,
 )
-from uraniborg.kernel.actors import StoredActor
 from uraniborg.kernel.bibliography.record_ids import make_record_id
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.stored_actor import StoredActor
 from uraniborg.kernel.text import plural
 
 NO_SOURCE_ANSWERED = "No source answered, so this says nothing about what has been published."

@@ -8,7 +8,8 @@ from typing import Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from uraniborg.kernel.actors import Actor, StoredActor, describe_actor
+from uraniborg.kernel.actors import Actor, describe_actor
+from uraniborg.kernel.stored_actor import StoredActor
 
 DEFAULT_REVIEWER = "reviewer"
 """The name of a reviewer without a name."""

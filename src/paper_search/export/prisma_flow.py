@@ -19,7 +19,7 @@ from paper_search.review_models import (
 )
 from paper_search.source_outcomes import describe_incomplete_search
 from paper_search.unknown_years import count_unknown_years_kept
-from uraniborg.kernel.actors import StoredActor
+from uraniborg.kernel.stored_actor import StoredActor
 
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"

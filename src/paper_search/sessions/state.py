@@ -10,9 +10,10 @@ from paper_search.config import AppConfig, SearchSourceConfig
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.sessions.store import SessionStore, StepCache, read_step
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload
-from uraniborg.kernel.actors import Actor, StoredActor
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.stored_actor import StoredActor
 
 PART: Final = "paper_search"
 """The name of this part in the inbox."""

@@ -65,7 +65,7 @@ def print_history(runs: list[dict[str, Any]], workflow: str | None) -> None:
     if not runs:
         page.write_line(f"'{workflow}' does not have runs yet." if workflow else "There are no runs yet.")
         return
-    headings = ("", "run", "started (UTC)", "took", "workflow", "by", "")
+    headings = ("", "run", "started (UTC)", "took", "workflow", "")
     rows: list[list[Piece]] = [[StyledText(DIM, word) for word in headings]]
     rows += [_make_run_row(run) for run in runs]
     page.write_table(rows, indent=0, last_cell="cut" if page.width >= _WIDE else "below")
@@ -82,9 +82,12 @@ def _make_run_row(run: dict[str, Any]) -> list[Piece]:
         StyledText(DIM, format_to_minute(run["started_at"])),
         took,
         StyledText(BOLD, get_workflow_display_name(run)),
-        StyledText(DIM, _describe_starter(run)),
-        _describe_ending(run),
+        _join(f"by {_describe_starter(run)}", _describe_ending(run)),
     ]
+
+
+def _join(*parts: str) -> str:
+    return "; ".join(filter(None, parts))
 
 
 def _describe_starter(run: dict[str, Any]) -> str:

@@ -1,8 +1,9 @@
 """Who changed something: a person, an agent or another program, and how that was established."""
 
-from typing import Annotated, Final, Literal
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Final, Literal, cast, get_args
 
 from uraniborg.kernel.logging import Logger
 from uraniborg.kernel.person import clean_name, get_account_name, get_user_or_account_name
@@ -19,35 +20,56 @@ ACTOR: Final = "uraniborg.actor"
 """The key of the actor in the scope of a request."""
 
 
-class Actor(BaseModel):
+@dataclass(frozen=True)
+class Actor:
     """Who changed something. `name` is the name that they claim; a credential has the name of its client."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    # A field of models as well. Not a model itself: pflow and the log of its runs start without pydantic.
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "use_attribute_docstrings": True}
 
     kind: ActorKind
-    name: Annotated[str, BeforeValidator(clean_name)]
+    name: str
     authenticated: Authentication
     """How it was established who they are."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", clean_name(self.name))
 
     @property
     def is_person(self) -> bool:
         """Return True for a person, and False for a program, also if a person started it."""
         return self.kind == "person"
 
+    @classmethod
+    def model_validate(cls, value: object) -> "Actor":
+        """Return the actor of these fields. Raise ValueError if they are not those of an actor."""
+        if isinstance(value, Actor):
+            return value
+        fields: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+        is_known = fields.get("kind") in get_args(ActorKind) and fields.get("authenticated") in get_args(Authentication)
+        if not is_known or fields.keys() != cls.__dataclass_fields__.keys() or not isinstance(fields["name"], str):
+            raise ValueError("these are not the fields of an actor")
+        return cls(**fields)
 
-def _is_none(value: object) -> bool:
-    return value is None
+    def model_dump(self, *, mode: str = "python") -> dict[str, str]:
+        """Return the fields, which are the same in all modes."""
+        del mode
+        return asdict(self)
 
+    def model_dump_json(self) -> str:
+        """Return the fields as JSON."""
+        return json.dumps(self.model_dump(), ensure_ascii=False)
 
-StoredActor = Annotated[Actor | None, Field(exclude_if=_is_none)]
-"""An actor as records have it: left out if it is None, as in records of versions that stored no actor."""
+    def model_copy(self, *, update: Mapping[str, Any]) -> "Actor":
+        """Return a copy with other values of these fields."""
+        return replace(self, **update)
 
 
 def read_actor(value: object) -> Actor | None:
     """Return the actor of a record; None if it has none, or one of a newer version that this one cannot read."""
     try:
         return Actor.model_validate(value)
-    except ValidationError:
+    except ValueError:
         return None
 
 

@@ -122,7 +122,7 @@ def test_a_systemd_timer_is_installed_listed_and_removed(
     assert run_pflow("schedule", hello, "who=Bob", "--at", "fri 08:00", "--install").code == 0, (
         "a second time replaces it"
     )
-    assert run_pflow("schedule", "--list").out.split() == ["hello", "fri", "08:00", "systemd"]
+    assert run_pflow("schedule", "--list").out.split() == ["hello", "fri", "08:00", "systemd", "by", "Ada"]
     (listed,) = run_pflow("schedule", "--list", "--json").json["schedules"]
     assert (listed["name"], listed["at"], listed["as"]) == ("hello", "fri 08:00", "systemd")
     assert run_pflow("schedule", hello, "--remove").code == 0
@@ -196,7 +196,8 @@ def test_a_cron_line_is_installed_beside_the_others_and_removed(
     assert tab.read_bytes().startswith(OTHERS)
     assert tab.read_bytes().count(b"\n") == OTHERS.count(b"\n") + 2, "a second time replaces it"
     (listed,) = run_pflow("schedule", "--list", "--json").json["schedules"]
-    assert listed == {"name": "hello", "at": "fri 07:00", "as": "cron", "path": None}
+    actor = {"kind": "person", "name": "Ada", "authenticated": "account"}
+    assert listed == {"name": "hello", "at": "fri 07:00", "as": "cron", "path": None, "actor": actor}
     assert run_pflow("schedule", hello, "--remove", "--json").json == {"removed": "hello", "as": ["cron"]}
     assert tab.read_bytes() == OTHERS + b"\n"
 
@@ -247,7 +248,8 @@ def test_an_installed_cron_line_runs_the_workflow(
     assert (done.returncode, log.read_text()) == (0, "HELLO 50% ADA $HOME `ID`!\n")
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     (run,) = run_pflow("history", hello, "--json").json["runs"]
-    assert (run["status"], run["starter"]["door"]) == ("success", "schedule")
+    assert (run["status"], run["starter"]) == ("success", {"door": "schedule", "name": "Ada"})
+    assert run["actor"] == {"kind": "software", "name": "Ada", "authenticated": "account"}, "of who scheduled it"
 
 
 def test_a_launchd_agent_is_installed_listed_and_removed(

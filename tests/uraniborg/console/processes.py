@@ -55,10 +55,11 @@ class ServerProcess:
         hooks: Any = {"response": [self._schemas.check_reply]}
         return httpx.Client(base_url=self.url, headers=self._headers, timeout=60, event_hooks=hooks)
 
-    def make_async_client(self) -> httpx.AsyncClient:
-        """Return such a client for an event loop."""
+    def make_async_client(self, person: str = "") -> httpx.AsyncClient:
+        """Return such a client for an event loop; with the name of a person, one that this person has signed in."""
         hooks: Any = {"response": [self._schemas.check_reply_of_stream]}
-        return httpx.AsyncClient(base_url=self.url, headers=self._headers, timeout=60, event_hooks=hooks)
+        headers = self._headers | ({"Authorization": f"Bearer {self.sign_in(person)}"} if person else {})
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=60, event_hooks=hooks)
 
     @cached_property
     def _schemas(self) -> ReplySchemas:

@@ -20,6 +20,13 @@ from uraniborg.recordings import QUERY
 pytestmark = pytest.mark.timeout(120)
 
 
+@pytest.fixture
+async def api(server: ServerProcess) -> AsyncIterator[httpx.AsyncClient]:
+    """Sign in as a person: what programs decide with the token counts apart."""
+    async with server.make_async_client("Tycho") as opened:
+        yield opened
+
+
 @pytest.fixture(scope="module")
 def gated_source(tmp_path_factory: pytest.TempPathFactory) -> GatedSource:
     """Return a source that searches of the server do not use, because they are offline trials."""
