@@ -356,6 +356,8 @@ export interface CorrectionReply {
   records: RecordNameReply[];
   title: string;
   reviewer: string | null;
+  /** Who made the change; null if that is not known. */
+  actor?: Actor | null;
   at: string | null;
   /** False while the change waits for the decision. */
   is_sent: boolean;
@@ -391,6 +393,8 @@ export interface DraftSummary {
   description: string;
   inputs: string[];
   updated_at: string;
+  /** Who wrote the present text; None if that is not known, as after an editor. */
+  actor?: Actor | null;
 }
 
 /** The decision that was taken before. */
@@ -607,6 +611,8 @@ export interface InstalledSchedule {
   /** systemd, cron or launchd. */
   as: string;
   path: string | null;
+  /** Who added the schedule; None if that is not known. */
+  actor?: Actor | null;
 }
 
 /** The kind of papers that a query asks for. */
@@ -816,6 +822,8 @@ export interface NotedPaper {
   collections: string[];
   by: string;
   at: string;
+  /** Who wrote the note; None if nobody did, and for notes of earlier versions. */
+  actor?: Actor | null;
   /** Differs if the note differs. Send it with a new note, so that a change of somebody else is not lost. */
   revision: string;
   title: string | null;
@@ -992,6 +1000,8 @@ export interface PaperNoteReply {
   collections: string[];
   by: string;
   at: string;
+  /** Who wrote the note; None if nobody did, and for notes of earlier versions. */
+  actor?: Actor | null;
   /** Differs if the note differs. Send it with a new note, so that a change of somebody else is not lost. */
   revision: string;
 }
@@ -1347,7 +1357,10 @@ export interface ReviewDecisionReply {
   reason: string | null;
   reviewer: string;
   at: string | null;
+  /** Whether an agent or another program decided. */
   by_agent: boolean;
+  /** Who decided; null if that is not known. */
+  actor?: Actor | null;
 }
 
 /** Counts of years and venues, and frequent authors and themes. */
@@ -1444,8 +1457,12 @@ export interface RunDetails {
   /** The outputs; instead of a large value its size in `bytes`. */
   outputs: unknown;
   warnings?: string[];
-  /** Who started the run; None for a run of an earlier version or of a program. */
+  /** The interface and the name of who started the run; None for a run of an earlier version or of a program. */
   starter?: RunStarter | null;
+  /** Who started the run; None for a run of an earlier version. */
+  actor?: Actor | null;
+  /** Who requested that the run is cancelled; None if nobody did, and in lists. */
+  cancelled_by?: Actor | null;
   /** The state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
   question_state?: "pending" | "decided" | "withdrawn" | null;
   /** How the question that the run waits for was decided. */
@@ -1562,8 +1579,12 @@ export interface RunSummary {
   /** The outputs; instead of a large value its size in `bytes`. */
   outputs: unknown;
   warnings?: string[];
-  /** Who started the run; None for a run of an earlier version or of a program. */
+  /** The interface and the name of who started the run; None for a run of an earlier version or of a program. */
   starter?: RunStarter | null;
+  /** Who started the run; None for a run of an earlier version. */
+  actor?: Actor | null;
+  /** Who requested that the run is cancelled; None if nobody did, and in lists. */
+  cancelled_by?: Actor | null;
   /** The state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
   question_state?: "pending" | "decided" | "withdrawn" | null;
   /** How the question that the run waits for was decided. */
@@ -1592,6 +1613,8 @@ export interface SavedWorkflow {
   inputs: string[];
   updated_at: string;
   execution_count: number;
+  /** Who saved or replaced the present text; None if that is not known. */
+  actor?: Actor | null;
 }
 
 /** The schedules of this system, and the problem of a scheduler that cannot be read. */
@@ -1662,6 +1685,8 @@ export interface SearchState {
   summary: string;
   sources: SourceHealth[];
   offline?: boolean;
+  /** Who started the session; null if a version that did not store it started it. */
+  actor?: Actor | null;
   checkpoint_id?: string | null;
   checkpoint_kind?: string | null;
   checkpoint?: CheckpointReply | null;
@@ -1694,6 +1719,8 @@ export interface SearchSummary {
   paper_count?: number | null;
   sources?: SourceHealth[];
   offline?: boolean;
+  /** Who started the session; null if a version that did not store it started it. */
+  actor?: Actor | null;
   error?: string | null;
 }
 
@@ -1746,6 +1773,8 @@ export interface ShelfBuildChange {
 export interface ShelfBuildReply {
   session_id: string;
   state: "none" | "running" | "done" | "failed";
+  /** Who started the build. */
+  actor?: Actor | null;
   shelf?: string | null;
   path?: string | null;
   phase?: string | null;
@@ -1776,6 +1805,8 @@ export interface ShelfDetails {
   is_sample: boolean;
   papers: number;
   built_at: string | null;
+  /** Who built the shelf; None if that is not known. */
+  built_by?: Actor | null;
   /** Changes when the shelf is replaced. */
   build_id: string | null;
   problem: string | null;
@@ -1805,6 +1836,8 @@ export interface ShelfSummary {
   is_sample: boolean;
   papers: number;
   built_at: string | null;
+  /** Who built the shelf; None if that is not known. */
+  built_by?: Actor | null;
   /** Changes when the shelf is replaced. */
   build_id: string | null;
   problem: string | null;

@@ -239,6 +239,17 @@ export const strings = {
     previous: "Previous question",
   },
 
+  actors: {
+    unknown: "unknown",
+    unnamed: "unnamed",
+    kinds: { agent: "agent", software: "software" },
+    program: (name: string, kind: string) => `${name} (${kind})`,
+    startedBy: (name: string) => `started by ${name}`,
+    writtenBy: (name: string) => `written by ${name}`,
+    by: (name: string) => `by ${name}`,
+    cancelledBy: "Cancelled by",
+    addedBy: "Added by",
+  },
   searches: {
     title: "Searches",
     start: "Start a search",

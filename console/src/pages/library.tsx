@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { describeActor } from "../actor_words.ts";
 import { api } from "../api.ts";
 import type { PaperSearchPage, ShelfSummary, YearCount } from "../api_types.ts";
 import { Button, ButtonLink, CopyLine, Select, Tag } from "../components/controls.tsx";
@@ -119,7 +120,8 @@ function ShelfNumbers({ shelf }: { shelf: ShelfSummary }) {
       <span>{facts.join(" · ")}</span>
       {shelf.built_at && (
         <span class="quiet small">
-          {texts.built} <Age at={shelf.built_at} /> {texts.ago}
+          {texts.built} <Age at={shelf.built_at} /> {texts.ago}{" "}
+          <span dir="auto">{strings.actors.by(describeActor(shelf.built_by))}</span>
         </span>
       )}
     </p>

@@ -1,4 +1,5 @@
 import { useRef, useState } from "preact/hooks";
+import { describeActor } from "../actor_words.ts";
 import { api } from "../api.ts";
 import { toApiError } from "../api_error.ts";
 import type { SearchSummary } from "../api_types.ts";
@@ -126,6 +127,7 @@ function SearchItem({ search, onDelete }: { search: SearchSummary; onDelete: () 
     search.round ? texts.round(search.round) : "",
     search.paper_count === null || search.paper_count === undefined ? "" : texts.papers(search.paper_count),
     search.offline ? texts.offline : "",
+    strings.actors.startedBy(describeActor(search.actor)),
   ].filter(Boolean);
   return (
     <li class="search-item">

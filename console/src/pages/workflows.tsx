@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { describeActor } from "../actor_words.ts";
 import { api } from "../api.ts";
 import type { DraftSummary, SavedWorkflow, UnreadableFile } from "../api_types.ts";
 import { Button, Tag } from "../components/controls.tsx";
@@ -157,6 +158,7 @@ function Group({ title, empty, items, isDraft = false }: GroupProps) {
               <p class="quiet small tags">
                 {isDraft && <Tag>{texts.draft}</Tag>}
                 <span dir="auto">{describeInputs(one.inputs)}</span>
+                <span dir="auto">{strings.actors.writtenBy(describeActor(one.actor))}</span>
                 {"execution_count" in one && <span>{texts.runCount(one.execution_count as number)}</span>}
               </p>
             </li>

@@ -30,6 +30,8 @@ read request
 echo '{"run_id": "run_2", "success": true}'
 """
 
+ADA = Actor(kind="person", name="ada", authenticated="sign_in")
+
 
 @pytest.fixture
 def inbox(tmp_path: Path) -> Iterator[Inbox]:
@@ -117,7 +119,7 @@ async def test_a_process_that_ended_while_it_waited_is_replaced_and_its_slot_is_
     workers = RunWorkers(inbox, tmp_path / "waiting-runs.json")
     inbox.put(APPROVAL, "pflow", "approval", APPROVAL, {})
     assert await workers.start_run(
-        "publish", None, actor=Actor(kind="person", name="ada", authenticated="sign_in")
+        "publish", None, actor=ADA
     ) == {"run_id": "run_1"}
     await processes[0].wait()
     await finish_other_tasks()
@@ -125,7 +127,7 @@ async def test_a_process_that_ended_while_it_waited_is_replaced_and_its_slot_is_
     await workers.resume_decided(APPROVAL)
     await finish_other_tasks()
     assert len(processes) == 2
-    assert (await workers.start_run("publish", None, actor=Actor(kind="person", name="ada", authenticated="sign_in")))[
+    assert (await workers.start_run("publish", None, actor=ADA))[
         "run_id"
     ] == "run_2"
     await workers.stop()

@@ -1,3 +1,4 @@
+import { describeActor } from "../../actor_words.ts";
 import { api } from "../../api.ts";
 import type { RunNode, RunSummary } from "../../api_types.ts";
 import { Tag } from "../../components/controls.tsx";
@@ -28,8 +29,9 @@ export function RunPanel(props: { run: RunSummary; store: RunStore; hrefOf: (nod
       <Facts
         facts={[
           [texts.startedAt, <When at={run.started_at} />],
-          ...(describeStarter(run)
-            ? ([[texts.startedBy, <span dir="auto">{describeStarter(run)}</span>]] as const)
+          [texts.startedBy, <span dir="auto">{describeStarter(run) || strings.actors.unknown}</span>],
+          ...(run.cancelled_by
+            ? ([[strings.actors.cancelledBy, <span dir="auto">{describeActor(run.cancelled_by)}</span>]] as const)
             : []),
           ...(run.ended_at && run.status !== "waiting" ? ([[texts.endedAt, <When at={run.ended_at} />]] as const) : []),
           ...(run.resumed_from

@@ -1,3 +1,4 @@
+import { describeActor } from "../../actor_words.ts";
 import type { NodeResult, RunSummary } from "../../api_types.ts";
 import type { Tone } from "../../components/controls.tsx";
 import { type Answer, describeState, removeDirections } from "../../inbox/words.ts";
@@ -52,8 +53,9 @@ export function isRunChange(change: Change, workflow?: string): boolean {
 }
 
 /** Return who started a run, in words; an empty text if that is not known. */
-export function describeStarter({ starter }: Pick<RunSummary, "starter">): string {
-  return starter?.name ? strings.run.starters[starter.door](removeDirections(starter.name)) : "";
+export function describeStarter({ starter, actor }: Pick<RunSummary, "starter" | "actor">): string {
+  if (starter?.name) return strings.run.starters[starter.door](removeDirections(starter.name));
+  return actor ? describeActor(actor) : "";
 }
 
 /**

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { describeActor } from "../../actor_words.ts";
 import { api } from "../../api.ts";
 import { ApiError, toApiError } from "../../api_error.ts";
 import type { WorkflowDescription } from "../../api_types.ts";
@@ -38,6 +39,7 @@ export function ScheduleList() {
                     { title: texts.workflow },
                     { title: texts.when },
                     { title: texts.scheduler },
+                    { title: strings.actors.addedBy },
                     { title: texts.removeSchedule, isTitleHidden: true },
                   ]}
                   rows={reply.schedules.map((one) => [
@@ -46,6 +48,7 @@ export function ScheduleList() {
                     </a>,
                     <code>{one.at}</code>,
                     one.as,
+                    <span dir="auto">{describeActor(one.actor)}</span>,
                     <Button
                       kind="quiet"
                       label={`${texts.removeSchedule}: ${one.name}`}

@@ -1,0 +1,116 @@
+"""Who started a session and who marked papers is stored, survives restarts, and is what the interface established."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from paper_search.config import AppConfig
+from paper_search.export.prisma import export_prisma
+from paper_search.review_models import PaperDecision, ReviewStatus, name_reviewer
+from paper_search.sessions import SessionManager
+from paper_search.sessions.session_review import SessionReview
+from paper_search.sessions.session_update import start_another_round
+from paper_search.sessions.state import SessionRequest
+from tests.paper_search.sessions.helpers import APPROVE, DataFolder, open_review
+from uraniborg.kernel.actors import Actor, get_process_actor
+
+ADA = Actor(kind="person", name="Ada", authenticated="sign_in")
+PROGRAM = Actor(kind="software", name="Ada", authenticated="token")
+AGENT = Actor(kind="agent", name="assistant 1.0", authenticated="credential")
+EXCLUDE = PaperDecision(status=ReviewStatus.EXCLUDE, reason="no data")
+
+
+async def test_who_started_a_session_survives_a_restart(manager: SessionManager, data_folder: DataFolder) -> None:
+    reply = await manager.start("moons", AppConfig(), actor=AGENT)
+    assert reply["actor"] == AGENT.model_dump()
+    await manager.aclose()
+    again = data_folder.create_manager()
+    try:
+        assert (await again.get_state(reply["session_id"]))["actor"] == AGENT.model_dump()
+        (listed,) = (await again.list_sessions())["sessions"]
+        assert listed["actor"] == AGENT.model_dump()
+    finally:
+        await again.aclose()
+
+
+async def test_a_session_that_names_no_actor_was_started_by_the_program(manager: SessionManager) -> None:
+    assert (await manager.start("moons", AppConfig()))["actor"] == get_process_actor().model_dump()
+
+
+def test_a_request_of_an_earlier_version_has_no_actor_and_stays_as_it_is() -> None:
+    stored = {"query": "moons", "config": {}, "at": "2026-01-01T00:00:00Z"}
+    request = SessionRequest.model_validate_json(json.dumps(stored))
+    assert request.actor is None
+    assert json.loads(request.model_dump_json()) == stored
+
+
+async def test_another_round_is_by_who_asks_for_it(manager: SessionManager) -> None:
+    reply = await open_review(manager)
+    await manager.decide(reply["session_id"], APPROVE, actor=ADA, door="console")
+    renewed = await start_another_round(manager, reply["session_id"], "more", actor=PROGRAM)
+    assert renewed["actor"] == PROGRAM.model_dump()
+
+
+async def test_marks_of_a_program_are_not_those_of_the_person_whose_token_it_sends(manager: SessionManager) -> None:
+    reply = await open_review(manager)
+    session_id = reply["session_id"]
+    first, second = [paper["id"] for paper in reply["checkpoint"]["payload"]["papers"]][:2]
+    review = SessionReview(manager)
+    await review.mark_papers(session_id, {first: EXCLUDE}, name_reviewer(ADA), ADA)
+    await review.mark_papers(session_id, {first: EXCLUDE, second: EXCLUDE}, name_reviewer(PROGRAM), PROGRAM)
+    assert await review.undo_marks(session_id, name_reviewer(ADA), ADA) == {first: None}
+    await review.mark_papers(session_id, {first: EXCLUDE}, name_reviewer(ADA), ADA)
+    await manager.decide(session_id, APPROVE, door="console", actor=ADA, reviewer=name_reviewer(ADA))
+    result = await manager.get_result(session_id)
+    reasons = {one.paper_id: (one.reason.value, one.reviewer) for one in result.metadata.exclusions}
+    assert reasons[first][0] == "by_person"
+    assert reasons[second] == ("by_agent", "Ada (software)")
+    decisions = {paper.id: paper.decisions for paper in result.excluded_papers}
+    assert {decision.actor for decision in decisions[first]} == {ADA, PROGRAM}
+    assert [decision.actor for decision in decisions[second]] == [PROGRAM]
+
+
+async def test_a_program_sees_its_own_decisions_and_those_of_people_stay_hidden(manager: SessionManager) -> None:
+    reply = await open_review(manager)
+    session_id, paper = reply["session_id"], reply["checkpoint"]["payload"]["papers"][0]["id"]
+    review = SessionReview(manager)
+    await review.mark_papers(session_id, {paper: "include"}, "Ada", ADA)  # pyright: ignore[reportArgumentType]
+    own: Any = await review.get_paper(session_id, paper, name_reviewer(PROGRAM))
+    assert (own["others"], own["others_hidden"]) == ([], 1)
+    await review.mark_papers(session_id, {paper: EXCLUDE}, name_reviewer(PROGRAM), PROGRAM)
+    (other,) = (await review.get_paper(session_id, paper, name_reviewer(PROGRAM)))["others"]
+    assert (other["reviewer"], other["actor"]) == ("Ada", ADA.model_dump())
+
+
+async def test_the_actor_of_a_decision_is_in_the_journal_and_its_papers(manager: SessionManager) -> None:
+    reply = await open_review(manager)
+    paper = reply["checkpoint"]["payload"]["papers"][0]["id"]
+    decision = APPROVE.model_copy(update={"revised_data": {"decisions": {paper: "exclude"}, "reviewer": "Ada"}})
+    await manager.decide(reply["session_id"], decision, actor=AGENT)
+    stored = await asyncio.to_thread(manager.store.read, reply["session_id"], "decision-1")
+    assert json.loads(stored or "")["actor"] == AGENT.model_dump()
+    (excluded,) = (await manager.get_result(reply["session_id"])).excluded_papers
+    (made,) = excluded.decisions
+    assert (made.reviewer, made.by_agent, made.actor) == ("Ada", True, AGENT), "the name that it claims is no person"
+
+
+async def test_the_search_log_states_who_started_the_search(manager: SessionManager) -> None:
+    reply = await manager.start("moons", AppConfig(), actor=AGENT)
+    await manager.decide(reply["session_id"], APPROVE, actor=ADA, door="console")
+    await manager.decide(reply["session_id"], APPROVE, actor=ADA, door="console")
+    log = export_prisma(await manager.get_result(reply["session_id"]))
+    assert "Started by: assistant 1.0 (agent)" in log
+
+
+async def test_who_deleted_a_session_is_in_the_log(
+    manager: SessionManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[tuple[str, Any]] = []
+    monkeypatch.setattr(
+        "uraniborg.kernel.logging.Logger.info", lambda _self, event, **facts: lines.append((event, facts.get("actor")))
+    )
+    reply = await manager.start("moons", AppConfig())
+    await asyncio.to_thread(lambda: manager.cleanup(reply["session_id"], actor=ADA))
+    assert ("session deleted", ADA.model_dump()) in lines
