@@ -42,9 +42,12 @@ def insert_change(connection: sqlite3.Connection, change: Change, subject: str, 
 
 
 def select_changes(connection: sqlite3.Connection, change: Change) -> dict[tuple[str, str], Actor | None]:
-    """Return who made the last change of this kind, by subject and revision."""
-    rows = connection.execute(_SELECT, (change,))
-    return {(subject, revision): _parse_actor(actor) for subject, revision, actor in rows}
+    """Return who made the last change of this kind, by subject and revision, the last change last."""
+    found: dict[tuple[str, str], Actor | None] = {}
+    for subject, revision, actor in connection.execute(_SELECT, (change,)):
+        found.pop((subject, revision), None)
+        found[subject, revision] = _parse_actor(actor)
+    return found
 
 
 def select_last_actor(connection: sqlite3.Connection, change: Change, subject: str, revision: str) -> Actor | None:

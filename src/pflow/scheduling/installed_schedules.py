@@ -38,8 +38,8 @@ def list_installed_schedules(home: Path, kind: Kind | None = None) -> list[dict[
 def find_scheduler_actor(home: Path, name: str, at: str) -> Actor | None:
     """Return who scheduled a workflow at these times, or None if that is not known."""
     actors = ChangeRecord(home).list_actors("schedule")
-    by = [actors.get((name, format_revision(kind, at))) for kind in get_args(Kind)]
-    return next((actor for actor in by if actor), None)
+    wanted = {(name, format_revision(kind, at)) for kind in get_args(Kind)}
+    return next((actor for key, actor in reversed(actors.items()) if key in wanted), None)
 
 
 def format_revision(kind: Kind, at: str) -> str:

@@ -19,6 +19,7 @@ from uraniborg.kernel.actors import Actor, get_process_actor
 ADA = Actor(kind="person", name="Ada", authenticated="sign_in")
 PROGRAM = Actor(kind="software", name="Ada", authenticated="token")
 AGENT = Actor(kind="agent", name="assistant 1.0", authenticated="credential")
+INCLUDE = PaperDecision(status=ReviewStatus.INCLUDE)
 EXCLUDE = PaperDecision(status=ReviewStatus.EXCLUDE, reason="no data")
 
 
@@ -76,7 +77,7 @@ async def test_a_program_sees_its_own_decisions_and_those_of_people_stay_hidden(
     reply = await open_review(manager)
     session_id, paper = reply["session_id"], reply["checkpoint"]["payload"]["papers"][0]["id"]
     review = SessionReview(manager)
-    await review.mark_papers(session_id, {paper: "include"}, "Ada", ADA)  # pyright: ignore[reportArgumentType]
+    await review.mark_papers(session_id, {paper: INCLUDE}, "Ada", ADA)
     own: Any = await review.get_paper(session_id, paper, name_reviewer(PROGRAM))
     assert (own["others"], own["others_hidden"]) == ([], 1)
     await review.mark_papers(session_id, {paper: EXCLUDE}, name_reviewer(PROGRAM), PROGRAM)
@@ -104,9 +105,7 @@ async def test_the_search_log_states_who_started_the_search(manager: SessionMana
     assert "Started by: assistant 1.0 (agent)" in log
 
 
-async def test_who_deleted_a_session_is_in_the_log(
-    manager: SessionManager, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_deleted_a_session_is_in_the_log(manager: SessionManager, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[tuple[str, Any]] = []
     monkeypatch.setattr(
         "uraniborg.kernel.logging.Logger.info", lambda _self, event, **facts: lines.append((event, facts.get("actor")))

@@ -118,18 +118,14 @@ async def test_a_process_that_ended_while_it_waited_is_replaced_and_its_slot_is_
     monkeypatch.setattr(run_workers, "_MAX_RUNS", 1)
     workers = RunWorkers(inbox, tmp_path / "waiting-runs.json")
     inbox.put(APPROVAL, "pflow", "approval", APPROVAL, {})
-    assert await workers.start_run(
-        "publish", None, actor=ADA
-    ) == {"run_id": "run_1"}
+    assert await workers.start_run("publish", None, actor=ADA) == {"run_id": "run_1"}
     await processes[0].wait()
     await finish_other_tasks()
     inbox.decide(APPROVAL, Decision(action="approve"), "cli")
     await workers.resume_decided(APPROVAL)
     await finish_other_tasks()
     assert len(processes) == 2
-    assert (await workers.start_run("publish", None, actor=ADA))[
-        "run_id"
-    ] == "run_2"
+    assert (await workers.start_run("publish", None, actor=ADA))["run_id"] == "run_2"
     await workers.stop()
 
 
