@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from dataclasses import fields as dataclass_fields
 from typing import Any, ClassVar, Final, Literal, cast, get_args
 
 from uraniborg.kernel.logging import Logger
@@ -47,7 +48,11 @@ class Actor:
             return value
         fields: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
         is_known = fields.get("kind") in get_args(ActorKind) and fields.get("authenticated") in get_args(Authentication)
-        if not is_known or fields.keys() != cls.__dataclass_fields__.keys() or not isinstance(fields["name"], str):
+        if (
+            not is_known
+            or fields.keys() != {field.name for field in dataclass_fields(cls)}
+            or not isinstance(fields["name"], str)
+        ):
             raise ValueError("these are not the fields of an actor")
         return cls(**fields)
 

@@ -30,6 +30,14 @@ async def get(api: httpx.AsyncClient, path: str) -> Any:
     return reply.json()
 
 
+async def wait_while(api: httpx.AsyncClient, path: str, name: str) -> Any:
+    """Return the reply once it no longer says that something is running."""
+    async with asyncio.timeout(100):
+        while (reply := await get(api, path))[name] == "running":  # noqa: ASYNC110 - another process changes it
+            await asyncio.sleep(0.1)
+    return reply
+
+
 async def start_search(api: httpx.AsyncClient) -> dict[str, Any]:
     reply = await api.post("/api/searches", json={"query": QUERY})
     assert reply.status_code == 201, reply.text
@@ -80,9 +88,7 @@ async def test_runs_texts_and_cancellations_have_their_actor(api: httpx.AsyncCli
     await api.put("/api/drafts/waits", json={"document": waits})
     started = (await ada.post("/api/runs", json={"name": "waits"})).json()
     assert (await api.post(f"/api/runs/{started['run_id']}/cancel")).status_code == 202
-    async with asyncio.timeout(60):
-        while (run := await get(ada, f"/api/runs/{started['run_id']}"))["status"] == "running":
-            await asyncio.sleep(0.1)
+    run = await wait_while(ada, f"/api/runs/{started['run_id']}", "status")
     assert (run["status"], run["actor"], run["starter"]) == ("cancelled", ADA, {"door": "console", "name": "Ada"})
     assert run["cancelled_by"]["kind"] == "software"
 
@@ -92,9 +98,7 @@ async def test_a_shelf_of_a_search_is_built_by_who_asked_for_it(ada: httpx.Async
     await ada.post(f"{session}/decide", json={"action": "approve"})
     build = (await ada.post(f"{session}/shelf", json={"name": "by-ada", "statuses": ["undecided"]})).json()
     assert build["actor"] == ADA
-    async with asyncio.timeout(100):
-        while (build := await get(ada, f"{session}/shelf"))["state"] == "running":
-            await asyncio.sleep(0.2)
+    build = await wait_while(ada, f"{session}/shelf", "state")
     assert build["state"] == "done", build
     shelves = (await get(ada, "/api/shelves"))["shelves"]
     assert next(one["built_by"] for one in shelves if one["name"] == "by-ada") == ADA
