@@ -16,13 +16,13 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 async def ask_model(
-    llm: LLMProvider, prompt: str, domain: Domain, data: Mapping[str, object], answer_type: type[Answer]
+    llm: LLMProvider, prompt: str, domain: Domain | None, data: Mapping[str, object], answer_type: type[Answer]
 ) -> tuple[Answer | None, str]:
     """Return the answer of a model, or None and the problem in words. Never raises."""
-    system = f"{read_prompt(prompt)}\nField of research: {domain.description} {domain.instructions}"
+    field = f"\nField of research: {domain.description} {domain.instructions}" if domain else ""
     question = json.dumps(data, ensure_ascii=False).encode("utf-8", "replace").decode()
     try:
-        answer = await llm.complete_json(system, question, _make_schema(answer_type))
+        answer = await llm.complete_json(read_prompt(prompt) + field, question, _make_schema(answer_type))
         return answer_type.model_validate(answer), ""
     except LLMError as exc:
         return None, f"The language model failed ({exc.code})"

@@ -1,6 +1,6 @@
 """The skill that merges the records of each paper."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from paper_search.dedup import assign_distinct_ids, deduplicate, merge_as_one
 from paper_search.dedup.record_merging import name_records
@@ -12,18 +12,13 @@ from paper_search.workflow.skill_interfaces import DistinctPapers
 class Deduplicator:
     """Recognises records of one paper by identifiers, titles, authors and years, and merges them with provenance."""
 
+    merge_as_one = staticmethod(merge_as_one)
+    assign_distinct_ids = staticmethod(assign_distinct_ids)
+
     async def deduplicate(self, papers: Sequence[RawPaper]) -> DistinctPapers:
         """Return every paper once, in the order of first appearance, with the reasons for the merges."""
         done = await call_in_thread_if_large(len(papers), deduplicate, list(papers))
         return DistinctPapers(done.papers, done.merged, done.members)
-
-    def merge_as_one(self, papers: Sequence[RawPaper], reason: str, known: Mapping[tuple[str, str], str]) -> RawPaper:
-        """Return one paper for records that a reviewer holds for one paper."""
-        return merge_as_one(papers, reason, known)
-
-    def assign_distinct_ids(self, papers: Sequence[RawPaper]) -> list[RawPaper]:
-        """Return the papers, no two with one id."""
-        return assign_distinct_ids(papers)
 
     def name_records(self, paper: RawPaper) -> list[SourceRecord]:
         """Return the source records of a paper, also of one that names none."""

@@ -26,10 +26,11 @@ from paper_search.models import (
     SearchQuery,
     SearchStrategy,
 )
-from paper_search.query.boolean_query import AnyOf, parse_query
+from paper_search.query.boolean_query import parse_query
 from paper_search.query.ladder import compose_ladder, list_common_exclusions, list_titles
 from paper_search.query.rendering import normalise_query, parse_phrase
 from paper_search.text import split_words
+from uraniborg.kernel.boolean_query import AnyOf
 from uraniborg.kernel.clock import Clock, SystemClock
 
 _PERSONAL = frozenset({"max_results", "min_relevance"})
@@ -73,14 +74,15 @@ class QueryBuilder:
         self._llm = llm
         self._domain = get_domain(domain)
         self._vocabulary = Vocabulary(self._domain.synonyms)
-        self._sources = _sort_by_priority(available_sources, self._domain.priority_sources)
+        priority = self._domain.priority_sources
+        names = dict.fromkeys(priority if available_sources is None else available_sources)
+        self._sources = sorted(names, key=lambda name: priority.index(name) if name in priority else len(priority))
         self._clock = clock or SystemClock()
 
     async def build(self, input: QueryBuilderInput) -> SearchStrategy:  # noqa: A002 - the name users know
         """Return the next strategy; `notes` say what changed and why. Never raises: rules replace a failing model."""
-        by_rule = await asyncio.to_thread(
-            plan_strategy, input, self._vocabulary, self._sources, self._clock.now().date()
-        )
+        today = self._clock.now().date()
+        by_rule = await asyncio.to_thread(plan_strategy, input, self._vocabulary, self._sources, today)
         if self._llm is None or input.intent.typed_query or read_identifiers(input.intent.topic):
             return by_rule
         given = self._describe_input(input)
@@ -93,20 +95,16 @@ class QueryBuilder:
     def _describe_input(self, given: QueryBuilderInput) -> dict[str, object]:
         feedback = [*given.earlier_feedback, *([given.user_feedback] if given.user_feedback else ())]
         last = given.previous_strategies[-1] if given.previous_strategies else None
+        tried = [query.boolean_query for strategy in given.previous_strategies for query in strategy.queries]
         return {
             "intent": given.intent.model_dump(mode="json", exclude={"notes"}),
             "available_sources": self._sources,
-            "previous_queries": [
-                query.boolean_query
-                for strategy in given.previous_strategies
-                for query in strategy.queries
-                if query.boolean_query
-            ],
+            "previous_queries": [text for text in tried if text],
             "last_strategy": last and last.model_dump(mode="json", exclude={"notes", "origins"}),
             "set_by_person": [origin.part for origin in last.origins if origin.by_person] if last else [],
             "feedback": "\n".join(text for one in feedback for text in one.texts),
-            "relevant_titles": _clip_titles(given.relevant_titles),
-            "irrelevant_titles": _clip_titles(given.irrelevant_titles),
+            "relevant_titles": [title[:_MAX_TITLE_CHARACTERS] for title in given.relevant_titles[:_MAX_TITLES]],
+            "irrelevant_titles": [title[:_MAX_TITLE_CHARACTERS] for title in given.irrelevant_titles[:_MAX_TITLES]],
         }
 
     def _limit_strategy(
@@ -116,24 +114,26 @@ class QueryBuilder:
 
         A plan without usable blocks keeps its queries that are new and readable. Blocks that a person set stay.
         """
-        blocks = self._select_blocks(proposed.blocks, by_rule, given)
-        if blocks:
-            excluded = list_common_exclusions(by_rule.queries)
-            titles = list_titles(by_rule.queries)
+        if blocks := self._select_blocks(proposed.blocks, by_rule, given):
+            excluded, titles = list_common_exclusions(by_rule.queries), list_titles(by_rule.queries)
             queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles)
         else:
             queries = _select_new_queries(proposed.queries, given.previous_strategies)
-        filters, notes = correct_limits(proposed.filters, self._clock.now().date())
-        fixed = {*_PERSONAL, *(origin.part for origin in by_rule.origins if origin.by_person)}
+        today = self._clock.now().date()
+        filters, notes = correct_limits(proposed.filters, today)
+        by_person = [origin for origin in by_rule.origins if origin.by_person]
+        fixed = {*_PERSONAL, *(origin.part for origin in by_person)}
         stated = {name: value for name, value in filters if value is not None and name not in fixed}
-        limits, _ = correct_limits(by_rule.filters.model_copy(update=stated), self._clock.now().date())
-        subject = "concepts" if blocks else "queries"
+        limits, _ = correct_limits(by_rule.filters.model_copy(update=stated), today)
+        subject, reason = "concepts" if blocks else "queries", "written by a language model"
+        texts = {f"queries[{index}]": query.boolean_query or query.words for index, query in enumerate(queries)}
+        origins = [PartOrigin(part=part, value=text, inherited=False, reason=reason) for part, text in texts.items()]
         return SearchStrategy(
             queries=queries,
             sources=[name for name in self._sources if name in proposed.sources] or list(self._sources),
             filters=limits,
-            notes=[f"The {subject} were written by a language model.", *notes, *list_exact_changes(by_rule.notes)],
-            origins=_list_origins(queries, by_rule),
+            notes=[f"The {subject} were {reason}.", *notes, *list_exact_changes(by_rule.notes)],
+            origins=[*origins, *by_person],
             blocks=blocks,
             suggestions=by_rule.suggestions,
         )
@@ -169,33 +169,9 @@ def _select_new_queries(proposed: Sequence[SearchQuery], previous: Sequence[Sear
     tried = {normalise_query(query.boolean_query) for strategy in previous for query in strategy.queries}
     queries: dict[str, SearchQuery] = {}
     for query in proposed:
-        boolean = normalise_query(query.boolean_query) or normalise_query(
-            " AND ".join(f'"{word}"' for word in query.keywords)
-        )
+        words = " AND ".join(f'"{word}"' for word in query.keywords)
+        boolean = normalise_query(query.boolean_query) or normalise_query(words)
         is_new = boolean not in tried and len(boolean) <= _MAX_QUERY_CHARACTERS
         if (tree := parse_query(boolean)) and is_new and not isinstance(split_exclusions(tree)[0], AnyOf):
             queries.setdefault(boolean, query.model_copy(update={"boolean_query": boolean}))
     return list(queries.values())[:_MAX_QUERIES]
-
-
-def _list_origins(queries: Sequence[SearchQuery], by_rule: SearchStrategy) -> list[PartOrigin]:
-    """Return the origins of the model's queries, and of the limits that the rules read from the feedback."""
-    reason = "written by a language model"
-    return [
-        *(
-            PartOrigin(
-                part=f"queries[{index}]", value=query.boolean_query or query.words, inherited=False, reason=reason
-            )
-            for index, query in enumerate(queries)
-        ),
-        *(origin for origin in by_rule.origins if origin.by_person),
-    ]
-
-
-def _sort_by_priority(available: list[str] | None, priority: Sequence[str]) -> list[str]:
-    names = list(dict.fromkeys(priority if available is None else available))
-    return sorted(names, key=lambda name: priority.index(name) if name in priority else len(priority))
-
-
-def _clip_titles(titles: Sequence[str]) -> list[str]:
-    return [normalise_text(title)[:_MAX_TITLE_CHARACTERS] for title in titles[:_MAX_TITLES]]

@@ -1,18 +1,15 @@
 """The skill that scores papers by rule, and then with a language model if one is configured."""
 
 import asyncio
-import json
-from collections.abc import Sequence, Set
-from contextlib import suppress
-from typing import cast
+from collections import Counter
+from typing import Annotated
 
-from pydantic import BaseModel, FiniteFloat, ValidationError
+from pydantic import BaseModel, Field, FiniteFloat, OnErrorOmit
 
-from paper_search.errors import LLMError
 from paper_search.identifier_queries import describe_missing_works, read_identifiers
 from paper_search.large_work import call_in_thread_if_large
 from paper_search.llm.base import LLMProvider
-from paper_search.llm.questions import read_prompt
+from paper_search.llm.questions import ask_model
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
 from paper_search.relevance.feedback_similarity import read_marks
 from paper_search.relevance.scores import score_papers
@@ -23,18 +20,38 @@ _TITLE_CHARACTERS = 200
 _ABSTRACT_CHARACTERS = 600
 _REASON_CHARACTERS = 300
 _MARKED_TITLES = 10
-"""How many titles of marked papers a prompt holds at most."""
+
+
+class _Verdict(BaseModel):
+    """What a model says about one paper."""
+
+    paper_id: str
+    relevance_score: Annotated[FiniteFloat, Field(strict=True)]
+    relevance_reason: str | None = None
+    tags: list[OnErrorOmit[PaperTag]] | None = None
+
+    def apply(self, scored: ScoredPaper) -> ScoredPaper:
+        """Return the paper with the model's score, and with its reason and tags if there are any."""
+        update = {
+            "relevance_score": min(1.0, max(0.0, self.relevance_score)),
+            "relevance_reason": " ".join((self.relevance_reason or "").split())[:_REASON_CHARACTERS]
+            or scored.relevance_reason,
+            "tags": list(dict.fromkeys(self.tags or ())) or scored.tags,
+        }
+        return scored.model_copy(update=update)
+
+
+class _Verdicts(BaseModel):
+    """The answer of a model. An invalid verdict counts as none."""
+
+    results: list[OnErrorOmit[_Verdict]]
 
 
 class RelevanceScorer:
     """Scores papers against an intent. A paper without a valid score of the model keeps its score by rule."""
 
     def __init__(
-        self,
-        llm: LLMProvider | None = None,
-        batch_size: int = 25,
-        max_concurrency: int = 5,
-        clock: Clock | None = None,
+        self, llm: LLMProvider | None = None, batch_size: int = 25, max_concurrency: int = 5, clock: Clock | None = None
     ) -> None:
         self._llm = llm
         self._batch_size = max(1, batch_size)
@@ -48,104 +65,49 @@ class RelevanceScorer:
 
         The notes say where the model failed and which identifiers of the query were not found.
         """
+        hints = hints or RelevanceHints()
         identifiers = read_identifiers(intent.topic)[: intent.constraints.max_results]
-        notes = describe_missing_works(identifiers, papers)
-        if not papers:
-            return ScoredPapers([], notes)
-        known_hints = hints or RelevanceHints()
         year = self._clock.now().year
-        by_rule = await call_in_thread_if_large(len(papers), score_papers, papers, intent, known_hints, year)
-        if self._llm is None or identifiers:
-            return ScoredPapers(by_rule, notes)
-        marked = read_marks(papers, known_hints)
-        pinned = {scored.paper.id for scored, mark in zip(by_rule, marked, strict=True) if mark is not None}
-        batches = [by_rule[start : start + self._batch_size] for start in range(0, len(by_rule), self._batch_size)]
+        by_rule = await call_in_thread_if_large(len(papers), score_papers, papers, intent, hints, year)
+        llm = self._llm
+        if llm is None or identifiers:
+            return ScoredPapers(by_rule, describe_missing_works(identifiers, papers))
+        pinned = {paper.id for paper, mark in zip(papers, read_marks(papers, hints), strict=True) if mark is not None}
         slots = asyncio.Semaphore(self._max_concurrency)
-        done = await asyncio.gather(
-            *(self._score_batch(self._llm, slots, batch, intent, known_hints, pinned) for batch in batches)
-        )
-        problems = [problem for _, problem in done if problem]
-        return ScoredPapers(
-            [scored for batch, _ in done for scored in batch], _summarize_problems(problems, len(batches))
-        )
 
-    async def _score_batch(
-        self,
-        llm: LLMProvider,
-        slots: asyncio.Semaphore,
-        batch: Sequence[ScoredPaper],
-        intent: ParsedIntent,
-        hints: RelevanceHints,
-        pinned: Set[str],
-    ) -> tuple[list[ScoredPaper], str | None]:
-        """Return the batch with the model's scores, and the problem if there was one. `pinned` papers keep theirs."""
-        try:
+        async def score_batch(batch: list[ScoredPaper]) -> tuple[list[ScoredPaper], str]:
             async with slots:
-                answer = await llm.complete_json(read_prompt("score_papers"), _build_prompt(batch, intent, hints))
-        except LLMError as error:
-            return list(batch), f"the model failed ({error.code})"
-        verdicts = _read_verdicts(answer)
-        judged = {paper_id: verdict for paper_id, verdict in verdicts.items() if paper_id not in pinned}
-        scored = [judged[one.paper.id].apply(one) if one.paper.id in judged else one for one in batch]
-        missing = any(paper.paper.id not in verdicts for paper in batch)
-        return scored, "the model left papers out" if missing else None
+                answer, problem = await ask_model(llm, "score_papers", None, _describe(batch, intent, hints), _Verdicts)
+            verdicts = {one.paper_id.strip(): one for one in reversed(answer.results if answer else [])}
+            if any(one.paper.id not in verdicts for one in batch):
+                problem = problem or "The language model left papers out"
+            judged = {paper_id: verdict for paper_id, verdict in verdicts.items() if paper_id not in pinned}
+            return [judged[one.paper.id].apply(one) if one.paper.id in judged else one for one in batch], problem
+
+        size = self._batch_size
+        batches = [by_rule[start : start + size] for start in range(0, len(by_rule), size)]
+        done = await asyncio.gather(*map(score_batch, batches))
+        problems = Counter(problem for _, problem in done if problem)
+        notes = [
+            f"{problem} for {count} of {len(batches)} batches of papers, so those were scored by rule."
+            for problem, count in problems.items()
+        ]
+        return ScoredPapers([scored for batch, _ in done for scored in batch], notes)
 
 
-def _build_prompt(batch: Sequence[ScoredPaper], intent: ParsedIntent, hints: RelevanceHints) -> str:
-    return json.dumps(
-        {
-            "intent": intent.model_dump(mode="json", exclude={"notes"}),
-            "marked_relevant": [work.title[:_TITLE_CHARACTERS] for work in hints.relevant[:_MARKED_TITLES]],
-            "marked_irrelevant": [work.title[:_TITLE_CHARACTERS] for work in hints.irrelevant[:_MARKED_TITLES]],
-            "wishes": hints.free_text,
-            "papers": [
-                {
-                    "paper_id": scored.paper.id,
-                    "title": scored.paper.title[:_TITLE_CHARACTERS],
-                    "abstract": (scored.paper.abstract or scored.paper.snippet or "")[:_ABSTRACT_CHARACTERS],
-                    "year": scored.paper.year,
-                }
-                for scored in batch
-            ],
-        },
-        ensure_ascii=False,
-    )
-
-
-class _Verdict(BaseModel, strict=True):
-    """What a model says about one paper."""
-
-    paper_id: str
-    relevance_score: FiniteFloat
-    relevance_reason: object = None
-    tags: object = None
-
-    def apply(self, scored: ScoredPaper) -> ScoredPaper:
-        """Return the paper with the model's score, and with its reason and tags where they are usable."""
-        reason = " ".join(self.relevance_reason.split()) if isinstance(self.relevance_reason, str) else ""
-        given = cast("list[object]", self.tags) if isinstance(self.tags, list) else []
-        tags = [tag for tag in PaperTag if tag.value in given]
-        update = {
-            "relevance_score": min(1.0, max(0.0, self.relevance_score)),
-            "relevance_reason": reason[:_REASON_CHARACTERS] or scored.relevance_reason,
-            "tags": sorted(tags, key=given.index) or scored.tags,
-        }
-        return scored.model_copy(update=update)
-
-
-def _read_verdicts(answer: object) -> dict[str, _Verdict]:
-    """Return the valid entries of an answer by paper id; the first entry of a paper counts."""
-    results = cast("dict[str, object]", answer).get("results") if isinstance(answer, dict) else None
-    found: dict[str, _Verdict] = {}
-    for entry in cast("list[object]", results) if isinstance(results, list) else []:
-        with suppress(ValidationError):
-            verdict = _Verdict.model_validate(entry)
-            found.setdefault(verdict.paper_id.strip(), verdict)
-    return found
-
-
-def _summarize_problems(problems: list[str], batches: int) -> list[str]:
-    return [
-        f"For {problems.count(problem)} of {batches} batches of papers {problem}, so those papers were scored by rule."
-        for problem in dict.fromkeys(problems)
-    ]
+def _describe(batch: list[ScoredPaper], intent: ParsedIntent, hints: RelevanceHints) -> dict[str, object]:
+    return {
+        "intent": intent.model_dump(mode="json", exclude={"notes"}),
+        "marked_relevant": [work.title[:_TITLE_CHARACTERS] for work in hints.relevant[:_MARKED_TITLES]],
+        "marked_irrelevant": [work.title[:_TITLE_CHARACTERS] for work in hints.irrelevant[:_MARKED_TITLES]],
+        "wishes": hints.free_text,
+        "papers": [
+            {
+                "paper_id": paper.id,
+                "title": paper.title[:_TITLE_CHARACTERS],
+                "abstract": (paper.abstract or paper.snippet or "")[:_ABSTRACT_CHARACTERS],
+                "year": paper.year,
+            }
+            for paper in (scored.paper for scored in batch)
+        ],
+    }

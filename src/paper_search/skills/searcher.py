@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from paper_search.errors import SearchSourceError
 from paper_search.large_work import call_in_thread_if_large
-from paper_search.models import RawPaper, SearchConstraints, SearchStrategy, SourceReport, SourceStatus
+from paper_search.models import RawPaper, SearchStrategy, SourceReport, SourceStatus
 from paper_search.query.filters import filter_papers
 from paper_search.query.selection import select_queries
 from paper_search.review_models import ExclusionReason
@@ -59,25 +59,19 @@ class Searcher:
                     on_report(result.report)
         # By name, not by arrival, so that the same answers give the same outcome.
         ordered = [results[name] for name in self._select_source_names(strategy)]
-        return FoundPapers(
-            [paper for result in ordered for paper in result.papers], [result.report for result in ordered]
-        )
+        papers = [paper for result in ordered for paper in result.papers]
+        return FoundPapers(papers, [result.report for result in ordered])
 
     async def stream_results(
         self, strategy: SearchStrategy, known: frozenset[str] = frozenset()
     ) -> AsyncGenerator[SourceResult, None]:
         """Yield the result of each source as it finishes. Closing the generator stops the other sources."""
-        reasons = {name: self._explain_skip(name, strategy) for name in self._select_source_names(strategy)}
         tasks = {
-            asyncio.create_task(_search_source(self._sources[name], strategy, known), name=f"search {name}"): name
-            for name, reason in reasons.items()
-            if reason is None
+            asyncio.create_task(self._search_source(name, strategy, known), name=f"search {name}"): name
+            for name in self._select_source_names(strategy)
         }
         pending = set(tasks)
         try:
-            for name, reason in reasons.items():
-                if reason is not None:
-                    yield SourceResult([], SourceReport(name=name, status=SourceStatus.SKIPPED, reason=reason))
             while pending:
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in sorted(done, key=list(tasks).index):
@@ -94,84 +88,69 @@ class Searcher:
                 await source.aclose()
 
     def _select_source_names(self, strategy: SearchStrategy) -> list[str]:
-        return list(dict.fromkeys(strategy.sources)) or self.available
+        return list(dict.fromkeys(strategy.sources or self._sources))
 
-    def _explain_skip(self, name: str, strategy: SearchStrategy) -> str | None:
-        """Return why the source cannot be searched, or None if it can."""
-        if name not in self._sources:
-            return f"Not available here. Available: {', '.join(self.available) or 'none'}."
-        return None if strategy.queries else "The strategy has no query."
-
-
-async def _search_source(source: SearchSource, strategy: SearchStrategy, known: frozenset[str]) -> SourceResult:
-    # Each source gets a copy: a source that changes its strategy must not change another's.
-    own = strategy.model_copy(deep=True)
-    if isinstance(source, ReportingSource):
-        search = source.search_with_report
-        result = await search(own, **select_supported_options(search, known=known))
-        result = SourceResult(result.papers, _correct_counts(result))
-    elif isinstance(source, KindSource):
-        result = await search_kind_source(source, own, known)
-    else:
-        own.queries = select_queries(None, own.queries)
-        texts = [query.boolean_query for query in own.queries]
-        received = await source.search_advanced(own)
-        result = await _filter_and_report(source.source_name, received, strategy.filters, texts)
-    # Validated here, where an error still counts against this source alone.
-    SearchOutcome(papers=result.papers, reports=[result.report])
-    return result
-
-
-def _correct_counts(result: SourceResult) -> SourceReport:
-    """Return the report with the true number of papers, not the number that an installed source counted."""
-    returned = len(result.papers)
-    received = returned + sum(result.report.removed.values())
-    return result.report.model_copy(update={"returned": returned, "received": received})
+    async def _search_source(self, name: str, strategy: SearchStrategy, known: frozenset[str]) -> SourceResult:
+        source = self._sources.get(name)
+        if source is None or not strategy.queries:
+            missing = f"Not available here. Available: {', '.join(self._sources) or 'none'}."
+            reason = missing if source is None else "The strategy has no query."
+            return SourceResult([], SourceReport(name=name, status=SourceStatus.SKIPPED, reason=reason))
+        # Each source gets a copy: a source that changes its strategy must not change another's.
+        own = strategy.model_copy(deep=True)
+        if isinstance(source, ReportingSource):
+            search = source.search_with_report
+            result = await search(own, **select_supported_options(search, known=known))
+        elif isinstance(source, KindSource):
+            result = await search_kind_source(source, own, known)
+        else:
+            own.queries = select_queries(None, own.queries)
+            received = await source.search_advanced(own)
+            result = await call_in_thread_if_large(len(received), _filter_and_report, name, received, strategy)
+        # The number that an installed source counted may differ from that of its papers.
+        returned, removed = len(result.papers), sum(result.report.removed.values())
+        counts = {"name": name, "returned": returned, "received": returned + removed}
+        result = SourceResult(result.papers, result.report.model_copy(update=counts))
+        # Validated here, where an error still counts against this source alone.
+        SearchOutcome(papers=result.papers, reports=[result.report])
+        return result
 
 
-async def _filter_and_report(
-    name: str, received: list[RawPaper], filters: SearchConstraints, boolean_queries: Sequence[str]
-) -> SourceResult:
+def _filter_and_report(name: str, received: list[RawPaper], strategy: SearchStrategy) -> SourceResult:
     """Apply the limits and NOT terms of a strategy to the papers of a source that does not report, and report on it."""
-    accepted, removed = await call_in_thread_if_large(len(received), filter_papers, received, filters, boolean_queries)
-    papers = await call_in_thread_if_large(len(accepted), _take_distinct, accepted, filters.max_results)
+    texts = [query.boolean_query for query in select_queries(None, strategy.queries)]
+    accepted, removed = filter_papers(received, strategy.filters, texts)
+    papers = _take_distinct(accepted, strategy.filters.max_results)
     if over := len(accepted) - len(papers):
         removed[ExclusionReason.OVER_SOURCE_LIMIT.value] += over
     status = SourceStatus.OK if papers else SourceStatus.EMPTY
-    report = SourceReport(name=name, status=status, returned=len(papers), removed=dict(removed), calls=1)
-    return SourceResult(papers, report)
+    return SourceResult(papers, SourceReport(name=name, status=status, removed=dict(removed), calls=1))
 
 
 def _take_distinct(papers: list[RawPaper], limit: int) -> list[RawPaper]:
     """Return the first `limit` distinct papers with the repeats among them."""
     distinct, count = DistinctCount(), 0
     for position, paper in enumerate(papers):
-        is_new = not distinct.is_repeat(paper)
-        if is_new and count >= limit:
+        count += not distinct.is_repeat(paper)
+        if count > limit:
             return papers[:position]
-        count += is_new
         distinct.add(paper)
     return papers
 
 
 def _make_result_of_task(name: str, task: asyncio.Task[SourceResult]) -> SourceResult:
     """Return the result of a finished task, or a report of its failure."""
-    if task.cancelled():
-        return SourceResult([], SourceReport(name=name, status=SourceStatus.FAILED, reason="It was cancelled."))
-    error = task.exception()
+    error = asyncio.CancelledError() if task.cancelled() else task.exception()
     if error is None:
-        result = task.result()
-        return SourceResult(result.papers, result.report.model_copy(update={"name": name}))
-    is_limited = isinstance(error, SearchSourceError) and error.rate_limited
-    if isinstance(error, UraniborgError):
+        return task.result()
+    if isinstance(error, asyncio.CancelledError):
+        reason = "It was cancelled."
+    elif isinstance(error, UraniborgError):
         reason = error.message
     else:
         _log.exception("a source failed unexpectedly", error, source=name)
         reason = f"Unexpected {type(error).__name__}; the log has the details."
-    report = SourceReport(
-        name=name,
-        status=SourceStatus.RATE_LIMITED if is_limited else SourceStatus.FAILED,
-        reason=reason,
-        retry_at=error.retry_at if isinstance(error, SearchSourceError) else None,
-    )
+    own = error if isinstance(error, SearchSourceError) else None
+    status = SourceStatus.RATE_LIMITED if own and own.rate_limited else SourceStatus.FAILED
+    report = SourceReport(name=name, status=status, reason=reason, retry_at=own.retry_at if own else None)
     return SourceResult([], report)

@@ -133,7 +133,7 @@ async def test_papers_that_the_model_omits_keep_their_score_by_rule_with_a_note(
     rules = await score_by_rule()
     assert [one.relevance_score for one in outcome] == [rules[0], 0.9, rules[2]]
     assert outcome.notes == [
-        "For 1 of 1 batches of papers the model left papers out, so those papers were scored by rule."
+        "The language model left papers out for 1 of 1 batches of papers, so those were scored by rule."
     ]
 
 
@@ -186,7 +186,7 @@ async def test_a_failing_model_leaves_every_score_by_rule_with_a_note_on_the_fai
     outcome = await RelevanceScorer(ScriptedModel(raise_model_error), clock=CLOCK).score(PAPERS, INTENT)
     assert [one.relevance_score for one in outcome] == await score_by_rule()
     assert outcome.notes == [
-        "For 1 of 1 batches of papers the model failed (llm_rate_limited), so those papers were scored by rule."
+        "The language model failed (llm_rate_limited) for 1 of 1 batches of papers, so those were scored by rule."
     ]
 
 
@@ -203,7 +203,7 @@ async def test_one_failing_batch_does_not_affect_the_others() -> None:
     assert [one.paper.id for one in outcome] == [one.id for one in papers]
     assert [one.relevance_score for one in outcome] == [0.77, 0.77, rules[2], rules[3], 0.77, 0.77]
     assert outcome.notes == [
-        "For 1 of 3 batches of papers the model failed (llm_failed), so those papers were scored by rule."
+        "The language model failed (llm_failed) for 1 of 3 batches of papers, so those were scored by rule."
     ]
 
 
