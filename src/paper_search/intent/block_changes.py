@@ -6,8 +6,8 @@ from typing import Final
 from paper_search.intent.concept_blocks import make_block
 from paper_search.intent.vocabulary import Key, Vocabulary, make_term_key, to_singular
 from paper_search.models import ConceptBlock, TermSuggestion
-from paper_search.query.boolean_query import Node
 from paper_search.query.rendering import parse_phrase
+from uraniborg.kernel.boolean_query import Node
 
 ASKED_FOR: Final = "asked for in the feedback"
 """The reason of blocks that feedback added."""

@@ -32,7 +32,7 @@ from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import split_exclusions
 from paper_search.intent.years import YearReading, describe_years, is_publication_year, read_years
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
-from paper_search.query.boolean_query import QUERY_SIGNS, iterate_wanted_terms, parse_query
+from paper_search.query.boolean_query import parse_query
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import format_query
 from paper_search.strategies.lint import check_query_text
@@ -40,6 +40,7 @@ from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.summary import StrategyLimits, find_limits, list_main_terms
 from paper_search.text import STOP_WORDS
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
+from uraniborg.kernel.boolean_query import QUERY_SIGNS, iterate_wanted_terms
 from uraniborg.kernel.field_tags import find_field_tags
 
 _IDENTIFIER = re.compile(

@@ -39,13 +39,14 @@ from paper_search.models import (
     SearchStrategy,
     TermSuggestion,
 )
-from paper_search.query.boolean_query import Node, iterate_wanted_terms, parse_query
+from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import is_text_excluded
 from paper_search.query.ladder import MOST_LEARNED, compose_ladder
 from paper_search.query.observed_shares import describe_new_order, observe_shares
 from paper_search.query.rendering import normalise_query, parse_phrase
 from paper_search.strategies.translation import parse_any_query
 from paper_search.text import split_words
+from uraniborg.kernel.boolean_query import Node, iterate_wanted_terms
 from uraniborg.kernel.text import plural
 
 MAX_QUERIES: Final = 3

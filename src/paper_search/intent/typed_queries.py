@@ -28,9 +28,9 @@ from paper_search.intent.words_beside_queries import (
     tidy_cuts,
 )
 from paper_search.intent.years import YearReading
-from paper_search.query.boolean_query import OPERATORS, QUERY_SIGNS
 from paper_search.strategies.reader import is_strategy
 from paper_search.strategies.tokens import MAX_STRATEGY_CHARS
+from uraniborg.kernel.boolean_query import OPERATORS, QUERY_SIGNS
 from uraniborg.kernel.field_tags import blank_tags, find_field_tags
 
 MAX_QUERY_CHARS: Final = 2_000

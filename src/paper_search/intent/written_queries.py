@@ -4,18 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from paper_search.models import SearchQuery
-from paper_search.query.boolean_query import (
-    AllOf,
-    AnyOf,
-    Node,
-    Term,
-    iterate_wanted_terms,
-    join_all,
-    join_any,
-    parse_query,
-)
+from paper_search.query.boolean_query import parse_query
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
 from paper_search.text import split_words
+from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term, iterate_wanted_terms, join_all, join_any
 
 
 def build_search_query(node: Node) -> SearchQuery:

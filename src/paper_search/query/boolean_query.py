@@ -3,41 +3,13 @@
 from paper_search.models import SearchQuery
 from paper_search.strategies.plain_words import simplify_strategy
 from paper_search.strategies.reader import is_strategy
-from uraniborg.kernel.boolean_query import (
-    MAX_DEPTH,
-    OPERATORS,
-    QUERY_SIGNS,
-    AllOf,
-    AnyOf,
-    Node,
-    Term,
-    iterate_wanted_terms,
-    join_all,
-    join_any,
-    split_query_words,
-)
-from uraniborg.kernel.boolean_query import parse_query as parse_plain_query
-
-__all__ = [
-    "MAX_DEPTH",
-    "OPERATORS",
-    "QUERY_SIGNS",
-    "AllOf",
-    "AnyOf",
-    "Node",
-    "Term",
-    "iterate_wanted_terms",
-    "join_all",
-    "join_any",
-    "parse_query",
-    "parse_search_query",
-    "split_query_words",
-]
+from uraniborg.kernel import boolean_query
+from uraniborg.kernel.boolean_query import Node
 
 
 def parse_query(query: str) -> Node | None:
     """Return the tree of a query in plain terms, or None if it asks for no words. Never raises."""
-    return simplify_strategy(query)[0] if is_strategy(query) else parse_plain_query(query)
+    return simplify_strategy(query)[0] if is_strategy(query) else boolean_query.parse_query(query)
 
 
 def parse_search_query(query: SearchQuery) -> Node | None:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
-from paper_search.query.boolean_query import AnyOf, Node, Term, parse_query
+from paper_search.query.boolean_query import parse_query
 from paper_search.query.languages import parse_language
 from paper_search.review_models import ExclusionReason
 from paper_search.text import extract_terms
+from uraniborg.kernel.boolean_query import AnyOf, Node, Term
 
 _WORD = re.compile(r"\w+[+#]*")
 
@@ -27,40 +28,27 @@ def filter_papers(
     """
     lookups = [read_identifiers(query) for query in boolean_queries]
     wanted = [identifier for found in lookups for identifier in found] if all(lookups) else []
-    queries = [] if "not" in filters_applied_by_source else [parse_query(query) for query in boolean_queries]
-    if not all(query is not None and not _is_met(query, _always, _always) for query in queries):
+    trees = [parse_query(query) for query in boolean_queries if "not" not in filters_applied_by_source]
+    queries = [tree for tree in trees if tree and not _is_met(tree, lambda _: True, lambda _: True)]
+    if len(queries) < len(trees):  # a query without exclusions admits every paper
         queries = []
-    accepted: list[RawPaper] = []
-    removed: Counter[str] = Counter()
-    for paper in papers:
-        reason = _find_exclusion_reason(paper, filters, queries, filters_applied_by_source)
-        if reason is None and wanted and not find_matching_identifiers(paper, wanted):
-            reason = ExclusionReason.OTHER_WORK
-        if reason is None:
-            accepted.append(paper)
-        else:
-            removed[reason.value] += 1
-    return accepted, removed
 
+    def find_reason(paper: RawPaper) -> ExclusionReason | None:
+        if not paper.title.strip():
+            return ExclusionReason.NO_TITLE
+        is_in_years = can_be_within_years(paper.year, filters.year_from, filters.year_to)
+        if not is_in_years and "year" not in filters_applied_by_source:
+            return ExclusionReason.YEAR
+        if "language" not in filters_applied_by_source and not can_be_same_language(paper.language, filters.language):
+            return ExclusionReason.LANGUAGE
+        text = f"{paper.title}\n{paper.abstract or ''}"
+        if queries and all(is_text_excluded(query, text) for query in queries):
+            return ExclusionReason.EXCLUDED_WORDS
+        return ExclusionReason.OTHER_WORK if wanted and not find_matching_identifiers(paper, wanted) else None
 
-def _find_exclusion_reason(
-    paper: RawPaper,
-    filters: SearchConstraints,
-    queries: Sequence[Node | None],
-    filters_applied_by_source: frozenset[str],
-) -> ExclusionReason | None:
-    if not paper.title.strip():
-        return ExclusionReason.NO_TITLE
-    if "year" not in filters_applied_by_source and not can_be_within_years(
-        paper.year, filters.year_from, filters.year_to
-    ):
-        return ExclusionReason.YEAR
-    if "language" not in filters_applied_by_source and not can_be_same_language(paper.language, filters.language):
-        return ExclusionReason.LANGUAGE
-    text = f"{paper.title}\n{paper.abstract or ''}"
-    if queries and all(query is not None and is_text_excluded(query, text) for query in queries):
-        return ExclusionReason.EXCLUDED_WORDS
-    return None
+    judged = [(paper, find_reason(paper)) for paper in papers]
+    removed = Counter(reason.value for _, reason in judged if reason)
+    return [paper for paper, reason in judged if reason is None], removed
 
 
 def has_year_limit(filters: SearchConstraints) -> bool:
@@ -92,7 +80,7 @@ def is_text_excluded(query: Node, text: str) -> bool:
     def is_in_words(node: Node) -> bool:
         return _is_met(node, is_term_in_words, is_in_words)
 
-    return not _is_met(query, _always, is_in_words)
+    return not _is_met(query, lambda _: True, is_in_words)
 
 
 def has_wanted_words(query: Node, text: str) -> bool:
@@ -112,10 +100,6 @@ def _is_met(node: Node, is_term_met: Callable[[Term], bool], is_refused: Callabl
         return is_term_met(node)
     parts = (_is_met(part, is_term_met, is_refused) for part in node.parts)
     return any(parts) if isinstance(node, AnyOf) else all(parts) and not any(map(is_refused, node.excluded))
-
-
-def _always(_: Node) -> bool:
-    return True
 
 
 def _fold_to_padded_words(text: str) -> str:

@@ -1,26 +1,18 @@
 """Boolean queries as text: the form that people read, and helpers for the syntaxes of sources."""
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import partial
 from itertools import islice, product
 from urllib.parse import quote_plus
 
 from paper_search.models import SearchQuery
-from paper_search.query.boolean_query import (
-    OPERATORS,
-    AllOf,
-    AnyOf,
-    Node,
-    Term,
-    iterate_wanted_terms,
-    join_all,
-    join_any,
-    parse_query,
-    parse_search_query,
-)
+from paper_search.query.boolean_query import parse_query, parse_search_query
 from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.terms import FieldTerm
 from paper_search.strategies.translation import render_for_pubmed
+from uraniborg.kernel.boolean_query import OPERATORS, AllOf, AnyOf, Node, Term, iterate_wanted_terms, join_all, join_any
 
 _FEWEST_ALTERNATIVES = 3
 """A query is cut within its conditions only if each keeps as many terms; otherwise its last conditions go."""
@@ -45,14 +37,15 @@ def quote_term_if_needed(term: Term) -> str:
 
 def format_query(node: Node) -> str:
     """Return the query in the form that people read and `parse_query` understands."""
-    match node:
-        case Term():
-            return quote_term_if_needed(node)
-        case AnyOf(parts):
-            return " OR ".join(_format_nested(part) for part in parts)
-        case AllOf(parts, excluded):
-            wanted = " AND ".join(_format_nested(part) for part in parts)
-            return f"{wanted} AND NOT {_format_nested(join_any(excluded) or node)}" if excluded else wanted
+    if isinstance(node, Term):
+        return quote_term_if_needed(node)
+    wanted = (" OR " if isinstance(node, AnyOf) else " AND ").join(map(_format_nested, node.parts))
+    unwanted = join_any(node.excluded) if isinstance(node, AllOf) else None
+    return f"{wanted} AND NOT {_format_nested(unwanted)}" if unwanted else wanted
+
+
+def _format_nested(node: Node) -> str:
+    return format_query(node) if isinstance(node, Term) else f"({format_query(node)})"
 
 
 def normalise_query(query: str) -> str:
@@ -65,10 +58,6 @@ def normalise_query(query: str) -> str:
     return query
 
 
-def _format_nested(node: Node) -> str:
-    return format_query(node) if isinstance(node, Term) else f"({format_query(node)})"
-
-
 def render_with_operators(
     node: Node,
     *,
@@ -78,18 +67,13 @@ def render_with_operators(
     not_sign: str = " NOT ",
 ) -> str:
     """Return the query with brackets and the given operators, for sources that support all three."""
-
-    def render(part: Node) -> str:
-        return render_with_operators(
-            part, render_term=render_term, and_sign=and_sign, or_sign=or_sign, not_sign=not_sign
-        )
-
     if isinstance(node, Term):
         return render_term(node)
-    parts = [render(part) for part in node.parts]
+    signs = {"and_sign": and_sign, "or_sign": or_sign, "not_sign": not_sign}
+    render = partial(render_with_operators, render_term=render_term, **signs)
     if isinstance(node, AnyOf):
-        return f"({or_sign.join(parts)})"
-    return f"({and_sign.join(parts)}{''.join(not_sign + render(part) for part in node.excluded)})"
+        return f"({or_sign.join(map(render, node.parts))})"
+    return f"({and_sign.join(map(render, node.parts))}{''.join(not_sign + render(part) for part in node.excluded)})"
 
 
 def list_wanted_words(node: Node) -> list[str]:
@@ -124,29 +108,16 @@ def count_address_bytes(text: str) -> int:
     return len(quote_plus(text))
 
 
-def render_search_query_within_limit(
-    query: SearchQuery,
-    render: Callable[[Node], str],
-    limit: int,
-    measure: Callable[[str], int] = count_address_bytes,
-) -> str:
-    """Return the text that `render` makes of a search query, cut as in `render_within_limit`."""
-    return render_within_limit(parse_search_query(query), render, limit, measure)
-
-
 def render_own_syntax_within_limit(query: SearchQuery, render_strategy: Callable[[Node], str], limit: int) -> str:
     """Return a query for a source with fields: a strategy by `render_strategy`, in brackets, cut as others are."""
-    if is_strategy(query.boolean_query):
-        tree = read_strategy(query.boolean_query).tree
-        return render_within_limit(tree, lambda node: f"({render_strategy(node)})", limit)
-    return render_search_query_within_limit(query, render_with_operators, limit)
+    if not is_strategy(query.boolean_query):
+        return render_within_limit(parse_search_query(query), render_with_operators, limit)
+    tree = read_strategy(query.boolean_query).tree
+    return render_within_limit(tree, lambda node: f"({render_strategy(node)})", limit)
 
 
 def render_within_limit(
-    node: Node | None,
-    render: Callable[[Node], str],
-    limit: int,
-    measure: Callable[[str], int] = count_address_bytes,
+    node: Node | None, render: Callable[[Node], str], limit: int, measure: Callable[[str], int] = count_address_bytes
 ) -> str:
     """Return the text that `render` makes of the query, or of as many of its terms as `limit` allows.
 
@@ -156,49 +127,33 @@ def render_within_limit(
         return ""
     if measure(whole := render(node)) <= limit:
         return whole
-    best = render(_limit_terms(node, 1, keep_exclusions=False))
-    low, high = 0, _count_terms(node)
-    while low < high:
-        middle = (low + high + 1) // 2
-        shorter = render(_limit_terms(node, middle))
-        if measure(shorter) <= limit:
-            best, low = shorter, middle
-        else:
-            high = middle - 1
-    return best if measure(best) <= limit else ""
+
+    def is_too_long(count: int) -> bool:
+        return measure(render(_limit_terms(node, count))) > limit
+
+    fitting = bisect_left(range(1, _count_terms(node) + 1), True, key=is_too_long)
+    text = render(_limit_terms(node, max(fitting, 1), keep_exclusions=fitting > 0))
+    return text if measure(text) <= limit else ""
 
 
 def _limit_terms(node: Node, count: int, *, keep_exclusions: bool = True) -> Node:
+    """Return the query with its first terms; if there are enough, the conditions share them and small ones stay."""
     if isinstance(node, Term):
         return node
     sizes = [_count_terms(part) for part in node.parts]
     is_shared = isinstance(node, AllOf) and count >= sum(min(size, _FEWEST_ALTERNATIVES) for size in sizes)
-    counts = _share_terms(sizes, count) if is_shared else _take_first_terms(sizes, count)
+    counts = [0] * len(sizes)
+    for done, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__) if is_shared else range(len(sizes))):
+        counts[index] = min(sizes[index], count // (len(sizes) - done) if is_shared else count)
+        count -= counts[index]
     first = [
-        part if size <= wanted and keep_exclusions else _limit_terms(part, wanted, keep_exclusions=keep_exclusions)
-        for part, size, wanted in zip(node.parts, sizes, counts, strict=True)
+        _limit_terms(part, wanted, keep_exclusions=keep_exclusions)
+        for part, wanted in zip(node.parts, counts, strict=True)
         if wanted
     ]
-    excluded = list(node.excluded) if isinstance(node, AllOf) and keep_exclusions else []
+    excluded = node.excluded if isinstance(node, AllOf) and keep_exclusions else ()
     return (join_any(first) if isinstance(node, AnyOf) else join_all(first, excluded)) or node
 
 
 def _count_terms(node: Node) -> int:
     return sum(1 for _ in iterate_wanted_terms(node))
-
-
-def _take_first_terms(sizes: Sequence[int], count: int) -> list[int]:
-    counts: list[int] = []
-    for size in sizes:
-        counts.append(min(size, count))
-        count -= counts[-1]
-    return counts
-
-
-def _share_terms(sizes: Sequence[int], count: int) -> list[int]:
-    """Return how many terms each condition keeps: the small ones all, the large ones alike."""
-    counts = [0] * len(sizes)
-    for done, index in enumerate(sorted(range(len(sizes)), key=lambda index: sizes[index])):
-        counts[index] = min(sizes[index], count // (len(sizes) - done))
-        count -= counts[index]
-    return counts

@@ -14,12 +14,11 @@ def select_queries(kind: SourceKind | None, queries: Sequence[SearchQuery]) -> l
     For a ranking source these are the words; if no query has words, the Boolean queries, whose words it takes.
     """
     selected = [query for query in queries if is_query_received(kind, query, queries)]
-    if kind == "ranked":
-        return [
-            query.model_copy(update={"boolean_query": query.words}) if query.words.strip() else query
-            for query in selected
-        ]
-    return selected
+    if kind != "ranked":
+        return selected
+    return [
+        query.model_copy(update={"boolean_query": query.words.strip() or query.boolean_query}) for query in selected
+    ]
 
 
 def is_query_received(kind: SourceKind | None, query: SearchQuery, queries: Sequence[SearchQuery]) -> bool:

@@ -3,7 +3,6 @@
 from typing import Final
 
 from paper_search.models import SearchConstraints, SearchStrategy
-from paper_search.query.boolean_query import AllOf, Node, join_all, join_any
 from paper_search.query.ladder import list_common_exclusions
 from paper_search.query.languages import parse_language, to_english_name
 from paper_search.query.rendering import parse_phrase
@@ -11,6 +10,7 @@ from paper_search.strategies.rendering import tag_plain_terms
 from paper_search.strategies.summary import find_limits
 from paper_search.strategies.terms import FieldTerm, build_field_term
 from paper_search.strategies.translation import PLATFORMS, Translation, parse_any_query, translate_node
+from uraniborg.kernel.boolean_query import AllOf, Node, join_all, join_any
 
 _TAG: Final = "tiab"
 """The field in which concepts of a question are searched."""

@@ -6,9 +6,9 @@ from xml.etree.ElementTree import Element
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import Node
+from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.filters import has_year_limit
-from paper_search.query.rendering import quote_term_if_needed, render_search_query_within_limit, render_with_operators
+from paper_search.query.rendering import quote_term_if_needed, render_with_operators, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import build_paper, find_year, get_element_text, parse_count, read_papers
 from paper_search.sources.response_bodies import (
@@ -22,6 +22,7 @@ from paper_search.sources.response_bodies import (
     split_batches,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
+from uraniborg.kernel.boolean_query import Node
 
 NAME = "arxiv"
 _URL = "https://export.arxiv.org/api/query"
@@ -40,7 +41,7 @@ class Arxiv:
     capabilities = frozenset({"year", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search_query_within_limit(query, _render_query, _MAX_QUERY_BYTES)
+        search = render_within_limit(parse_search_query(query), _render_query, _MAX_QUERY_BYTES)
         if not search:
             return []
         if has_year_limit(filters):

@@ -5,7 +5,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import AllOf, Node, parse_search_query
+from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.rendering import list_word_clauses, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
@@ -31,6 +31,7 @@ from paper_search.sources.response_bodies import (
     replace_params,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
+from uraniborg.kernel.boolean_query import AllOf, Node
 
 NAME = "dblp"
 _URL = "https://dblp.org/search/publ/api"

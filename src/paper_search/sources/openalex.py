@@ -6,9 +6,10 @@ from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.errors import CreditsExhaustedError, RetryableError
 from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
+from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language
-from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
+from paper_search.query.rendering import render_with_operators, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
     build_paper,
@@ -76,7 +77,7 @@ class OpenAlex:
     capabilities = frozenset({"year", "language", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search_query_within_limit(query, render_with_operators, _MAX_QUERY_BYTES)
+        search = render_within_limit(parse_search_query(query), render_with_operators, _MAX_QUERY_BYTES)
         if not search:
             return []
         params = [("search", search), ("per-page", str(limit_page_size(limit, _PAGE))), ("cursor", "*")]

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.query.boolean_query import AllOf, iterate_wanted_terms, parse_search_query
+from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.filters import has_year_limit
 from paper_search.query.selection import is_query_received, select_queries
 from paper_search.source_labels import get_source_label
@@ -16,6 +16,7 @@ from paper_search.sources.registry import KNOWN, load_known_or_installed_definit
 from paper_search.sources.request_texts import build_first_requests, explain_missing_requests, find_query_text
 from paper_search.strategies.reader import is_strategy
 from paper_search.strategies.translation import describe_source_changes
+from uraniborg.kernel.boolean_query import AllOf, iterate_wanted_terms
 from uraniborg.kernel.logging import get_logger, redact
 from uraniborg.kernel.words import fold_text
 

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import Node
+from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.filters import has_year_limit
-from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
+from paper_search.query.rendering import render_with_operators, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
     build_paper,
@@ -32,6 +32,7 @@ from paper_search.sources.response_bodies import (
     replace_params,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
+from uraniborg.kernel.boolean_query import Node
 
 NAME = "semantic_scholar"
 _URL = "https://api.semanticscholar.org/graph/v1/paper/search/bulk"
@@ -61,7 +62,7 @@ class SemanticScholar:
     capabilities = frozenset({"year", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search_query_within_limit(query, _render_query, _MAX_QUERY_BYTES)
+        search = render_within_limit(parse_search_query(query), _render_query, _MAX_QUERY_BYTES)
         if not search:
             return []
         params = [("query", search), ("fields", _FIELDS), ("sort", "citationCount:desc")]

@@ -5,9 +5,9 @@ from typing import Any
 
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import AllOf, AnyOf, Node, Term
+from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.languages import parse_language
-from paper_search.query.rendering import quote_term_if_needed, render_search_query_within_limit
+from paper_search.query.rendering import quote_term_if_needed, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
     build_paper,
@@ -30,6 +30,7 @@ from paper_search.sources.response_bodies import (
     try_parse_json,
 )
 from uraniborg.kernel.bibliography.identifiers import find_doi_in_url, normalise_arxiv
+from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 
 NAME = "serpapi_scholar"
 _URL = "https://serpapi.com/search.json"
@@ -50,7 +51,7 @@ class SerpApiScholar:
     capabilities = frozenset({"year", "language"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search_query_within_limit(query, _render_query, _MAX_QUERY_CHARS, measure=len)
+        search = render_within_limit(parse_search_query(query), _render_query, _MAX_QUERY_CHARS, measure=len)
         if not search:
             return []
         params = [

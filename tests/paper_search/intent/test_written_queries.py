@@ -13,8 +13,9 @@ from paper_search.intent.written_queries import (
     iterate_tighter_queries,
     split_exclusions,
 )
-from paper_search.query.boolean_query import Node, parse_query
+from paper_search.query.boolean_query import parse_query
 from paper_search.query.rendering import normalise_query
+from uraniborg.kernel.boolean_query import Node
 
 
 def parse_tree(query: str) -> Node:

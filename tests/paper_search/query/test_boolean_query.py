@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.models import SearchQuery
-from paper_search.query.boolean_query import AllOf, AnyOf, Node, Term, parse_query, parse_search_query
+from paper_search.query.boolean_query import parse_query, parse_search_query
 from paper_search.query.rendering import (
     count_address_bytes,
     list_wanted_words,
@@ -12,6 +12,7 @@ from paper_search.query.rendering import (
     render_with_operators,
     render_within_limit,
 )
+from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 
 PIECES = st.sampled_from(["AND", "OR", "NOT", "(", ")", '"', "“", "”", "a", "b-c", "déjà", "x*", "*", ":", "深度", " "])
 ANY_QUERY = st.text() | st.lists(PIECES, max_size=60).map(" ".join)
