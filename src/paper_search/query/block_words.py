@@ -1,6 +1,6 @@
 """The words of concept blocks as they are searched, and those of a question without the concepts that left a plan."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from paper_search.models import ConceptBlock
@@ -13,9 +13,10 @@ def get_stems(text: str) -> tuple[str, ...]:
     return tuple(extract_terms(text))
 
 
-def collect_stems(texts: Iterable[str]) -> set[str]:
-    """Return the stems of all texts."""
-    return {stem for text in texts for stem in get_stems(text)}
+def list_words(text: str) -> list[str]:
+    """Return the words of a text that say anything. Chinese and Japanese text has no spaces and stays whole."""
+    words = split_words(text) if text.isascii() else text.casefold().split()
+    return [word for word in words if get_stems(word)]
 
 
 def list_block_words(block: ConceptBlock) -> list[str]:
@@ -25,8 +26,16 @@ def list_block_words(block: ConceptBlock) -> list[str]:
 
 def list_single_words(block: ConceptBlock) -> list[str]:
     """Return the words of a block that may stand for it alone, the ones with a known share if there are any."""
-    wanted = collect_stems([_get_searched_name(block)])
+    wanted = set(get_stems(_get_searched_name(block)))
     return [word for word in block.word_shares if wanted.issuperset(get_stems(word))] or list_block_words(block)
+
+
+def drop_unused_words(question: str, before: Sequence[ConceptBlock], now: Sequence[ConceptBlock]) -> str:
+    """Return the words of a question without those of the blocks `before` that no active block of `now` has."""
+    used = {text for block in now if block.active for text in (*block.variants, _get_searched_name(block))}
+    known = {text for block in before for text in (block.name, *block.variants)}
+    unused = {stem for text in known for stem in get_stems(text)} - {stem for text in used for stem in get_stems(text)}
+    return " ".join(word for word in question.split() if not get_stems(word) or set(get_stems(word)) - unused)
 
 
 def _get_searched_name(block: ConceptBlock) -> str:
@@ -34,16 +43,3 @@ def _get_searched_name(block: ConceptBlock) -> str:
     searched = set(map(get_stems, block.variants))
     names = [block.name] if get_stems(block.name) in searched else block.name.split(" or ")
     return " or ".join(name for name in names if get_stems(name) in searched) or next(iter(block.variants), block.name)
-
-
-def list_words(text: str) -> list[str]:
-    """Return the words of a text that say anything. Chinese and Japanese text has no spaces and stays whole."""
-    words = split_words(text) if text.isascii() else text.casefold().split()
-    return [word for word in words if get_stems(word)]
-
-
-def drop_unused_words(question: str, before: Sequence[ConceptBlock], now: Sequence[ConceptBlock]) -> str:
-    """Return the words of a question without those of the blocks `before` that no active block of `now` has."""
-    used = collect_stems(text for block in now if block.active for text in (*block.variants, _get_searched_name(block)))
-    unused = collect_stems(text for block in before for text in (block.name, *block.variants)) - used
-    return " ".join(word for word in question.split() if not get_stems(word) or set(get_stems(word)) - unused)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
@@ -16,33 +16,29 @@ _WORD = re.compile(r"\w+[+#]*")
 
 
 def filter_papers(
-    papers: Iterable[RawPaper],
-    filters: SearchConstraints,
-    boolean_queries: Sequence[str] = (),
-    filters_applied_by_source: frozenset[str] = frozenset(),
+    papers: Iterable[RawPaper], filters: SearchConstraints, queries: Sequence[str] = (), applied: Collection[str] = ()
 ) -> tuple[list[RawPaper], Counter[str]]:
     """Return the papers with a title that meet the filters, and the number of the others by reason.
 
-    NOT terms exclude a paper if no query admits it. Filters in `filters_applied_by_source` are not checked. For queries
+    NOT terms exclude a paper if no query admits it. Filters that the source has `applied` are not checked. For queries
     that consist of identifiers, only papers with one of these identifiers are returned.
     """
-    lookups = [read_identifiers(query) for query in boolean_queries]
+    lookups = [read_identifiers(query) for query in queries]
     wanted = [identifier for found in lookups for identifier in found] if all(lookups) else []
-    trees = [parse_query(query) for query in boolean_queries if "not" not in filters_applied_by_source]
-    queries = [tree for tree in trees if tree and not _is_met(tree, lambda _: True, lambda _: True)]
-    if len(queries) < len(trees):  # a query without exclusions admits every paper
-        queries = []
+    trees = [parse_query(query) for query in queries if "not" not in applied]
+    excluding = [tree for tree in trees if tree and not _is_met(tree, lambda _: True, lambda _: True)]
+    if len(excluding) < len(trees):  # a query without exclusions admits every paper
+        excluding = []
 
     def find_reason(paper: RawPaper) -> ExclusionReason | None:
         if not paper.title.strip():
             return ExclusionReason.NO_TITLE
-        is_in_years = can_be_within_years(paper.year, filters.year_from, filters.year_to)
-        if not is_in_years and "year" not in filters_applied_by_source:
+        if "year" not in applied and not can_be_within_years(paper.year, filters.year_from, filters.year_to):
             return ExclusionReason.YEAR
-        if "language" not in filters_applied_by_source and not can_be_same_language(paper.language, filters.language):
+        if "language" not in applied and not can_be_same_language(paper.language, filters.language):
             return ExclusionReason.LANGUAGE
         text = f"{paper.title}\n{paper.abstract or ''}"
-        if queries and all(is_text_excluded(query, text) for query in queries):
+        if excluding and all(is_text_excluded(query, text) for query in excluding):
             return ExclusionReason.EXCLUDED_WORDS
         return ExclusionReason.OTHER_WORK if wanted and not find_matching_identifiers(paper, wanted) else None
 
@@ -72,27 +68,28 @@ def is_text_excluded(query: Node, text: str) -> bool:
 
     The wanted part was matched by the source, which stems.
     """
-    words = _fold_to_padded_words(text)
+    is_term_in_text = _make_term_matcher(text, lambda part: _WORD.findall(part.casefold()))
 
-    def is_term_in_words(term: Term) -> bool:
-        return _fold_to_padded_words(term.text)[: -1 if term.text.endswith("*") else None] in words
+    def is_in_text(node: Node) -> bool:
+        return _is_met(node, is_term_in_text, is_in_text)
 
-    def is_in_words(node: Node) -> bool:
-        return _is_met(node, is_term_in_words, is_in_words)
-
-    return not _is_met(query, lambda _: True, is_in_words)
+    return not _is_met(query, lambda _: True, is_in_text)
 
 
 def has_wanted_words(query: Node, text: str) -> bool:
     """Return True if the text holds the wanted words of the query in any inflection; exclusions are not checked."""
-    stems = f" {' '.join(extract_terms(text))} "
+    return _is_met(query, _make_term_matcher(text, extract_terms), lambda _: False)
 
-    def is_term_in_stems(term: Term) -> bool:
-        wanted = extract_terms(term.text)
+
+def _make_term_matcher(text: str, split: Callable[[str], Sequence[str]]) -> Callable[[Term], bool]:
+    padded = f" {' '.join(split(text))} "
+
+    def is_term_in_text(term: Term) -> bool:
+        wanted = split(term.text)
         # A term of stop words only asks for nothing.
-        return not wanted or f" {' '.join(wanted)}{'' if term.text.endswith('*') else ' '}" in stems
+        return not wanted or f" {' '.join(wanted)}{'' if term.text.endswith('*') else ' '}" in padded
 
-    return _is_met(query, is_term_in_stems, lambda _: False)
+    return is_term_in_text
 
 
 def _is_met(node: Node, is_term_met: Callable[[Term], bool], is_refused: Callable[[Node], bool]) -> bool:
@@ -100,7 +97,3 @@ def _is_met(node: Node, is_term_met: Callable[[Term], bool], is_refused: Callabl
         return is_term_met(node)
     parts = (_is_met(part, is_term_met, is_refused) for part in node.parts)
     return any(parts) if isinstance(node, AnyOf) else all(parts) and not any(map(is_refused, node.excluded))
-
-
-def _fold_to_padded_words(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.casefold()))} "

@@ -7,18 +7,10 @@ were learned from papers are never required together: each is combined with the 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from operator import itemgetter
 from typing import Final
 
 from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy, SynonymMap
-from paper_search.query.block_words import (
-    collect_stems,
-    drop_unused_words,
-    get_stems,
-    list_block_words,
-    list_single_words,
-    list_words,
-)
+from paper_search.query.block_words import drop_unused_words, get_stems, list_block_words, list_single_words, list_words
 from paper_search.query.boolean_query import parse_query
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
 from paper_search.text import split_words
@@ -29,8 +21,8 @@ MOST_LEARNED: Final = 12
 _MOST_COMBINED: Final = 5
 """Combinations of fewer than all blocks, and pairs of learned ones, use only so many of the first ones."""
 _LEARNED_CROSSED: Final = 8
-"""The number of learned blocks that are combined with the `_WITH_LEARNED` most specific ones of the question."""
-_WITH_LEARNED: Final = 3
+"""The number of learned blocks that are combined with the `_ASKED_CROSSED` most specific ones of the question."""
+_ASKED_CROSSED: Final = 3
 _LEARNED_ALONE: Final = 3
 """Fewer learned blocks say too little to be the words of a query without those of the question."""
 _LEARNED_WORDS: Final = 6
@@ -40,9 +32,6 @@ _FEW: Final = 3
 _ALONE: Final = 0.0005
 """The largest share of papers with which a block can stand alone."""
 _UNKNOWN_SHARE: Final = 0.01
-
-_Condition = tuple[Sequence[ConceptBlock], bool]
-"""Blocks that a query requires together, and whether the words of each may stand apart."""
 
 
 def compose_ladder(
@@ -62,9 +51,9 @@ def compose_ladder(
     asked = [block for block in blocks if block.active and not block.learned]
     learned = [block for block in blocks if block.active and block.learned][:MOST_LEARNED]
     composed = [
-        _compose_query(required, excluded, rung, is_loose=is_loose)
-        for rung, conditions in enumerate(_iterate_rungs(sorted(asked, key=_get_share), learned))
-        for required, is_loose in conditions
+        _compose_query(required, excluded, rung, is_loose)
+        for rung, (conditions, is_loose) in enumerate(_iterate_rungs(sorted(asked, key=_get_share), learned))
+        for required in conditions
     ]
     worded = list(_compose_word_queries(asked, learned))
     worded += [SearchQuery(keywords=split_words(title), boolean_query="", words=title) for title in titles]
@@ -92,25 +81,30 @@ def build_block_condition(block: ConceptBlock, *, is_loose: bool = False) -> Nod
     return join_any(nodes.values())
 
 
-def _iterate_rungs(asked: Sequence[ConceptBlock], learned: Sequence[ConceptBlock]) -> Iterator[list[_Condition]]:
-    """Yield the conditions of each rung. The blocks of the question are given with the most specific one first."""
+def _iterate_rungs(
+    asked: Sequence[ConceptBlock], learned: Sequence[ConceptBlock]
+) -> Iterator[tuple[Iterable[Sequence[ConceptBlock]], bool]]:
+    """Yield the blocks that queries of each rung require, and whether their words may stand apart.
+
+    The blocks of the question are given with the most specific one first.
+    """
     if learned:
-        pairs = [(own, other) for own in asked[:_WITH_LEARNED] for other in learned[:_LEARNED_CROSSED]]
-        yield [(pair, True) for pair in (*pairs, *combinations(learned[:_MOST_COMBINED], 2))]
+        crossed = [(own, other) for own in asked[:_ASKED_CROSSED] for other in learned[:_LEARNED_CROSSED]]
+        yield [*crossed, *combinations(learned[:_MOST_COMBINED], 2)], True
     best = asked[:_MOST_COMBINED]
     if len(asked) > 1:
         if any(len(block.variants) > _FEW for block in asked):
-            yield [([_keep_names(block) for block in asked], False)]
-        yield [(asked, False)]
-        for size in range(len(best), 2, -1):
-            yield [((best[0], *others), True) for others in combinations(best[1:], size - 1)]
-        yield [(pair, True) for pair in combinations(best, 2)]
+            yield [list(map(_keep_names, asked))], False
+        yield [asked], False
+        for size in range(len(best) - 1, 1, -1):
+            yield [(best[0], *others) for others in combinations(best[1:], size)], True
+        yield combinations(best, 2), True
         if (words := _split_into_words(best)) != best:
-            yield [(pair, True) for pair in combinations(words, 2) if pair[0].name != pair[1].name]
+            yield [pair for pair in combinations(words, 2) if pair[0].name != pair[1].name], True
     if len(asked) == 1 or (asked and _get_share(asked[0]) <= _ALONE):
-        yield [([asked[0]], False)]
+        yield [asked[:1]], False
     if len(asked) == 1 and len(list_block_words(asked[0])) > 1:
-        yield [([asked[0]], True)]
+        yield [asked], True
 
 
 def _keep_names(block: ConceptBlock) -> ConceptBlock:
@@ -134,17 +128,14 @@ def _split_into_words(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:
     return sorted(found.values(), key=_get_share)[:_MOST_COMBINED]
 
 
-def _compose_query(
-    blocks: Sequence[ConceptBlock], excluded: Sequence[Node], rung: int, *, is_loose: bool
-) -> SearchQuery:
+def _compose_query(blocks: Sequence[ConceptBlock], excluded: Sequence[Node], rung: int, is_loose: bool) -> SearchQuery:
     ordered = sorted(blocks, key=_get_share)
-    node = join_all((build_block_condition(block, is_loose=is_loose) for block in ordered), excluded)
     names = [block.name for block in ordered]
+    synonyms = {block.name: block.variants[1:] for block in ordered if block.variants[1:]}
+    node = join_all((build_block_condition(block, is_loose=is_loose) for block in ordered), excluded)
     return SearchQuery(
         keywords=names,
-        synonym_map=[
-            SynonymMap(keyword=block.name, synonyms=block.variants[1:]) for block in ordered if block.variants[1:]
-        ],
+        synonym_map=[SynonymMap(keyword=name, synonyms=others) for name, others in synonyms.items()],
         boolean_query=normalise_query(format_query(node)) if node else "",
         rung=rung,
         blocks=names,
@@ -152,11 +143,11 @@ def _compose_query(
 
 
 def _compose_word_queries(asked: Sequence[ConceptBlock], learned: Sequence[ConceptBlock]) -> Iterator[SearchQuery]:
-    """Yield the queries for ranking sources, on the first rung with learned blocks, on the next one without."""
+    """Yield the queries for ranking sources: a rung with learned blocks if there are any, and one without."""
     parts = [learned[start : start + _LEARNED_WORDS] for start in range(0, len(learned), _LEARNED_WORDS)]
     alone = [learned[:_LEARNED_CROSSED]] if len(learned) >= _LEARNED_ALONE else []
-    rungs = [[*([*asked, *part] for part in parts), *alone], [asked]]
-    for rung, lists in enumerate(rungs if learned else rungs[1:]):
+    taught = [[*([*asked, *part] for part in parts), *alone]] if learned else []
+    for rung, lists in enumerate([*taught, [asked]]):
         for used in lists:
             names = [block.name for block in used]
             if words := " ".join(dict.fromkeys(word for block in used for word in list_block_words(block))):
@@ -179,9 +170,8 @@ def align_blocks_and_queries(proposed: SearchStrategy, edited: SearchStrategy) -
     if edited.blocks == proposed.blocks:
         return edited
     own = (query.keywords for query in proposed.queries if query.words and query.rung and not query.blocks)
-    question, titles = " ".join(next(own, ())), list_titles(proposed.queries)
-    excluded = list_common_exclusions(proposed.queries)
-    queries = compose_ladder(edited.blocks, excluded, question, titles, proposed.blocks)
+    excluded, question = list_common_exclusions(proposed.queries), " ".join(next(own, ()))
+    queries = compose_ladder(edited.blocks, excluded, question, list_titles(proposed.queries), proposed.blocks)
     used = {get_stems(text) for block in edited.blocks for text in (block.name, *block.variants)}
     left = [one for one in edited.suggestions if get_stems(one.term) not in used]
     return edited.model_copy(update={"queries": queries, "suggestions": left})
@@ -203,23 +193,25 @@ def list_titles(queries: Sequence[SearchQuery]) -> list[str]:
 def read_blocks(edited: SearchStrategy) -> list[ConceptBlock]:
     """Return the blocks as edited queries use them: other variants, new blocks, and those without a query switched off.
 
-    A condition belongs to the block with which it shares a variant. Single words of a block's name, as the broadest
+    A condition belongs to the block with which it shares most variants. Single words of a block's name, as the broadest
     queries require them, use the block; they replace its variants if no query has all words of the name.
     """
     blocks = {block.name: block for block in edited.blocks}
     variants: defaultdict[str, list[str]] = defaultdict(list)
     words: defaultdict[str, list[str]] = defaultdict(list)
     for condition in (condition for query in edited.queries for condition in _list_conditions(query)):
-        if (block := _find_block_of_variants(condition, blocks.values())) is not None:
-            variants[block.name] += condition
-        elif (block := _find_block_of_word(condition, blocks.values())) is not None:
-            words[block.name] += condition
+        texts, word = set(map(get_stems, condition)), set(get_stems(condition[0]))
+        shared = {name: len(texts.intersection(map(get_stems, block.variants))) for name, block in blocks.items()}
+        named = [name for name in blocks if len(condition) == 1 and word.issubset(get_stems(name))]
+        if any(shared.values()):
+            variants[max(shared, key=lambda name: shared[name])] += condition
+        elif named:
+            words[named[0]] += condition
         else:
-            name = condition[0]
-            blocks[name] = ConceptBlock(name=name, variants=condition, reason="written in a query")
-            variants[name] = [*condition]
+            blocks[condition[0]] = ConceptBlock(name=condition[0], variants=condition, reason="written in a query")
+            variants[condition[0]] = [*condition]
     for name, own in words.items():
-        if collect_stems(own) < set(get_stems(name)):
+        if set(get_stems(" ".join(own))) < set(get_stems(name)):
             variants.setdefault(name, own)
     for name, block in blocks.items():
         used = list(dict.fromkeys(variants.get(name, block.variants)))
@@ -238,17 +230,3 @@ def _format_alternative(node: Node) -> str:
     parts = node.parts if isinstance(node, AllOf) else (node,)
     terms = [part.text for part in parts if isinstance(part, Term)]
     return " ".join(terms) if len(terms) == len(parts) else format_query(node)
-
-
-def _find_block_of_variants(condition: Sequence[str], blocks: Iterable[ConceptBlock]) -> ConceptBlock | None:
-    """Return the block that shares most variants with the condition; None if no block shares one."""
-    wanted = set(map(get_stems, condition))
-    shared = [(len(wanted.intersection(map(get_stems, block.variants))), block) for block in blocks]
-    count, best = max(shared, key=itemgetter(0), default=(0, None))
-    return best if count else None
-
-
-def _find_block_of_word(condition: Sequence[str], blocks: Iterable[ConceptBlock]) -> ConceptBlock | None:
-    wanted = collect_stems(condition)
-    found = (block for block in blocks if len(condition) == 1 and wanted.issubset(get_stems(block.name)))
-    return next(found, None)

@@ -132,11 +132,11 @@ def render_within_limit(
         return measure(render(_limit_terms(node, count))) > limit
 
     fitting = bisect_left(range(1, _count_terms(node) + 1), True, key=is_too_long)
-    text = render(_limit_terms(node, max(fitting, 1), keep_exclusions=fitting > 0))
+    text = render(_limit_terms(node, fitting) if fitting else next(iterate_wanted_terms(node)))
     return text if measure(text) <= limit else ""
 
 
-def _limit_terms(node: Node, count: int, *, keep_exclusions: bool = True) -> Node:
+def _limit_terms(node: Node, count: int) -> Node:
     """Return the query with its first terms; if there are enough, the conditions share them and small ones stay."""
     if isinstance(node, Term):
         return node
@@ -146,13 +146,8 @@ def _limit_terms(node: Node, count: int, *, keep_exclusions: bool = True) -> Nod
     for done, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__) if is_shared else range(len(sizes))):
         counts[index] = min(sizes[index], count // (len(sizes) - done) if is_shared else count)
         count -= counts[index]
-    first = [
-        _limit_terms(part, wanted, keep_exclusions=keep_exclusions)
-        for part, wanted in zip(node.parts, counts, strict=True)
-        if wanted
-    ]
-    excluded = node.excluded if isinstance(node, AllOf) and keep_exclusions else ()
-    return (join_any(first) if isinstance(node, AnyOf) else join_all(first, excluded)) or node
+    first = [_limit_terms(part, wanted) for part, wanted in zip(node.parts, counts, strict=True) if wanted]
+    return (join_any(first) if isinstance(node, AnyOf) else join_all(first, node.excluded)) or node
 
 
 def _count_terms(node: Node) -> int:

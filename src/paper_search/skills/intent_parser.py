@@ -1,6 +1,7 @@
 """The skill that reads a query: with a language model if one is configured, otherwise by rule."""
 
 import asyncio
+from collections.abc import Sequence
 
 from paper_search.domains import get_domain
 from paper_search.identifier_queries import read_identifiers
@@ -48,18 +49,19 @@ class IntentParser:
             notes.append(f"Limited to papers {describe_years(limits.year_from, limits.year_to)}.")
         return ParsedIntent(
             topic=normalise_text(by_model.topic)[:_MAX_CHARACTERS] or by_rule.topic,
-            concepts=_clean_texts(by_model.concepts)[:MAX_CONCEPTS] or by_rule.concepts,
+            concepts=clean_texts(by_model.concepts)[:MAX_CONCEPTS] or by_rule.concepts,
             intent_type=by_model.intent_type,
             constraints=SearchConstraints(**stated),
-            phrases=_clean_texts([*by_rule.phrases, *by_model.phrases]),
-            authors=_clean_texts(by_model.authors),
-            venues=_clean_texts(by_model.venues),
-            excluded=_clean_texts(by_model.excluded),
-            preferences=_clean_texts(by_model.preferences) or by_rule.preferences,
+            phrases=clean_texts([*by_rule.phrases, *by_model.phrases]),
+            authors=clean_texts(by_model.authors),
+            venues=clean_texts(by_model.venues),
+            excluded=clean_texts(by_model.excluded),
+            preferences=clean_texts(by_model.preferences) or by_rule.preferences,
             notes=["The query was read by a language model.", *notes],
         )
 
 
-def _clean_texts(texts: list[str]) -> list[str]:
-    cleaned = (normalise_text(text)[:_MAX_CHARACTERS] for text in texts)
+def clean_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts of a model that hold a word, each once, as clean lines without quotation marks."""
+    cleaned = (normalise_text(text).replace('"', " ").strip()[:_MAX_CHARACTERS] for text in texts)
     return list(dict.fromkeys(text for text in cleaned if parse_phrase(text)))

@@ -12,7 +12,6 @@ from paper_search.intent.concept_blocks import MAX_BLOCKS, make_block
 from paper_search.intent.feedback_notes import list_exact_changes, select_accepted
 from paper_search.intent.result_limits import correct_limits
 from paper_search.intent.strategy_planner import plan_strategy
-from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.topic_words import is_generic, list_question_words
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.written_queries import split_exclusions
@@ -28,7 +27,8 @@ from paper_search.models import (
 )
 from paper_search.query.boolean_query import parse_query
 from paper_search.query.ladder import compose_ladder, list_common_exclusions, list_titles
-from paper_search.query.rendering import normalise_query, parse_phrase
+from paper_search.query.rendering import normalise_query
+from paper_search.skills.intent_parser import clean_texts
 from paper_search.text import split_words
 from uraniborg.kernel.boolean_query import AnyOf
 from uraniborg.kernel.clock import Clock, SystemClock
@@ -39,7 +39,6 @@ _MAX_QUERIES = 5
 _MAX_QUERY_CHARACTERS = 2_000
 _MAX_TITLES = 20
 _MAX_TITLE_CHARACTERS = 200
-_MAX_NAME_CHARACTERS = 80
 
 
 class _ProposedBlock(BaseModel):
@@ -142,26 +141,20 @@ class QueryBuilder:
         self, proposed: Sequence[_ProposedBlock], by_rule: SearchStrategy, given: QueryBuilderInput
     ) -> list[ConceptBlock]:
         """Return the model's concepts that carry a topic, each once, and the blocks that feedback and papers taught."""
-        last = given.previous_strategies[-1] if given.previous_strategies else None
-        if last and any(origin.part == "blocks" and origin.by_person for origin in last.origins):
+        last = given.previous_strategies[-1:]
+        if any(origin.part == "blocks" and origin.by_person for strategy in last for origin in strategy.origins):
             return by_rule.blocks
         made = [
-            make_block(name, self._vocabulary, _clip_names(block.variants), reason="named by the language model")
+            make_block(name, self._vocabulary, clean_texts(block.variants), reason="named by the language model")
             for block in proposed
-            for name in _clip_names([block.name])
+            for name in clean_texts([block.name])
             if not all(map(is_generic, split_words(name)))
         ]
-        own = add_blocks([], made)[:MAX_BLOCKS]
-        if not own:
+        if not (own := add_blocks([], made)[:MAX_BLOCKS]):
             return []
         own = add_blocks(own, [block for block in by_rule.blocks if block.learned or not block.active])
         accepted = given.user_feedback.use_suggestions if given.user_feedback else False
         return accept_suggestions(own, select_accepted(given.suggestions, accepted), self._vocabulary)
-
-
-def _clip_names(names: Sequence[str]) -> list[str]:
-    cleaned = (normalise_text(name).replace('"', " ").strip()[:_MAX_NAME_CHARACTERS] for name in names)
-    return [name for name in cleaned if parse_phrase(name)]
 
 
 def _select_new_queries(proposed: Sequence[SearchQuery], previous: Sequence[SearchStrategy]) -> list[SearchQuery]:

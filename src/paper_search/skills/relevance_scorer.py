@@ -32,13 +32,10 @@ class _Verdict(BaseModel):
 
     def apply(self, scored: ScoredPaper) -> ScoredPaper:
         """Return the paper with the model's score, and with its reason and tags if there are any."""
-        update = {
-            "relevance_score": min(1.0, max(0.0, self.relevance_score)),
-            "relevance_reason": " ".join((self.relevance_reason or "").split())[:_REASON_CHARACTERS]
-            or scored.relevance_reason,
-            "tags": list(dict.fromkeys(self.tags or ())) or scored.tags,
-        }
-        return scored.model_copy(update=update)
+        score = min(1.0, max(0.0, self.relevance_score))
+        reason = " ".join((self.relevance_reason or "").split())[:_REASON_CHARACTERS] or scored.relevance_reason
+        tags = list(dict.fromkeys(self.tags or ())) or scored.tags
+        return scored.model_copy(update={"relevance_score": score, "relevance_reason": reason, "tags": tags})
 
 
 class _Verdicts(BaseModel):
