@@ -18,19 +18,12 @@ from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term, iterate_wan
 
 MOST_LEARNED: Final = 12
 """The number of learned blocks that queries use, in the order of the plan."""
-_MOST_COMBINED: Final = 5
-"""Combinations of fewer than all blocks, and pairs of learned ones, use only so many of the first ones."""
-_LEARNED_CROSSED: Final = 8
-"""The number of learned blocks that are combined with the `_ASKED_CROSSED` most specific ones of the question."""
-_ASKED_CROSSED: Final = 3
-_LEARNED_ALONE: Final = 3
-"""Fewer learned blocks say too little to be the words of a query without those of the question."""
-_LEARNED_WORDS: Final = 6
-"""The number of learned blocks whose words join those of the question in one query."""
-_FEW: Final = 3
-"""Blocks with more variants than this have synonyms; the strictest query uses only the names."""
-_ALONE: Final = 0.0005
-"""The largest share of papers with which a block can stand alone."""
+_MOST_COMBINED: Final = 5  # the first blocks, in combinations of fewer than all and in pairs of learned ones
+_ASKED_CROSSED, _LEARNED_CROSSED = 3, 8  # the first blocks of the question and learned ones, in pairs of both
+_LEARNED_ALONE: Final = 3  # fewer learned blocks say too little to be a query without the words of the question
+_LEARNED_WORDS: Final = 6  # learned blocks whose words join those of the question in one query
+_FEW: Final = 3  # blocks with more variants have synonyms, which the strictest query leaves out
+_ALONE: Final = 0.0005  # the largest share of papers with which a block can stand alone
 _UNKNOWN_SHARE: Final = 0.01
 
 

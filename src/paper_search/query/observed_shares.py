@@ -28,17 +28,14 @@ def observe_shares(blocks: Sequence[ConceptBlock], searched: RoundLog) -> list[C
         if pair <= estimates.keys()
     ]
     shares = _fit_shares(estimates, counts) if counts else {}
-    return [
-        block.model_copy(update={"share": shares[block.name]}) if block.name in shares else block for block in blocks
-    ]
+    return [block.model_copy(update={"share": shares.get(block.name, block.share)}) for block in blocks]
 
 
 def describe_new_order(before: Sequence[ConceptBlock], after: Sequence[ConceptBlock]) -> list[str]:
     """Return a sentence if the counts of the sources changed which blocks are more specific."""
-    old, new = (_sort_names(blocks) for blocks in (before, after))
-    names = ", ".join(f"“{name}”" for name in new)
+    names = ", ".join(f"“{name}”" for name in _sort_names(after))
     note = f"By the counts of the sources, the concepts from the most specific one on are: {names}."
-    return [] if old == new else [note]
+    return [] if _sort_names(before) == _sort_names(after) else [note]
 
 
 def _sort_names(blocks: Sequence[ConceptBlock]) -> list[str]:

@@ -53,8 +53,7 @@ def normalise_query(query: str) -> str:
     if is_strategy(query):
         return render_for_pubmed(tree) if (tree := read_strategy(query).tree) else ""
     for _ in range(2):  # formatting drops wildcards that are too short, which can leave needless quotes
-        tree = parse_query(query)
-        query = format_query(tree) if tree else ""
+        query = format_query(tree) if (tree := parse_query(query)) else ""
     return query
 
 

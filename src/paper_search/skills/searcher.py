@@ -6,13 +6,8 @@ from contextlib import aclosing
 from typing import Protocol, runtime_checkable
 
 from paper_search.errors import SearchSourceError
-from paper_search.large_work import call_in_thread_if_large
-from paper_search.models import RawPaper, SearchStrategy, SourceReport, SourceStatus
-from paper_search.query.filters import filter_papers
-from paper_search.query.selection import select_queries
-from paper_search.review_models import ExclusionReason
-from paper_search.sources.called_source import KindSource, search_kind_source
-from paper_search.sources.distinct_count import DistinctCount
+from paper_search.models import SearchStrategy, SourceReport, SourceStatus
+from paper_search.sources.called_source import search_called_source
 from paper_search.sources.interfaces import ReportingSource, SearchSource, SourceResult
 from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome, select_supported_options
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
@@ -101,12 +96,8 @@ class Searcher:
         if isinstance(source, ReportingSource):
             search = source.search_with_report
             result = await search(own, **select_supported_options(search, known=known))
-        elif isinstance(source, KindSource):
-            result = await search_kind_source(source, own, known)
         else:
-            own.queries = select_queries(None, own.queries)
-            received = await source.search_advanced(own)
-            result = await call_in_thread_if_large(len(received), _filter_and_report, name, received, strategy)
+            result = await search_called_source(source, own, known)
         # The number that an installed source counted may differ from that of its papers.
         returned, removed = len(result.papers), sum(result.report.removed.values())
         counts = {"name": name, "returned": returned, "received": returned + removed}
@@ -114,28 +105,6 @@ class Searcher:
         # Validated here, where an error still counts against this source alone.
         SearchOutcome(papers=result.papers, reports=[result.report])
         return result
-
-
-def _filter_and_report(name: str, received: list[RawPaper], strategy: SearchStrategy) -> SourceResult:
-    """Apply the limits and NOT terms of a strategy to the papers of a source that does not report, and report on it."""
-    texts = [query.boolean_query for query in select_queries(None, strategy.queries)]
-    accepted, removed = filter_papers(received, strategy.filters, texts)
-    papers = _take_distinct(accepted, strategy.filters.max_results)
-    if over := len(accepted) - len(papers):
-        removed[ExclusionReason.OVER_SOURCE_LIMIT.value] += over
-    status = SourceStatus.OK if papers else SourceStatus.EMPTY
-    return SourceResult(papers, SourceReport(name=name, status=status, removed=dict(removed), calls=1))
-
-
-def _take_distinct(papers: list[RawPaper], limit: int) -> list[RawPaper]:
-    """Return the first `limit` distinct papers with the repeats among them."""
-    distinct, count = DistinctCount(), 0
-    for position, paper in enumerate(papers):
-        count += not distinct.is_repeat(paper)
-        if count > limit:
-            return papers[:position]
-        distinct.add(paper)
-    return papers
 
 
 def _make_result_of_task(name: str, task: asyncio.Task[SourceResult]) -> SourceResult:

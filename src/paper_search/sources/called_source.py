@@ -1,4 +1,4 @@
-"""Sources that are objects in this process and declare a kind: called once for each query."""
+"""Sources that are objects in this process: called once for each query if they declare a kind, otherwise once."""
 
 from collections.abc import AsyncGenerator
 from typing import Final, Protocol, runtime_checkable
@@ -6,9 +6,10 @@ from typing import Final, Protocol, runtime_checkable
 from pydantic import ValidationError
 
 from paper_search.errors import NonRetryableError, SearchSourceError
-from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceKind
+from paper_search.large_work import call_in_thread_if_large
+from paper_search.models import QueryReport, RawPaper, SearchQuery, SearchStrategy, SourceKind, StopReason
 from paper_search.query.rendering import render_plain_words
-from paper_search.query.selection import simplify_query
+from paper_search.query.selection import select_queries, simplify_query
 from paper_search.sources.interfaces import Page, SearchSource, SourceResult
 from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery
 from paper_search.sources.run_report import RunCost, build_run_report
@@ -25,11 +26,21 @@ class KindSource(Protocol):
     kind: SourceKind
 
 
-async def search_kind_source(source: SearchSource, strategy: SearchStrategy, known: frozenset[str]) -> SourceResult:
-    """Return the papers of a source with a kind, and a report that contains every failure of a query."""
-    called = _CalledSource(source, strategy)
-    run = LadderRun(called, strategy, max(0, strategy.filters.max_results), known)
-    await run.climb()
+async def search_called_source(source: SearchSource, strategy: SearchStrategy, known: frozenset[str]) -> SourceResult:
+    """Return the papers of a source, and a report that contains every failure of a query.
+
+    A source without a kind gets all Boolean queries in one call; a failure of this call is raised.
+    """
+    called, limit = _CalledSource(source, strategy), max(0, strategy.filters.max_results)
+    run = LadderRun(called, strategy, limit, known)
+    if called.kind is not None:
+        await run.climb()
+    else:
+        queries = select_queries(None, strategy.queries)
+        texts, report = [query.boolean_query for query in queries], QueryReport(text="", stopped=StopReason.UNKNOWN)
+        received = await source.search_advanced(strategy.model_copy(update={"queries": queries}))
+        called.cost.add_request()
+        await call_in_thread_if_large(len(received), run.add_received, received, texts, report, limit)
     return SourceResult(run.papers, build_run_report(source.source_name, run, called.cost))
 
 
@@ -39,11 +50,10 @@ class _CalledSource:
     capabilities = frozenset[str]()
 
     def __init__(self, source: SearchSource, strategy: SearchStrategy) -> None:
-        assert isinstance(source, KindSource)
         self._source = source
         self._filters = strategy.filters
         self.name = source.source_name
-        self.kind: SourceKind | None = source.kind
+        self.kind: SourceKind | None = source.kind if isinstance(source, KindSource) else None
         self.cost = RunCost()
 
     def prepare_query(self, query: SearchQuery) -> PreparedQuery:

@@ -1,7 +1,7 @@
 """The run of one source up the ladder of a strategy: rung by rung until the search has enough papers."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import groupby
@@ -158,7 +158,7 @@ class LadderRun:
                 report.found = _get_larger_count(report.found, page.found)
                 most_new, size = new_before + self._limit, len(page.papers)
                 papers, is_cut = await call_in_thread_if_large(
-                    size, self._filter_and_add_papers, page.papers, prepared.query, report, most_new
+                    size, self.add_received, page.papers, [prepared.query.boolean_query], report, most_new
                 )
                 accepted += papers
                 if page.stopped is not None:
@@ -171,11 +171,11 @@ class LadderRun:
             return StopReason.UNKNOWN
         return StopReason.COMPLETE if report.fetched >= report.found else StopReason.SOURCE_LIMIT
 
-    def _filter_and_add_papers(
-        self, received: list[RawPaper], query: SearchQuery, report: QueryReport, most_new: int
+    def add_received(
+        self, received: list[RawPaper], queries: Sequence[str], report: QueryReport, most_new: int
     ) -> tuple[int, bool]:
         """Add the papers that meet the filters; return the number of these papers, and whether some were cut."""
-        papers, removed = filter_papers(received, self._filters, [query.boolean_query], self._source.capabilities)
+        papers, removed = filter_papers(received, self._filters, queries, self._source.capabilities)
         self.removed += removed
         return len(papers), self._add_papers(papers, report, most_new)
 

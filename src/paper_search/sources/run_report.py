@@ -61,7 +61,7 @@ def _get_status(run: LadderRun, cost: RunCost) -> SourceStatus:
     if not cost.sent:
         return SourceStatus.SKIPPED
     tried = [query for query in run.queries if query.stopped is not StopReason.NOT_RUN]
-    is_refused = all(query.stopped is StopReason.TOO_BROAD for query in tried)
+    is_refused = bool(tried) and all(query.stopped is StopReason.TOO_BROAD for query in tried)
     return SourceStatus.FAILED if is_refused else SourceStatus.EMPTY
 
 
