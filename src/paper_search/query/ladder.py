@@ -77,10 +77,7 @@ def build_block_condition(block: ConceptBlock, *, is_loose: bool = False) -> Nod
 def _iterate_rungs(
     asked: Sequence[ConceptBlock], learned: Sequence[ConceptBlock]
 ) -> Iterator[tuple[Iterable[Sequence[ConceptBlock]], bool]]:
-    """Yield the blocks that queries of each rung require, and whether their words may stand apart.
-
-    The blocks of the question are given with the most specific one first.
-    """
+    """Yield for each rung what its queries require, and whether words may stand apart. The most specific come first."""
     if learned:
         crossed = [(own, other) for own in asked[:_ASKED_CROSSED] for other in learned[:_LEARNED_CROSSED]]
         yield [*crossed, *combinations(learned[:_MOST_COMBINED], 2)], True

@@ -129,7 +129,7 @@ class QueryBuilder:
         origins = [PartOrigin(part=part, value=text, inherited=False, reason=reason) for part, text in texts.items()]
         return SearchStrategy(
             queries=queries,
-            sources=[name for name in self._sources if name in proposed.sources] or list(self._sources),
+            sources=[name for name in self._sources if name in proposed.sources] or self._sources,
             filters=limits,
             notes=[f"The {subject} were {reason}.", *notes, *list_exact_changes(by_rule.notes)],
             origins=[*origins, *by_person],

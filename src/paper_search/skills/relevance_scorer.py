@@ -78,11 +78,11 @@ class RelevanceScorer:
             verdicts = {one.paper_id.strip(): one for one in reversed(answer.results if answer else [])}
             if any(one.paper.id not in verdicts for one in batch):
                 problem = problem or "The language model left papers out"
-            judged = {paper_id: verdict for paper_id, verdict in verdicts.items() if paper_id not in pinned}
-            return [judged[one.paper.id].apply(one) if one.paper.id in judged else one for one in batch], problem
+            judged = verdicts.keys() - pinned
+            return [verdicts[one.paper.id].apply(one) if one.paper.id in judged else one for one in batch], problem
 
-        size = self._batch_size
-        batches = [by_rule[start : start + size] for start in range(0, len(by_rule), size)]
+        starts = range(0, len(by_rule), self._batch_size)
+        batches = [by_rule[start : start + self._batch_size] for start in starts]
         done = await asyncio.gather(*map(score_batch, batches))
         problems = Counter(problem for _, problem in done if problem)
         notes = [

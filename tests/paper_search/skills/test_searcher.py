@@ -234,6 +234,20 @@ async def test_a_plain_source_receives_and_applies_only_the_boolean_queries() ->
     assert list_titles(outcome) == ["Graphene"]
 
 
+async def test_papers_of_earlier_rounds_do_not_count_towards_the_limit_of_a_plain_source() -> None:
+    papers = [make_paper(f"Graphene {number}") for number in range(12)]
+    known = frozenset(paper.id for paper in papers[:2])
+    outcome = await Searcher([FakeSource("one", papers)]).search(make_strategy(), known=known)
+    assert list_titles(outcome) == [paper.title for paper in papers]
+
+
+async def test_repetitions_of_a_plain_source_are_counted_as_duplicates() -> None:
+    paper = RawPaper(title="Graphene", doi="10.1000/182", source="one")
+    outcome = await Searcher([FakeSource("one", [paper, paper])]).search(make_strategy())
+    assert list_titles(outcome) == ["Graphene"]
+    assert outcome.reports[0].removed == {"duplicate": 1}
+
+
 async def test_two_sources_with_the_same_name_are_refused() -> None:
     with pytest.raises(InvalidInput, match="same name"):
         Searcher([FakeSource("one"), FakeSource("one")])
