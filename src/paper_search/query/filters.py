@@ -20,8 +20,8 @@ def filter_papers(
 ) -> tuple[list[RawPaper], Counter[str]]:
     """Return the papers with a title that meet the filters, and the number of the others by reason.
 
-    NOT terms exclude a paper if no query admits it. Filters that the source has `applied` are not checked. For queries
-    that consist of identifiers, only papers with one of these identifiers are returned.
+    Filters that the source has `applied` are not checked. A NOT term excludes a paper if no query admits it. Queries of
+    identifiers admit only papers with one of these.
     """
     lookups = [read_identifiers(query) for query in queries]
     wanted = [identifier for found in lookups for identifier in found] if all(lookups) else []
@@ -64,10 +64,7 @@ def can_be_same_language(found: str | None, wanted: str | None) -> bool:
 
 
 def is_text_excluded(query: Node, text: str) -> bool:
-    """Return True if the text holds an exclusion of every alternative of the query.
-
-    The wanted part was matched by the source, which stems.
-    """
+    """Return True if the text holds an exclusion of every alternative of the query; wanted words are not checked."""
     is_term_in_text = _make_term_matcher(text, lambda part: _WORD.findall(part.casefold()))
 
     def is_in_text(node: Node) -> bool:

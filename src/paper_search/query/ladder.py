@@ -34,12 +34,11 @@ def compose_ladder(
     titles: Iterable[str] = (),
     blocks_before: Sequence[ConceptBlock] = (),
 ) -> list[SearchQuery]:
-    """Return the queries for the active blocks, the strictest first; the same text never twice.
+    """Return the queries for the active blocks, the strictest first, each with the exclusions and each text once.
 
-    Queries with learned blocks come first: they find what the words of the question miss. Every query excludes the
-    `excluded` nodes. `question_words` are all words of the question, for ranking sources that need more papers, without
-    those of concepts that are switched off or only in `blocks_before`; `keywords` of their query are all of them.
-    `titles` are the words of papers' titles, for ranking sources that look for papers like these.
+    Queries with learned blocks come first: they find what the words of the question miss. Ranking sources that need
+    more papers receive the words of `titles`, and those of the question without the concepts that are switched off or
+    only in `blocks_before`; the `keywords` of that query are all `question_words`.
     """
     asked = [block for block in blocks if block.active and not block.learned]
     learned = [block for block in blocks if block.active and block.learned][:MOST_LEARNED]
@@ -149,10 +148,9 @@ def _get_share(block: ConceptBlock) -> float:
 
 
 def align_blocks_and_queries(proposed: SearchStrategy, edited: SearchStrategy) -> SearchStrategy:
-    """Return the edited strategy with its blocks and queries in step.
+    """Return the edited strategy with its blocks and queries in step: edited queries stay, and the blocks are read.
 
-    If only the blocks were edited, the queries are composed anew, and terms that a block has are not suggested. If the
-    queries were edited, they stay exactly as they are, and the blocks are read from them.
+    If only the blocks were edited, the queries are composed anew, and terms that a block has are not suggested.
     """
     if edited.queries != proposed.queries:
         is_read = edited.blocks and edited.blocks == proposed.blocks

@@ -1,7 +1,6 @@
 """The specificity of concept blocks by the sources' own counts: how many papers match each pair of blocks.
 
-If blocks were independent, the matches of a pair would be the papers of the source times both shares. The shares are
-fitted to all counted pairs at once; the estimates before are observations too, so that few counts change little.
+The matches of a pair are taken for the papers of the source times both shares. The estimates before count as well.
 """
 
 import math
@@ -14,8 +13,7 @@ from paper_search.models import ConceptBlock, RoundLog, SearchStrategy, SourceRe
 from paper_search.query.selection import select_queries
 
 _LEAST_SHARE: Final = 0.0001
-_PRIOR_WEIGHT: Final = 0.5
-"""How much an estimate counts beside a counted pair: it is often wrong by a factor of 4, a pair by one of 3."""
+_PRIOR_WEIGHT: Final = 0.5  # of an estimate, often wrong by a factor of 4, beside a counted pair, wrong by one of 3
 
 
 def observe_shares(blocks: Sequence[ConceptBlock], searched: RoundLog) -> list[ConceptBlock]:

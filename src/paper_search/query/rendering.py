@@ -14,8 +14,7 @@ from paper_search.strategies.terms import FieldTerm
 from paper_search.strategies.translation import render_for_pubmed
 from uraniborg.kernel.boolean_query import OPERATORS, AllOf, AnyOf, Node, Term, iterate_wanted_terms, join_all, join_any
 
-_FEWEST_ALTERNATIVES = 3
-"""A query is cut within its conditions only if each keeps as many terms; otherwise its last conditions go."""
+_FEWEST_ALTERNATIVES = 3  # that a condition keeps where a query is cut; otherwise the last conditions go
 _MISREAD = OPERATORS | {"ANDNOT", "TO", "NEAR", "ADJ"}
 _BARE = re.compile(r"[0-9A-Za-z\u00aa-\U0010ffff]+|[0-9A-Za-z\u00aa-\U0010ffff]{3,}\*")
 
@@ -89,7 +88,7 @@ def render_plain_words(query: SearchQuery) -> str:
 def list_word_clauses(node: Node, limit: int = 16) -> list[tuple[str, ...]]:
     """Return tuples of words of which a paper must hold one each, for sources whose OR joins single words only.
 
-    An alternative gives at most `limit` tuples, which can only widen the result; exclusions and word order are dropped.
+    An alternative gives at most `limit` tuples, and exclusions and word order are dropped: the result can only widen.
     """
     match node:
         case Term(words):
@@ -130,8 +129,9 @@ def render_within_limit(
     def is_too_long(count: int) -> bool:
         return measure(render(_limit_terms(node, count))) > limit
 
-    fitting = bisect_left(range(1, _count_terms(node) + 1), True, key=is_too_long)
-    text = render(_limit_terms(node, fitting) if fitting else next(iterate_wanted_terms(node)))
+    terms = list(iterate_wanted_terms(node))
+    fitting = bisect_left(range(1, len(terms) + 1), True, key=is_too_long)
+    text = render(_limit_terms(node, fitting) if fitting else terms[0])
     return text if measure(text) <= limit else ""
 
 
@@ -139,7 +139,7 @@ def _limit_terms(node: Node, count: int) -> Node:
     """Return the query with its first terms; if there are enough, the conditions share them and small ones stay."""
     if isinstance(node, Term):
         return node
-    sizes = [_count_terms(part) for part in node.parts]
+    sizes = [len(list(iterate_wanted_terms(part))) for part in node.parts]
     is_shared = isinstance(node, AllOf) and count >= sum(min(size, _FEWEST_ALTERNATIVES) for size in sizes)
     counts = [0] * len(sizes)
     for done, index in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__) if is_shared else range(len(sizes))):
@@ -147,7 +147,3 @@ def _limit_terms(node: Node, count: int) -> Node:
         count -= counts[index]
     first = [_limit_terms(part, wanted) for part, wanted in zip(node.parts, counts, strict=True) if wanted]
     return (join_any(first) if isinstance(node, AnyOf) else join_all(first, node.excluded)) or node
-
-
-def _count_terms(node: Node) -> int:
-    return sum(1 for _ in iterate_wanted_terms(node))

@@ -9,16 +9,10 @@ from paper_search.strategies.reader import is_strategy
 
 
 def select_queries(kind: SourceKind | None, queries: Sequence[SearchQuery]) -> list[SearchQuery]:
-    """Return the queries of which a source of this kind makes its text; `boolean_query` holds what it reads.
-
-    For a ranking source these are the words; if no query has words, the Boolean queries, whose words it takes.
-    """
+    """Return the queries that a source of this kind receives; for a ranking source `boolean_query` holds the words."""
     selected = [query for query in queries if is_query_received(kind, query, queries)]
-    if kind != "ranked":
-        return selected
-    return [
-        query.model_copy(update={"boolean_query": query.words.strip() or query.boolean_query}) for query in selected
-    ]
+    texts = [(kind == "ranked" and query.words.strip()) or query.boolean_query for query in selected]
+    return [query.model_copy(update={"boolean_query": text}) for query, text in zip(selected, texts, strict=True)]
 
 
 def is_query_received(kind: SourceKind | None, query: SearchQuery, queries: Sequence[SearchQuery]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from paper_search.dedup import assign_distinct_ids, deduplicate, merge_as_one
 from paper_search.dedup.record_merging import name_records
 from paper_search.large_work import call_in_thread_if_large
-from paper_search.models import RawPaper, SourceRecord
+from paper_search.models import RawPaper
 from paper_search.workflow.skill_interfaces import DistinctPapers
 
 
@@ -14,12 +14,9 @@ class Deduplicator:
 
     merge_as_one = staticmethod(merge_as_one)
     assign_distinct_ids = staticmethod(assign_distinct_ids)
+    name_records = staticmethod(name_records)
 
     async def deduplicate(self, papers: Sequence[RawPaper]) -> DistinctPapers:
         """Return every paper once, in the order of first appearance, with the reasons for the merges."""
         done = await call_in_thread_if_large(len(papers), deduplicate, list(papers))
         return DistinctPapers(done.papers, done.merged, done.members)
-
-    def name_records(self, paper: RawPaper) -> list[SourceRecord]:
-        """Return the source records of a paper, also of one that names none."""
-        return paper.records or name_records(paper)

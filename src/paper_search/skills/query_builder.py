@@ -33,8 +33,7 @@ from paper_search.text import split_words
 from uraniborg.kernel.boolean_query import AnyOf
 from uraniborg.kernel.clock import Clock, SystemClock
 
-_PERSONAL = frozenset({"max_results", "min_relevance"})
-"""Limits that a model does not set: how many papers a search returns, and which are removed unasked."""
+_PERSONAL = frozenset({"max_results", "min_relevance"})  # limits that a model does not set
 _MAX_QUERIES = 5
 _MAX_QUERY_CHARACTERS = 2_000
 _MAX_TITLES = 20
@@ -58,10 +57,7 @@ class _ProposedPlan(BaseModel):
 
 
 class QueryBuilder:
-    """Builds the strategy of each round. Raises UnknownDomain for an unknown domain.
-
-    A strategy names only `available_sources`; their default is the list of the domain.
-    """
+    """Builds the strategy of each round, of `available_sources` or those of the domain. Raises UnknownDomain."""
 
     def __init__(
         self,
@@ -109,10 +105,7 @@ class QueryBuilder:
     def _limit_strategy(
         self, proposed: _ProposedPlan, by_rule: SearchStrategy, given: QueryBuilderInput
     ) -> SearchStrategy:
-        """Return the model's plan with the ladder of its blocks, available sources and valid limits.
-
-        A plan without usable blocks keeps its queries that are new and readable. Blocks that a person set stay.
-        """
+        """Return the model's plan with the ladder of its blocks, or else its new queries, and with valid limits."""
         if blocks := self._select_blocks(proposed.blocks, by_rule, given):
             excluded, titles = list_common_exclusions(by_rule.queries), list_titles(by_rule.queries)
             queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles)
@@ -140,7 +133,7 @@ class QueryBuilder:
     def _select_blocks(
         self, proposed: Sequence[_ProposedBlock], by_rule: SearchStrategy, given: QueryBuilderInput
     ) -> list[ConceptBlock]:
-        """Return the model's concepts that carry a topic, each once, and the blocks that feedback and papers taught."""
+        """Return the blocks that a person set, or those of the model with those that feedback and papers taught."""
         last = given.previous_strategies[-1:]
         if any(origin.part == "blocks" and origin.by_person for strategy in last for origin in strategy.origins):
             return by_rule.blocks

@@ -58,10 +58,7 @@ class RelevanceScorer:
     async def score(
         self, papers: list[RawPaper], intent: ParsedIntent, hints: RelevanceHints | None = None
     ) -> ScoredPapers:
-        """Return every paper with a score from 0 to 1, a reason and tags, in the order given. Never raises.
-
-        The notes say where the model failed and which identifiers of the query were not found.
-        """
+        """Return every paper in the order given, with a score from 0 to 1, a reason and tags. Never raises."""
         hints = hints or RelevanceHints()
         identifiers = read_identifiers(intent.topic)[: intent.constraints.max_results]
         year = self._clock.now().year

@@ -30,8 +30,6 @@ class ResultOrganizer:
         relevant = [scored for scored in papers if scored.relevance_score >= least]
         best = sorted(relevant, key=lambda scored: scored.sort_key)[: max(0, strategy.filters.max_results)]
         listed = [Paper.from_scored(scored) for scored in best]
-        now = self._clock.now().isoformat()
-        metadata = SearchMetadata(
-            query=original_query, search_strategy=strategy, total_found=len(papers), timestamp=now
-        )
+        found, now = len(papers), self._clock.now().isoformat()
+        metadata = SearchMetadata(query=original_query, search_strategy=strategy, total_found=found, timestamp=now)
         return PaperCollection(metadata=metadata, papers=listed, facets=count_facets(listed))

@@ -42,9 +42,8 @@ class Searcher:
     ) -> FoundPapers:
         """Return the papers and the reports of all sources; call `on_report` as each source finishes.
 
-        Each source is asked for as many papers as the strategy wants, not counting those whose ids are in `known`.
-        A source that fails is reported, never raised. Cancelling stops all sources, and so does an exception from
-        `on_report`.
+        Each source is asked for as many papers as the strategy wants, besides those whose ids are in `known`. A failure
+        of a source is reported, never raised. Cancelling, or an exception of `on_report`, stops all sources.
         """
         results: dict[str, SourceResult] = {}
         async with aclosing(self.stream_results(strategy, known)) as arriving:
@@ -61,16 +60,14 @@ class Searcher:
         self, strategy: SearchStrategy, known: frozenset[str] = frozenset()
     ) -> AsyncGenerator[SourceResult, None]:
         """Yield the result of each source as it finishes. Closing the generator stops the other sources."""
-        tasks = {
-            asyncio.create_task(self._search_source(name, strategy, known), name=f"search {name}"): name
-            for name in self._select_source_names(strategy)
-        }
+        names = self._select_source_names(strategy)
+        tasks = [asyncio.create_task(self._search_source(name, strategy, known), name=name) for name in names]
         pending = set(tasks)
         try:
             while pending:
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                for task in sorted(done, key=list(tasks).index):
-                    yield _make_result_of_task(tasks[task], task)
+                for task in sorted(done, key=tasks.index):
+                    yield _make_result_of_task(task)
         finally:
             for task in pending:
                 task.cancel()
@@ -107,8 +104,8 @@ class Searcher:
         return result
 
 
-def _make_result_of_task(name: str, task: asyncio.Task[SourceResult]) -> SourceResult:
-    """Return the result of a finished task, or a report of its failure."""
+def _make_result_of_task(task: asyncio.Task[SourceResult]) -> SourceResult:
+    """Return the result of the finished task with the name of a source, or a report of its failure."""
     error = asyncio.CancelledError() if task.cancelled() else task.exception()
     if error is None:
         return task.result()
@@ -117,9 +114,9 @@ def _make_result_of_task(name: str, task: asyncio.Task[SourceResult]) -> SourceR
     elif isinstance(error, UraniborgError):
         reason = error.message
     else:
-        _log.exception("a source failed unexpectedly", error, source=name)
+        _log.exception("a source failed unexpectedly", error, source=task.get_name())
         reason = f"Unexpected {type(error).__name__}; the log has the details."
     own = error if isinstance(error, SearchSourceError) else None
     status = SourceStatus.RATE_LIMITED if own and own.rate_limited else SourceStatus.FAILED
-    report = SourceReport(name=name, status=status, reason=reason, retry_at=own.retry_at if own else None)
-    return SourceResult([], report)
+    retry_at = own.retry_at if own else None
+    return SourceResult([], SourceReport(name=task.get_name(), status=status, reason=reason, retry_at=retry_at))
