@@ -36,6 +36,7 @@ async def search_called_source(source: SearchSource, strategy: SearchStrategy, k
     if called.kind is not None:
         await run.climb()
     else:
+        run.keeps_repetitions = True
         queries = select_queries(None, strategy.queries)
         texts, report = [query.boolean_query for query in queries], QueryReport(text="", stopped=StopReason.UNKNOWN)
         received = await source.search_advanced(strategy.model_copy(update={"queries": queries}))

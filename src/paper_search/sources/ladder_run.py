@@ -89,6 +89,8 @@ class LadderRun:
         self._seen: set[str] = set()
         self._distinct = DistinctCount()
         self._new = 0
+        self.keeps_repetitions = False
+        """Whether the deduplicator receives repetitions: records of a source that joins others differ."""
         self.papers: list[RawPaper] = []
         self.removed: Counter[str] = Counter()
         self.errors: list[SearchSourceError] = []
@@ -185,7 +187,7 @@ class LadderRun:
         for paper in papers:
             is_new = paper.id not in self._known and not self._distinct.is_repeat(paper)
             # Records without an identifier may share an id and yet be two papers: the deduplicator decides that.
-            if (paper.identifiers or paper.doi) and paper.id in self._seen:
+            if (paper.identifiers or paper.doi) and paper.id in self._seen and not self.keeps_repetitions:
                 self.removed[ExclusionReason.DUPLICATE.value] += 1
             elif is_new and self._new >= most_new:
                 cut += 1
