@@ -15,7 +15,7 @@ from universe.jobs.worker_processes import STOPPED, WorkerProcesses
 from universe.service.universes import UniverseService
 from universe.store.authors import make_author
 from universe.store.interface import Change
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, log_change
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InvalidInput
@@ -250,8 +250,7 @@ class JobService:
         if job.is_active:
             raise JobActive(f"Job {job_id[:100]} is {job.state}.", hint="Cancel it first.", state=job.state)
         await asyncio.to_thread(self._store.delete, job_id)
-        by = actor or self.universes.actor
-        _log.info("job deleted", job=job_id, universe=universe_id, **by.model_dump())
+        log_change(_log, "job deleted", actor or self.universes.actor, job=job_id, universe=universe_id)
         self._feed.publish(FEED_KIND, job_id, universeId=universe_id, deleted=True)
 
     async def watch(self, universe_id: str, job_id: str, *, heartbeat_s: float = 15.0) -> AsyncIterator[Job | None]:

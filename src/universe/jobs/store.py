@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import orjson
 
 from universe.jobs.options import JobKind
-from universe.service.replies import describe_actor
+from universe.service.replies import dump_actor
 from universe.store.authors import decode_actor
 from universe.store.interface import Store
 from uraniborg.kernel.actors import Actor
@@ -104,8 +104,8 @@ class Job:
             "progress": self.progress,
             "options": self.options,
             "author": self.author,
-            "actor": describe_actor(self.actor),
-            "cancelledBy": describe_actor(self.cancelled_by),
+            "actor": dump_actor(self.actor),
+            "cancelledBy": dump_actor(self.cancelled_by),
             "createdAt": self.created_at,
             "startedAt": self.started_at,
             "endedAt": self.ended_at,

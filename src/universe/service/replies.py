@@ -227,8 +227,8 @@ def describe_record(record: Record) -> dict[str, Any]:
         "version": record.version,
         "createdAt": _trim_to_milliseconds(record.created_at),
         "updatedAt": _trim_to_milliseconds(record.updated_at),
-        "createdBy": describe_actor(decode_actor(record.created_by)),
-        "renamedBy": describe_actor(decode_actor(record.renamed_by)),
+        "createdBy": dump_actor(decode_actor(record.created_by)),
+        "renamedBy": dump_actor(decode_actor(record.renamed_by)),
     }
 
 
@@ -240,11 +240,11 @@ def describe_deletion(deletion: Deletion) -> dict[str, Any]:
         "version": deletion.version,
         "createdAt": _trim_to_milliseconds(deletion.created_at),
         "deletedAt": _trim_to_milliseconds(deletion.deleted_at),
-        "deletedBy": describe_actor(decode_actor(deletion.deleted_by)),
+        "deletedBy": dump_actor(decode_actor(deletion.deleted_by)),
     }
 
 
-def describe_actor(actor: Actor | None) -> dict[str, str] | None:
+def dump_actor(actor: Actor | None) -> dict[str, str] | None:
     """Return an actor as JSON values; None for an actor that was not recorded."""
     return None if actor is None else actor.model_dump()
 
@@ -265,7 +265,7 @@ def describe_log_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
         "kind": kind,
         "at": _trim_to_milliseconds(entry.at),
         "author": entry.author,
-        "actor": describe_actor(entry.actor),
+        "actor": dump_actor(entry.actor),
     }
     if not entry.is_intact(universe_id):
         return {**facts, "damaged": True}

@@ -25,7 +25,7 @@ async def delete_story(folder: StoryFolder, actor: Actor) -> None:
     if "ask" in results:
         async with open_sessions() as sessions:
             with suppress(NotFound):
-                await asyncio.to_thread(sessions.cleanup, results["ask"]["session_id"])
+                await asyncio.to_thread(sessions.cleanup, results["ask"]["session_id"], actor=actor)
     for path in (folder.shelf, folder.own):
         await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
 

@@ -14,6 +14,7 @@ from pflow.replies import build_reply_and_write_large_outputs
 from pflow.service import Service
 from universe.initial_states import load_or_generate_state
 from universe.orbits.units import convert_unit
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.bibliography.short_citations import format_short_citation
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.files import write_atomic
@@ -50,16 +51,16 @@ async def run_shelve(context: StepContext, _inputs: Plain) -> Plain:
     async with open_sessions() as manager:
         result = await manager.get_result(context.results["ask"]["session_id"])
     chosen = result.model_copy(update={"papers": [paper for paper in result.papers if paper.id in kept]})
-    return await asyncio.to_thread(_build_and_describe_shelf, context.folder, export_json(chosen))
+    return await asyncio.to_thread(_build_and_describe_shelf, context.folder, export_json(chosen), context.actor)
 
 
-def _build_and_describe_shelf(folder: StoryFolder, papers: str) -> Plain:
+def _build_and_describe_shelf(folder: StoryFolder, papers: str, actor: Actor) -> Plain:
     write_atomic(folder.papers_file, papers)
     dois = {str(paper["doi"]).lower() for paper in json.loads(papers)["papers"] if paper["doi"]}
     sheets = [
         path for path in sorted((SAMPLE_PAPERS / "data_sheets").glob("*.md")) if _read_doi(path.read_text()) in dois
     ]
-    report: BuildReport = build_shelf([folder.papers_file, *sheets], folder.shelf)
+    report: BuildReport = build_shelf([folder.papers_file, *sheets], folder.shelf, actor=actor)
     library = Library.open(folder.shelf)
     try:
         found = library.search("", limit=100, sort="year_asc")["results"]
@@ -113,16 +114,16 @@ def cite_shortly(paper: Plain) -> str:
     return format_short_citation(paper.get("authors") or [], paper.get("year")) or paper["title"]
 
 
-def _run_workflow(folder: StoryFolder, given: dict[str, Any]) -> Plain:
+def _run_workflow(folder: StoryFolder, given: dict[str, Any], actor: Actor) -> Plain:
     service = Service(load_settings(), folder.own)
-    service.texts.write_draft(WORKFLOW, read_workflow())
-    result = service.execute(WORKFLOW, {"shelf": str(folder.shelf), **given})
+    service.texts.write_draft(WORKFLOW, read_workflow(), actor=actor)
+    result = service.execute(WORKFLOW, {"shelf": str(folder.shelf), **given}, actor=actor)
     return build_reply_and_write_large_outputs(result, service.home)
 
 
 async def run_read(context: StepContext, _inputs: Plain) -> Plain:
     """Run the workflow without the mass of the star."""
-    reply = await asyncio.to_thread(_run_workflow, context.folder, {})
+    reply = await asyncio.to_thread(_run_workflow, context.folder, {}, context.actor)
     done: list[str] = reply["checkpoint"]["completed_nodes"] if reply["checkpoint"] else list(READ_NODES)
     return {"run": reply, "masses_read": [name for name in READ_NODES if name in done]}
 
@@ -161,7 +162,7 @@ def find_shipped_star() -> Plain:
 
 async def run_give(context: StepContext, inputs: Plain) -> Plain:
     """Give the missing mass and run the workflow again, which resumes it."""
-    reply = await asyncio.to_thread(_run_workflow, context.folder, {"star_mass": inputs["mass"]})
+    reply = await asyncio.to_thread(_run_workflow, context.folder, {"star_mass": inputs["mass"]}, context.actor)
     outputs = reply["outputs"]
     return {
         "run": {key: value for key, value in reply.items() if key != "outputs"},

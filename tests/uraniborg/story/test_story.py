@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 
+from pflow.engine.runlog import RunLog
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
 from uraniborg.kernel.actors import Actor
@@ -440,3 +441,14 @@ async def test_ten_years_with_twice_the_mass_hold_all_resonances_and_with_fifty_
                 assert (row["angle"], row["behaviour"][index]) == (expected["angle"], expected["behaviour"])
                 if expected["behaviour"] == "librates":
                     assert row["halfRange"][index] == pytest.approx(expected["halfRange"], abs=0.05)
+
+
+def test_the_runs_of_the_workflow_name_who_ran_the_step(demo: Demo) -> None:
+    (path,) = demo.story_home.rglob("runs.db")
+    log = RunLog(path)
+    try:
+        runs = log.list_runs()
+    finally:
+        log.close()
+    assert len(runs) >= 2
+    assert all(run["actor"] == ADA.model_dump() for run in runs)
