@@ -4,12 +4,11 @@ The first text is displayed and recorded in bodies: the name, followed by the us
 nobody who claims a name passes for another kind of actor. The second one says how the actor was established.
 """
 
+import json
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from pydantic import ValidationError
-
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, read_actor
 
 _REST: Final = " (REST)"
 _MCP: Final = " (MCP)"
@@ -52,18 +51,15 @@ def find_actor(name: str | None, identity: str | None) -> Actor | None:
     kind, _, authenticated = identity.partition(" ")
     suffix = _find_suffix(kind, authenticated)
     is_nameless = name == _NAMELESS.get(suffix, kind)
-    found: Any = {"kind": kind, "name": "" if is_nameless else name.removesuffix(suffix)}
-    try:
-        return Actor(**found, authenticated=authenticated)  # pyright: ignore[reportArgumentType]
-    except ValidationError:
-        return None
+    found = "" if is_nameless else name.removesuffix(suffix)
+    return read_actor({"kind": kind, "name": found, "authenticated": authenticated})
 
 
 def decode_actor(text: str | None) -> Actor | None:
     """Return the actor of a JSON text; None if it was not recorded or is damaged."""
     try:
-        return None if text is None else Actor.model_validate_json(text)
-    except ValidationError:
+        return None if text is None else read_actor(json.loads(text))
+    except json.JSONDecodeError:
         return None
 
 

@@ -14,7 +14,7 @@ from universe import systems
 from universe.jobs.service import JobService
 from universe.service.replies import describe_deletion, describe_log_entry, describe_record
 from universe.service.universes import UniverseService
-from universe.store.authors import find_actor, make_author
+from universe.store.authors import decode_actor, find_actor, make_author
 from universe.store.factory import make_store
 from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
@@ -209,6 +209,11 @@ async def test_an_altered_actor_is_damage(service: UniverseService, changed: dic
 @pytest.mark.parametrize("identity", [None, "", "person", "king sign_in", "person sign_in sign_in"])
 def test_a_damaged_identity_is_an_unknown_actor(identity: str | None) -> None:
     assert find_actor("Tycho", identity) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"kind": "king"}', "null"])
+def test_a_damaged_actor_of_a_record_is_unknown(text: str) -> None:
+    assert decode_actor(text) is None
 
 
 async def test_actors_survive_a_restart_and_a_branch_has_its_own_after_its_source_is_gone(file: Path) -> None:
