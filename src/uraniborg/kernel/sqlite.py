@@ -76,10 +76,11 @@ def connect(
     return connection
 
 
-def connect_or_read(path: Path, *, durable: bool = False) -> sqlite3.Connection:
+def connect_or_read(path: Path, *, durable: bool = False, busy_timeout_s: float = 5.0) -> sqlite3.Connection:
     """Return a connection as `connect` does, or one that can only read if the file or its folder is read-only."""
     is_writable = all(os.access(one, os.W_OK) for one in (path, path.parent))
-    return connect(path, durable=durable, readonly=path.is_file() and not is_writable)
+    readonly = path.is_file() and not is_writable
+    return connect(path, durable=durable, readonly=readonly, busy_timeout_s=busy_timeout_s)
 
 
 def _open_connection(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:

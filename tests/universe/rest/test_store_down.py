@@ -12,12 +12,12 @@ import pytest
 from tests.universe.domain.samples import add_star
 from tests.universe.rest.rest_server import create_universe, get_error, read_state, run_server, send_command
 from universe.store import sqlite as sqlite_module
-from uraniborg.kernel.sqlite import connect
+from uraniborg.kernel.sqlite import connect_or_read
 
 
 @pytest.fixture
 def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_module, "connect", partial(connect, busy_timeout_s=0.05))
+    monkeypatch.setattr(sqlite_module, "connect_or_read", partial(connect_or_read, busy_timeout_s=0.05))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from universe.service.universes import UniverseService
 from universe.store import sqlite as sqlite_module
 from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.sqlite import connect
+from uraniborg.kernel.sqlite import connect_or_read
 
 TICK = {"type": "tick"}
 
@@ -30,7 +30,7 @@ TICK = {"type": "tick"}
 @pytest.fixture
 async def service_with_short_timeout(file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[UniverseService]:
     """Provide a service that waits only 50 ms for a file that another process has locked."""
-    monkeypatch.setattr(sqlite_module, "connect", partial(connect, busy_timeout_s=0.05))
+    monkeypatch.setattr(sqlite_module, "connect_or_read", partial(connect_or_read, busy_timeout_s=0.05))
     async with UniverseService(SqliteStore(file), snapshot_every=4).running() as running:
         await running.create("Hven", universe_id="u")
         yield running
