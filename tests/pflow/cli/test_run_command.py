@@ -301,7 +301,7 @@ def test_a_file_elsewhere_is_called_by_its_whole_path(
     assert "~/greet.json" in run_pflow("history").out
     monkeypatch.setenv("HOME", str(elsewhere))
     monkeypatch.setenv("PFLOW_HOME", str(workplace.home))
-    assert f"  {path}\n" in run_pflow("history").out
+    assert f"  {path}  by " in run_pflow("history").out
 
 
 def test_a_failed_run_of_a_file_is_resumed_by_any_path_to_it(run_pflow: RunPflow, workplace: Workplace) -> None:

@@ -54,6 +54,12 @@ def list_units(workplace: Workplace) -> list[str]:
     return sorted(path.name for path in (workplace.folder / ".config/systemd/user").glob("*"))
 
 
+@pytest.fixture(autouse=True)
+def own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name the person who schedules; scheduled runs do not get this variable."""
+    monkeypatch.setenv("URANIBORG_USER", "Ada")
+
+
 @pytest.fixture
 def hello(workplace: Workplace) -> str:
     workplace.write_draft("hello", GREETER)
