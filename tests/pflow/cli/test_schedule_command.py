@@ -55,7 +55,7 @@ def list_units(workplace: Workplace) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def own_name(run_pflow: RunPflow, monkeypatch: pytest.MonkeyPatch) -> None:
     """Name the person who schedules; scheduled runs do not get this variable."""
     monkeypatch.setenv("URANIBORG_USER", "Ada")
 

@@ -13,6 +13,7 @@ from tests.uraniborg.console.surfaces import connect_agent
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
 
+pytestmark = pytest.mark.timeout(120)
 ADA = {"kind": "person", "name": "Ada", "authenticated": "sign_in"}
 HELLO: dict[str, Any] = {"nodes": [{"id": "hi", "type": "echo", "params": {"message": "hello"}}]}
 
