@@ -16,6 +16,9 @@ Step = tuple[str, MakeData, str | None]
 Plan = tuple[str, list[Step]]
 """A query, and the decisions to take one after the other."""
 
+CLIENT = "wire 1"
+"""The name and version of the client of the harness."""
+
 
 def _make_no_data(_payload: dict[str, Any]) -> None:
     return None
@@ -187,6 +190,7 @@ class Script:
                 "revised_data": add_missing_reviewer(sent["data"], DEFAULT_DOOR),
                 "note": sent["note"],
                 "by_agent": True,
+                "actor": {"kind": "agent", "name": CLIENT, "authenticated": "account"},
                 "marks": None,
             }
             for number, sent in enumerate(self.sent)
