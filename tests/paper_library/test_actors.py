@@ -1,7 +1,7 @@
 """Who built a shelf and who wrote a note is stored with it; shelves and notes of earlier versions name nobody."""
 
 from pathlib import Path
-from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
@@ -15,6 +15,13 @@ from uraniborg.kernel.actors import Actor, get_process_actor
 
 ADA = Actor(kind="person", name="Ada", authenticated="account")
 AGENT = Actor(kind="agent", name="assistant 1.0", authenticated="credential")
+
+
+class NodeContext(NamedTuple):
+    """The part of the context of a node that additions use."""
+
+    folder: Path
+    actor: Actor
 
 
 @pytest.fixture
@@ -51,8 +58,7 @@ def test_a_shelf_of_an_earlier_version_names_no_builder(papers: Path, tmp_path: 
 
 
 def test_papers_that_a_run_adds_are_added_by_who_started_the_run(papers: Path, tmp_path: Path) -> None:
-    context = SimpleNamespace(folder=tmp_path, actor=AGENT)
-    add_papers({"files": str(papers), "shelf": "shelf"}, context)
+    add_papers({"files": str(papers), "shelf": "shelf"}, NodeContext(tmp_path, AGENT))
     assert read_builder(tmp_path / "shelf") == AGENT
 
 

@@ -18,6 +18,7 @@ from pflow.scheduling.installed_schedules import find_scheduler_actor, format_re
 from pflow.service import Service
 from tests.pflow.library.homes import write_draft
 from uraniborg.kernel.actors import Actor, get_process_actor
+from uraniborg.kernel.logging import Logger
 from uraniborg.kernel.mcp.testing import connect_client
 
 ADA = Actor(kind="person", name="Ada", authenticated="sign_in")
@@ -88,7 +89,11 @@ def test_a_text_has_the_actor_who_wrote_it_until_it_is_written_in_another_way(se
 
 def test_a_change_that_cannot_be_recorded_is_made_and_logged(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[Any] = []
-    monkeypatch.setattr("uraniborg.kernel.logging.Logger.exception", lambda _self, _event, **facts: lines.append(facts))
+
+    def note(_self: Logger, _event: str, **facts: Any) -> None:
+        lines.append(facts)
+
+    monkeypatch.setattr(Logger, "exception", note)
     (service.home / "runs.db").mkdir(parents=True)
     service.texts.create_draft("hello", HELLO, ADA)
     assert service.texts.read_draft("hello") == HELLO

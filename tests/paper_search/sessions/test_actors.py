@@ -15,6 +15,7 @@ from paper_search.sessions.session_update import start_another_round
 from paper_search.sessions.state import SessionRequest
 from tests.paper_search.sessions.helpers import APPROVE, DataFolder, open_review
 from uraniborg.kernel.actors import Actor, get_process_actor
+from uraniborg.kernel.logging import Logger
 
 ADA = Actor(kind="person", name="Ada", authenticated="sign_in")
 PROGRAM = Actor(kind="software", name="Ada", authenticated="token")
@@ -41,7 +42,7 @@ async def test_a_session_that_names_no_actor_was_started_by_the_program(manager:
 
 
 def test_a_request_of_an_earlier_version_has_no_actor_and_stays_as_it_is() -> None:
-    stored = {"query": "moons", "config": {}, "at": "2026-01-01T00:00:00Z"}
+    stored: dict[str, Any] = {"query": "moons", "config": {}, "at": "2026-01-01T00:00:00Z"}
     request = SessionRequest.model_validate_json(json.dumps(stored))
     assert request.actor is None
     assert json.loads(request.model_dump_json()) == stored
@@ -107,9 +108,11 @@ async def test_the_search_log_states_who_started_the_search(manager: SessionMana
 
 async def test_who_deleted_a_session_is_in_the_log(manager: SessionManager, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[tuple[str, Any]] = []
-    monkeypatch.setattr(
-        "uraniborg.kernel.logging.Logger.info", lambda _self, event, **facts: lines.append((event, facts.get("actor")))
-    )
+
+    def note(_self: Logger, event: str, **facts: Any) -> None:
+        lines.append((event, facts.get("actor")))
+
+    monkeypatch.setattr(Logger, "info", note)
     reply = await manager.start("moons", AppConfig())
     await asyncio.to_thread(lambda: manager.cleanup(reply["session_id"], actor=ADA))
     assert ("session deleted", ADA.model_dump()) in lines
