@@ -30,6 +30,8 @@ EDGE: Final[dict[str, Any]] = {"inputs": HELLO["inputs"], "edges": [{"from": "a"
 async def check_start(on: Surfaces) -> None:
     ours = await on.post("/api/searches", {"query": QUERY})
     theirs = await on.call(on.search, "search_papers", query=QUERY)
+    # Each interface establishes who started the session.
+    assert (ours["actor"]["kind"], theirs.pop("actor")["kind"]) == ("software", "agent")
     assert_contains(
         {**ours, "checkpoint": strip(ours["checkpoint"])}, {**theirs, "checkpoint": strip(theirs["checkpoint"])}
     )
