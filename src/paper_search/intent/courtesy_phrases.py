@@ -3,18 +3,17 @@
 import re
 from typing import Final
 
-from paper_search.intent.text_cleanup import BREAK
-from uraniborg.kernel.phrase_files import PhraseFile
+from uraniborg.kernel.phrase_files import BREAK, PhraseFile
 
 _COURTESIES: Final = PhraseFile("paper_search.intent", "data/courtesies.txt")
-_SENTENCE_END = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)\s)")
+_SENTENCE_END: Final = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)\s)")
 
 
 def remove_courtesies(text: str) -> str:
     """Return the text without courtesies, requests and bare nouns for papers."""
     pieces = _SENTENCE_END.split(_COURTESIES.compile("inside").sub(BREAK, text))
-    bare = "".join(piece if _SENTENCE_END.fullmatch(piece) else remove_openings_and_closings(piece) for piece in pieces)
-    return _COURTESIES.compile("alone").sub(BREAK, f"{BREAK}{bare}{BREAK}")
+    pieces[::2] = map(remove_openings_and_closings, pieces[::2])
+    return _COURTESIES.compile("alone").sub(BREAK, f"{BREAK}{''.join(pieces)}{BREAK}")
 
 
 def remove_openings_and_closings(sentence: str) -> str:
@@ -23,7 +22,6 @@ def remove_openings_and_closings(sentence: str) -> str:
     openings = _COURTESIES.compile("openings", r"\s*{}(?!-\w)")
     while closing := closings.search(sentence):
         sentence = sentence[: closing.start()]
-    position = 0
-    while (match := openings.match(sentence, position)) and match.end() > position:
-        position = match.end()
-    return sentence[position:]
+    while (opening := openings.match(sentence)) and opening.end():
+        sentence = sentence[opening.end() :]
+    return sentence

@@ -1,7 +1,7 @@
 """Feedback on a round, read for the next round: terms to add and to exclude, and limits to change.
 
 The fields of `UserFeedback` are exact. A text is read clause by clause: a clause counts if a phrase matches it
-completely and `plain_terms` finds its terms plain. Every other clause changes nothing and is listed as not used.
+completely and its terms can be nothing else than terms. Every other clause changes nothing and is listed as not used.
 """
 
 import re
@@ -10,35 +10,32 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
-from paper_search.intent.authors import read_authors
-from paper_search.intent.feedback_phrases import (
-    Request,
-    find_phrases,
+from paper_search.intent.feedback_requests import (
+    are_kinds,
+    compile_phrases,
     has_phrase,
     is_filler,
+    list_added,
+    list_excluded,
     read_request,
     split_at,
     strip_courtesies,
 )
-from paper_search.intent.languages import read_language
-from paper_search.intent.plain_terms import are_kinds, list_added, list_excluded
-from paper_search.intent.result_limits import read_amount
-from paper_search.intent.text_cleanup import PLACEHOLDER, normalise_text, replace_quoted_phrases, restore_phrases
+from paper_search.intent.reading import Limits, Reading
+from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
-from paper_search.intent.years import RECENT_YEARS, YearReading, read_years
+from paper_search.intent.wishes import read_amount, read_authors, read_language
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
 from paper_search.review_models import YEARS, UserFeedback
+from uraniborg.kernel.phrase_files import PLACEHOLDER
 from uraniborg.kernel.years.numbers import get_number_pattern
-
-Limits = dict[str, int | str | None]
+from uraniborg.kernel.years.reading import RECENT_YEARS
 
 _CONTRACTIONS = (("n['’]t", " not"), ("['’]d", " would"), (r"(?<=\bi)['’]m", " am"))
 _BULLET = re.compile(r"\s*(?:[-*•+]|[0-9]{1,2}[.)])\s+")
 _SENTENCE = re.compile(r"([^.;!?。]*(?:\.(?=\S)[^.;!?。]*)*)([.;!?。]|$)")
 _COMMA = re.compile(r",(?![0-9])|(?<=[\u3040-\u30ff\u3400-\u9fff])[,、]")
 _MINUS = re.compile(rf"-({PLACEHOLDER}|[^\W\d_][\w-]*)")
-_NO_TERMS = Vocabulary({})
-_ANY_DAY = date.max  # the date changes the limits, never the words
 
 
 class Direction(StrEnum):
@@ -71,8 +68,8 @@ class FeedbackReading:
 
     def merge_later(self, later: "FeedbackReading") -> None:
         """Merge the reading of later feedback, which wins where the two disagree."""
-        self.wanted = _drop_duplicates([*_remove_texts(self.wanted, later.unwanted), *later.wanted])
-        self.unwanted = _drop_duplicates([*_remove_texts(self.unwanted, later.wanted), *later.unwanted])
+        self.wanted = _merge_terms(self.wanted, later.wanted, without=later.unwanted)
+        self.unwanted = _merge_terms(self.unwanted, later.unwanted, without=later.wanted)
         self.authors = list(dict.fromkeys([*self.authors, *later.authors]))
         self.limits |= later.limits
         self.directions = list(dict.fromkeys([*self.directions, *later.directions]))
@@ -83,7 +80,7 @@ class FeedbackReading:
 
 def extract_wanted_words(remark: str) -> str:
     """Return the terms that a text asks for; "" if it asks for none."""
-    return " ".join(read_text(remark, _NO_TERMS, _ANY_DAY).wanted)
+    return " ".join(read_text(remark, Vocabulary({}), date.max).wanted)
 
 
 def read_feedback(
@@ -96,14 +93,9 @@ def read_feedback(
             reading.merge_later(read_text(text, vocabulary, today, current))
         dropped: Limits = {name: None for limit in feedback.drop_limits for name in YEARS.get(limit, (limit,))}
         years = feedback.set_years.model_dump(exclude_unset=True) if feedback.set_years else {}
-        reading.merge_later(
-            FeedbackReading(
-                wanted=feedback.add_terms,
-                unwanted=feedback.exclude_terms,
-                limits=dropped | years,
-                suggestions=feedback.use_suggestions,
-            )
-        )
+        exact = FeedbackReading(feedback.add_terms, feedback.exclude_terms, limits=dropped | years)
+        exact.suggestions = feedback.use_suggestions
+        reading.merge_later(exact)
     return reading
 
 
@@ -112,8 +104,8 @@ def read_text(
 ) -> FeedbackReading:
     """Read one text. "More" and "fewer" are relative to the `current` limits."""
     reading = FeedbackReading()
-    has_list = any(line.rstrip().endswith(":") for line in remark.splitlines())
-    reader = _ClauseReader(vocabulary, today, current or SearchConstraints(), has_list)
+    has_list = re.search(r":\s*$", remark, re.MULTILINE) is not None
+    reader = _ClauseReader(vocabulary, today, (current or SearchConstraints()).max_results, has_list)
     for line in remark.splitlines():
         text = normalise_text(_BULLET.sub("", line, count=1))
         for short, full in _CONTRACTIONS:
@@ -121,94 +113,81 @@ def read_text(
         text, phrases = replace_quoted_phrases(text)
         for sentence, end in _SENTENCE.findall(text):
             for clauses in _split_sentence(sentence):
-                _read_clauses(clauses, end, reading, reader, phrases)
+                for one in reader.read_clauses(clauses, is_question=end == "?"):
+                    for texts in (one.wanted, one.unwanted, one.authors, one.unused):
+                        texts[:] = [restore_phrases(text, phrases) for text in texts]
+                    reading.merge_later(one)
     return reading
 
 
 @dataclass(frozen=True, slots=True)
 class _ClauseReader:
-    """Reads single clauses; None stands for a clause that is not understood."""
-
     vocabulary: Vocabulary
     today: date
-    current: SearchConstraints
+    current_amount: int
     has_list: bool
     """Whether dashes may mark the items of a list."""
 
-    def read_clause(self, clause: str) -> FeedbackReading | None:
+    def read_clauses(self, clauses: Sequence[str], *, is_question: bool) -> Iterator[FeedbackReading]:
+        """Yield the readings of clauses between two words such as "but"; a condition or an open denial stops all."""
+        asked = {clause: self._read_clause(clause) for clause in clauses if strip_courtesies(clause)}
+        unclear = [clause for clause, one in asked.items() if one is None]
+        ends_in_request = clauses[-1] in asked and not any(has_phrase("ask", clause) for clause in clauses)
+        is_doubted = (is_question and ends_in_request) or any(has_phrase("if", clause) for clause in unclear)
+        for clause, one in asked.items():
+            is_doubted = is_doubted or (one is None and has_phrase("not", clause))
+            yield FeedbackReading(unused=[clause]) if one is None or is_doubted else one
+
+    def _read_clause(self, clause: str) -> FeedbackReading | None:
+        """Return what a clause asks for, or None if it is not understood."""
         if not self.has_list and all(map(_MINUS.fullmatch, clause.split())):
             return FeedbackReading(unwanted=_MINUS.findall(clause))
-        return self._read_limits(clause) or self._read_request(clause, read_request(clause))
+        return self._read_limits(clause) or self._read_request(clause)
 
     def _read_limits(self, clause: str) -> FeedbackReading | None:
         """Read a clause about years, a language, an amount or an author, and at most terms to add."""
-        amount = read_amount(clause)
-        years = read_years(amount.rest, self.today)
-        language = read_language(years.rest)
-        authors = read_authors(language.rest)
-        values = (years.year_from, years.year_to, language.language, amount.max_results)
-        named = zip(("year_from", "year_to", "language", "max_results"), values, strict=True)
-        limits: Limits = {name: value for name, value in named if value is not None}
-        if not (limits or authors.authors) or self._are_years_vague(years, clause):
+        reading = read_amount(Reading(clause))
+        dated = reading.rest
+        reading.read_years(self.today)
+        read_authors(read_language(reading))
+        if not (reading.limits or reading.authors) or self._are_years_vague(reading, dated):
             return None
-        notes = [*years.notes, *language.notes, *amount.notes]
-        reading = FeedbackReading(limits=limits, authors=authors.authors, notes=notes)
-        rest = authors.rest.strip()
+        found = FeedbackReading(limits=reading.limits, authors=reading.authors, notes=reading.notes)
+        rest = reading.rest.strip()
         if is_filler(rest):
-            return reading
+            return found
         request = None if "\n" in rest else read_request(rest)
-        reading.wanted = list_added(request.named, self.vocabulary) if request and request.kind == "add" else []
-        return reading if reading.wanted else None
+        found.wanted = list_added(request.named, self.vocabulary) if request and request.kind == "add" else []
+        return found if found.wanted else None
 
-    def _are_years_vague(self, years: YearReading, clause: str) -> bool:
-        """Return True if the text names no number for its years: "recent", "not too old"."""
-        vague = (self.today.year - RECENT_YEARS, None), (None, self.today.year - RECENT_YEARS - 1)
-        return (years.year_from, years.year_to) in vague and not re.search(
-            rf"[0-9]|\b{get_number_pattern(exact=True)}\b", clause
-        )
+    def _are_years_vague(self, reading: Reading, text: str) -> bool:
+        """Return True if a text names no number for its years: "recent", "not too old"."""
+        recent = self.today.year - RECENT_YEARS
+        is_vague = (reading.year_from, reading.year_to) in ((recent, None), (None, recent - 1))
+        return is_vague and not re.search(rf"[0-9]|\b{get_number_pattern(exact=True)}\b", text)
 
-    def _read_request(self, clause: str, request: Request | None) -> FeedbackReading | None:
-        match request:
-            case None:
-                return None
-            case ("drop", limit, _):
-                return FeedbackReading(limits=dict.fromkeys(YEARS.get(limit, (limit,))))
-            case ("suggestions", _, _):
-                return FeedbackReading(suggestions=True)
-            case ("wider" | "narrower" | "more" | "fewer" as kind, _, _):
-                return self._read_direction(Direction(kind))
-            case ("add", named, _):
-                added = list_added(named, self.vocabulary)
-                return FeedbackReading(wanted=added) if added else None
-            case (kind, named, _):
-                excluded = list_excluded(kind, named, clause)
-                return FeedbackReading(unwanted=excluded) if excluded else None
-
-    def _read_direction(self, direction: Direction) -> FeedbackReading:
-        most = self.current.max_results
-        wanted = {Direction.MORE: min(2 * most, MAX_RESULTS_CAP), Direction.FEWER: max(1, most // 2)}
-        limits: Limits = {"max_results": wanted[direction]} if direction in wanted else {}
-        return FeedbackReading(directions=[direction], limits=limits)
-
-
-def _read_clauses(
-    clauses: Sequence[str], end: str, reading: FeedbackReading, reader: _ClauseReader, phrases: Sequence[str]
-) -> None:
-    """Read the clauses of a sentence between two words such as "but"; a condition or an open denial stops all."""
-    said = [clause for clause in clauses if strip_courtesies(clause)[0]]
-    found = [reader.read_clause(clause) for clause in said]
-    is_question = end == "?" and said[-1:] == clauses[-1:] and not any(strip_courtesies(one)[1] for one in clauses)
-    is_doubted = is_question or any(
-        one is None and has_phrase("if", clause) for clause, one in zip(said, found, strict=True)
-    )
-    for clause, one in zip(said, found, strict=True):
-        is_doubted = is_doubted or (one is None and has_phrase("not", clause))
-        if one is None or is_doubted:
-            reading.unused.append(restore_phrases(clause, phrases))
-            continue
-        for texts in (one.wanted, one.unwanted, one.authors):
-            texts[:] = [restore_phrases(text, phrases) for text in texts]
-        reading.merge_later(one)
+    def _read_request(self, clause: str) -> FeedbackReading | None:
+        request = read_request(clause)
+        if request is None:
+            return None
+        found = FeedbackReading(suggestions=request.kind == "suggestions")
+        match request.kind:
+            case "suggestions":
+                pass
+            case "drop":
+                found.limits = dict.fromkeys(YEARS.get(request.named, (request.named,)))
+            case "wider" | "narrower" | "more" | "fewer" as kind:
+                found.directions = [Direction(kind)]
+                wanted = {
+                    "more": min(2 * self.current_amount, MAX_RESULTS_CAP),
+                    "fewer": max(1, self.current_amount // 2),
+                }
+                found.limits = {"max_results": wanted[kind]} if kind in wanted else {}
+            case "add":
+                found.wanted = list_added(request.named, self.vocabulary)
+            case _:
+                found.unwanted = list_excluded(request, clause)
+        return found if found.has_content else None
 
 
 def _split_sentence(sentence: str) -> Iterator[list[str]]:
@@ -230,16 +209,14 @@ def _split_sentence(sentence: str) -> Iterator[list[str]]:
 
 def _split_requests(clause: str) -> list[str]:
     """Return the requests that "and" joins: "exclude mice and add rats" is two, "add mice and rats" one."""
-    for join in find_phrases("and", clause):
+    for join in compile_phrases("and").finditer(clause):
         if read_request(rest := clause[join.end() :].strip()):
             return [clause[: join.start()].strip(), *_split_requests(rest)]
     return [clause]
 
 
-def _drop_duplicates(texts: Iterable[str]) -> list[str]:
-    return list({make_term_key(text): text for text in texts}.values())
-
-
-def _remove_texts(texts: Iterable[str], others: Iterable[str]) -> list[str]:
-    keys = {make_term_key(other) for other in others}
-    return [text for text in texts if make_term_key(text) not in keys]
+def _merge_terms(earlier: Iterable[str], later: Iterable[str], *, without: Iterable[str]) -> list[str]:
+    """Return the terms of both, each once, and of the earlier ones only those that are not left out."""
+    left_out = set(map(make_term_key, without))
+    kept = [text for text in earlier if make_term_key(text) not in left_out]
+    return list({make_term_key(text): text for text in (*kept, *later)}.values())

@@ -7,7 +7,7 @@ from paper_search.intent.feedback import FeedbackReading
 from paper_search.intent.vocabulary import make_term_key
 from paper_search.models import SearchConstraints, TermSuggestion
 
-LIMIT_NAMES: Final = {
+_LIMIT_NAMES: Final = {
     "year_from": "first year",
     "year_to": "last year",
     "language": "language",
@@ -24,10 +24,8 @@ _HOW: Final = (
 
 def select_accepted(suggestions: Iterable[TermSuggestion], accepted: bool | Sequence[str]) -> list[TermSuggestion]:
     """Return the suggestions that feedback accepts: all of them, those that it names, or none."""
-    if isinstance(accepted, bool):
-        return list(suggestions) if accepted else []
-    keys = {make_term_key(term) for term in accepted}
-    return [entry for entry in suggestions if make_term_key(entry.term) in keys]
+    keys = set(map(make_term_key, [] if isinstance(accepted, bool) else accepted))
+    return [entry for entry in suggestions if accepted is True or make_term_key(entry.term) in keys]
 
 
 def describe_changes(
@@ -40,21 +38,15 @@ def describe_changes(
     for text in latest.unwanted:
         if not any(note.startswith(f"“{text}” is part of") for note in other_notes):
             yield f"Excluded: “{text}” (asked for in the feedback)."
-    for limit in _list_told_limits(latest, before):
-        old, new = getattr(before, limit), getattr(after, limit)
-        name = LIMIT_NAMES[limit]
+    is_any_set = any(value is None and getattr(before, name) is not None for name, value in latest.limits.items())
+    for limit, value in latest.limits.items():
+        old, new, name = getattr(before, limit), getattr(after, limit), _LIMIT_NAMES[limit]
         if old != new:
             yield f"Dropped: {name} {old}." if new is None else f"Changed: {name} is {new}, before {old or 'not set'}."
-        elif old is None:
+        elif old is None and (value is not None or not is_any_set):  # of two dropped years one may not have been set
             yield f"The plan had no limit “{name}”."
     if latest.unused:
         yield f"{NOT_USED}{', '.join(f'“{clause}”' for clause in latest.unused)}. {_HOW}"
-
-
-def _list_told_limits(latest: FeedbackReading, before: SearchConstraints) -> list[str]:
-    """Return the limits to describe: if one of two dropped years was not set, only the other."""
-    dropped = [name for name, value in latest.limits.items() if value is None and getattr(before, name) is not None]
-    return [name for name, value in latest.limits.items() if value is not None or name in dropped or not dropped]
 
 
 def list_exact_changes(notes: Iterable[str]) -> list[str]:

@@ -27,7 +27,6 @@ from paper_search.intent.result_limits import apply_limit_changes, correct_limit
 from paper_search.intent.topic_words import list_question_words
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.written_queries import Refiner, describe_loosening, describe_tightening
-from paper_search.intent.years import RECENT_YEARS
 from paper_search.models import (
     MAX_RESULTS_CAP,
     ConceptBlock,
@@ -47,6 +46,7 @@ from paper_search.query.rendering import normalise_query, parse_phrase
 from paper_search.strategies.translation import parse_any_query
 from paper_search.text import split_words
 from uraniborg.kernel.text import plural
+from uraniborg.kernel.years.reading import RECENT_YEARS
 
 MAX_QUERIES: Final = 3
 LOOSENED: Final = "asks for less than the last query"

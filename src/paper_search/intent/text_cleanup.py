@@ -8,20 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, cut_span
-
-__all__ = [
-    "BREAK",
-    "PLACEHOLDER",
-    "cut_span",
-    "make_placeholder",
-    "normalise_text",
-    "remove_markdown",
-    "repair_brackets",
-    "replace_quoted_phrases",
-    "restore_phrases",
-    "tidy_punctuation",
-]
+from uraniborg.kernel.phrase_files import PLACEHOLDER
 
 _FIRST_PLACEHOLDER = 0xE000
 MAX_PHRASES = 20

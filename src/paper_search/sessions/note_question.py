@@ -6,7 +6,7 @@ from typing import Final
 
 from paper_search.errors import NoteAsksForChange
 from paper_search.intent.feedback import read_text
-from paper_search.intent.feedback_phrases import has_phrase
+from paper_search.intent.feedback_requests import has_phrase
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.sessions.store import SessionStore
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, StrategyPayload

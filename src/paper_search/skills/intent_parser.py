@@ -9,12 +9,12 @@ from paper_search.intent.intent_reader import read_intent
 from paper_search.intent.result_limits import correct_limits
 from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.years import describe_years
 from paper_search.llm.base import LLMProvider
 from paper_search.llm.questions import ask_model
 from paper_search.models import ParsedIntent, SearchConstraints
 from paper_search.query.rendering import parse_phrase
 from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.years.reading import describe_years
 
 _MAX_CHARACTERS = 300
 

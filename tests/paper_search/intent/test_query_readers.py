@@ -1,13 +1,12 @@
 """Tests of the readers of languages, amounts, authors, venues, exclusions and purposes."""
 
+from datetime import date
+
 import pytest
 
-from paper_search.intent.authors import read_authors
 from paper_search.intent.exclusions import read_exclusions
-from paper_search.intent.languages import read_language
-from paper_search.intent.purpose import read_intent_type
-from paper_search.intent.result_limits import read_amount
-from paper_search.intent.venues import read_venues
+from paper_search.intent.reading import Reading
+from paper_search.intent.wishes import read_amount, read_authors, read_language, read_purpose, read_venues
 from paper_search.models import MAX_RESULTS_CAP, IntentType
 
 
@@ -34,24 +33,24 @@ from paper_search.models import MAX_RESULTS_CAP, IntentType
     ],
 )
 def test_a_language_is_read_where_papers_are_meant_and_not_the_subject(query: str, language: str | None) -> None:
-    assert read_language(query).language == language
+    assert read_language(Reading(query)).language == language
 
 
 def test_a_language_in_the_topic_is_noted() -> None:
-    reading = read_language("speech recognition in Hindi")
+    reading = read_language(Reading("speech recognition in Hindi"))
     assert reading.rest == "speech recognition in Hindi"
     assert "is part of the topic" in reading.notes[0]
 
 
 def test_of_two_languages_one_is_used_and_noted() -> None:
-    reading = read_language("Spanish or Portuguese papers on migration")
+    reading = read_language(Reading("Spanish or Portuguese papers on migration"))
     assert reading.language == "pt"
     assert "Spanish" not in reading.rest
     assert "a search has one language" in reading.notes[0]
 
 
 def test_a_language_to_avoid_is_ignored_and_noted() -> None:
-    reading = read_language("ice not in English")
+    reading = read_language(Reading("ice not in English"))
     assert reading.language is None
     assert reading.rest.split() == ["ice"]
     assert "cannot exclude a language" in reading.notes[0]
@@ -79,11 +78,11 @@ def test_a_language_to_avoid_is_ignored_and_noted() -> None:
     ],
 )
 def test_a_number_of_papers_is_read_only_where_papers_are_asked_for(query: str, amount: int | None) -> None:
-    assert read_amount(query).max_results == amount
+    assert read_amount(Reading(query)).max_results == amount
 
 
 def test_an_amount_over_the_cap_is_capped_and_noted() -> None:
-    assert "999,999 papers were asked for" in read_amount("top 999999 papers on ice").notes[0]
+    assert "999,999 papers were asked for" in read_amount(Reading("top 999999 papers on ice")).notes[0]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,7 @@ def test_an_amount_over_the_cap_is_capped_and_noted() -> None:
     ],
 )
 def test_authors_are_people_and_not_methods(query: str, authors: list[str]) -> None:
-    assert read_authors(query).authors == authors
+    assert read_authors(Reading(query)).authors == authors
 
 
 @pytest.mark.parametrize(
@@ -144,8 +143,8 @@ def test_authors_are_people_and_not_methods(query: str, authors: list[str]) -> N
     ],
 )
 def test_venues_are_read_where_papers_were_published(query: str, venues: list[str], year: int | None) -> None:
-    reading = read_venues(query)
-    assert (reading.venues, reading.year) == (venues, year)
+    reading = read_venues(Reading(query), date(2024, 6, 15))
+    assert (reading.venues, reading.year_from) == (venues, year)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +178,7 @@ def test_venues_are_read_where_papers_were_published(query: str, venues: list[st
     ],
 )
 def test_exclusions_are_distinguished_from_plain_negations(query: str, excluded: list[str]) -> None:
-    assert read_exclusions(query).excluded == excluded
+    assert read_exclusions(Reading(query)).excluded == excluded
 
 
 @pytest.mark.parametrize(
@@ -206,4 +205,4 @@ def test_exclusions_are_distinguished_from_plain_negations(query: str, excluded:
     ],
 )
 def test_the_purpose_is_read_from_words_that_ask_and_not_from_subjects(query: str, purpose: IntentType) -> None:
-    assert read_intent_type(query)[0] is purpose
+    assert read_purpose(Reading(query)).purpose is purpose

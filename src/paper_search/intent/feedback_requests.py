@@ -1,0 +1,181 @@
+"""Requests of feedback: clauses that a phrase of `data/feedback_phrases.txt` matches completely, and their terms."""
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from paper_search.intent.concepts import find_concepts
+from paper_search.intent.topic_words import is_counted, is_generic
+from paper_search.intent.vocabulary import Vocabulary, to_singular
+from paper_search.query.languages import parse_language
+from paper_search.text import STOP_WORDS
+from uraniborg.kernel.phrase_files import PLACEHOLDER, PhraseFile
+
+_PHRASES: Final = PhraseFile("paper_search.intent", "data/feedback_phrases.txt")
+_KINDS: Final = (
+    "drop",
+    "suggestions",
+    "wider",
+    "narrower",
+    "more",
+    "fewer",
+    "exclude",
+    "kinds",
+    "without",
+    "sans",
+    "add",
+)
+"""The kinds of phrases that ask for something, in the order in which they are tried."""
+_LIMITS: Final = ("years", "language", "min_relevance", "year_from", "year_to")
+_EDGE: Final = r"[\s,:.!?¿¡~…()]"
+_ELISION: Final = re.compile(r"\b(d|l|un|(?:d|s|n|a|da)(?:e|u|a)?ll)['’](?=\w)", re.IGNORECASE)
+_CJK: Final = r"\u3040-\u30ff\u3400-\u9fff"
+_PLAIN: Final = re.compile(r"[\w'’+#/&.-]+(?: [\w'’+#/&.-]+)*")
+_GERUND, _INFINITIVE = re.compile(r"\w+ing\b"), re.compile(r"\w+(?:er|ir|ar|re)\b")
+_OF: Final = frozenset(["of", "de", "di", "du", "des", "del", "do", "da", "dos", "das", "van", "von", "d'"])
+_MOST_CJK, _MOST_EXCLUDED, _MOST_ADDED = 12, 3, 6
+_LONGEST_CODE: Final = 3
+"""Shorter words are codes of languages: those of two letters may be any word."""
+
+
+class Request(NamedTuple):
+    """What a clause asks for, and the words that it names."""
+
+    kind: str
+    named: str = ""
+
+
+def read_request(clause: str) -> Request | None:
+    """Return what a clause asks for, or None if no phrase matches it completely."""
+    bare = strip_courtesies(clause)
+    softened = strip_courtesies(" ".join(compile_phrases("soft").sub(" ", bare).split()))
+    for text in dict.fromkeys((softened, bare, _separate_elisions(clause))):
+        for kind in _KINDS:
+            found = next(filter(None, (pattern.fullmatch(text) for pattern in _PHRASES.compile_each(kind))), None)
+            named = found.groupdict().get("named", "").strip() if found else ""
+            if found and (kind != "drop" or (named := _find_limit(named))):
+                return Request(kind, named)
+    return None
+
+
+def strip_courtesies(clause: str) -> str:
+    """Return a clause without courtesies at both ends."""
+    return _strip(_separate_elisions(clause), ("open", "ask"), "end")
+
+
+def is_filler(text: str) -> bool:
+    """Return True if a text without its limits says nothing else: "only papers", "published"."""
+    return not compile_phrases("filler", "open", "end", "ask", "soft").sub("", text).strip(" \n\t,:.!?¿¡")
+
+
+def has_phrase(kind: str, text: str) -> bool:
+    """Return True if a phrase of this kind is in the text."""
+    return bool(compile_phrases(kind).search(text))
+
+
+def split_at(kind: str, text: str) -> list[str]:
+    """Return the pieces of a text between the phrases of a kind, without empty ones."""
+    return [piece.strip() for piece in compile_phrases(kind).split(text) if piece.strip()]
+
+
+@lru_cache(maxsize=64)
+def compile_phrases(*kinds: str, frame: str = "{}") -> re.Pattern[str]:
+    """Return the pattern of any phrase of the kinds; words end where they end, Chinese and Japanese anywhere."""
+    start, end = rf"(?:(?<![^\W{_CJK}])(?<!-)|(?=[{_CJK}]))", rf"(?:(?![^\W{_CJK}]|-)|(?<=[{_CJK}]))"
+    phrases = "|".join(map(_PHRASES.join, kinds))
+    return re.compile(frame.format(f"{start}(?:{phrases}){end}"), re.IGNORECASE)
+
+
+def list_added(named: str, vocabulary: Vocabulary) -> list[str]:
+    """Return the terms to add, or [] if one of them is no plain term."""
+    terms = [_strip_term(part) for part in ([named] if re.search(f"[{_CJK}]", named) else split_at("join", named))]
+    if not all(_is_plain(term, _MOST_ADDED) for term in terms):
+        return []
+    split = (find_concepts(term, vocabulary) if STOP_WORDS & set(term.casefold().split()) else [term] for term in terms)
+    return [text for texts in split for text in texts]
+
+
+def list_excluded(request: Request, clause: str) -> list[str]:
+    """Return the terms to exclude, or [] if one of them is no plain term: an exclusion is never guessed."""
+    named = _strip_term(request.named)
+    parts = split_at("join", named)
+    if are_kinds(named):
+        return parts
+    is_sure = request.kind == "exclude" or (
+        request.kind != "kinds" and request.named == named and _is_refusal(request, clause)
+    )
+    is_list = len(parts) < 2 or all(map(_is_plural, parts))
+    return parts if is_sure and is_list and all(map(_is_excludable, parts)) else []
+
+
+def are_kinds(named: str) -> bool:
+    """Return True if all terms of a list are kinds of publications, such as reviews and editorials."""
+    parts = split_at("join", named)
+    return bool(parts) and all(_is_phrase("kind", _strip_term(part)) for part in parts)
+
+
+def _is_refusal(request: Request, clause: str) -> bool:
+    """Return False for idioms ("without looking"), acronyms ("NO synthase") and words of another language."""
+    words, cue = request.named.split(), clause.split(maxsplit=1)[0]
+    if len(words) > 2 or (cue.isupper() and len(cue) > 1 and not clause.isupper()):
+        return False
+    if request.kind == "sans":
+        return not _INFINITIVE.fullmatch(words[0])
+    return not _GERUND.match(request.named) and (cue.casefold() != "no" or all(map(is_counted, words)))
+
+
+def _is_excludable(term: str) -> bool:
+    if re.fullmatch(PLACEHOLDER, term):
+        return True
+    words = term.casefold().split()
+    inner = [word for word in words if word not in _OF]
+    is_language = all(map(_is_language, re.split(r"[\s-]", term.casefold().removeprefix("non-"))))
+    is_vague = is_language or all(map(is_generic, inner)) or _is_phrase("plan", words[-1]) or words[0] in _OF
+    return _is_plain(term, _MOST_EXCLUDED) and not (is_vague or STOP_WORDS & set(inner))
+
+
+def _is_language(word: str) -> bool:
+    return len(word) > _LONGEST_CODE and parse_language(word) is not None
+
+
+def _is_plural(term: str) -> bool:
+    last = term.rsplit(maxsplit=1)[-1]
+    return bool(re.fullmatch(PLACEHOLDER, term)) or to_singular(last) != last or _is_phrase("plural", last)
+
+
+def _is_plain(term: str, most_words: int) -> bool:
+    """Return True for a quoted phrase, and for words that can be a term and nothing else."""
+    words = term.split()
+    if re.fullmatch(PLACEHOLDER, term):
+        return True
+    if not words or len(words) > most_words or not _PLAIN.fullmatch(term) or re.search(PLACEHOLDER, term):
+        return False
+    if re.search(f"[{_CJK}]", term):
+        return 1 < len(term) <= _MOST_CJK and not has_phrase("unsure", term)
+    tells = [word for word in words if re.search(r"[^\W\d_]", word) and not _is_phrase("vague", word)]
+    return not (all(_is_phrase("plan", word) for word in tells) or has_phrase("never", term))
+
+
+def _is_phrase(kind: str, text: str) -> bool:
+    return bool(compile_phrases(kind).fullmatch(text))
+
+
+def _separate_elisions(text: str) -> str:
+    """Return the text with a space after elided articles: "l' eau"."""
+    return _ELISION.sub(r"\1' ", text)
+
+
+def _strip_term(term: str) -> str:
+    """Return a term without articles and "papers about" in front of it, and without such words after it."""
+    return re.sub(r"' (?=\w)", "'", _strip(term, ("about", "elided"), "tail")) or term
+
+
+def _find_limit(name: str) -> str:
+    bare = _separate_elisions(_strip_term(name))
+    return next((limit for limit in _LIMITS if _is_phrase(f"limit {limit}", bare)), "")
+
+
+def _strip(text: str, beginnings: tuple[str, ...], ending: str) -> str:
+    """Return the text without the phrases of these kinds at its beginning and its end, however many there are."""
+    rest = compile_phrases(*beginnings, frame=f"^(?:{_EDGE}|{{}})+").sub("", text)
+    return compile_phrases(ending, frame=f"(?:{_EDGE}|{{}})+$").sub("", rest)
