@@ -18,7 +18,7 @@ def read_exclusions(reading: Reading) -> Reading:
     """Read the exclusions of a text."""
     for pattern in _EXCLUSIONS.compile_each("whole"):
         while match := pattern.search(reading.rest):
-            reading.take([match["term"]], reading.excluded, *match.span())
+            reading.take([match["term"]], reading.unwanted, *match.span())
     cues = _EXCLUSIONS.compile("cues")
     position = 0
     while match := cues.search(reading.rest, position):
@@ -27,7 +27,7 @@ def read_exclusions(reading: Reading) -> Reading:
             continue
         names, end = _read_terms(reading.rest, position, one_word_only=bool(match["hyphen"]))
         if names:
-            reading.take(names, reading.excluded, match.start(), end)
+            reading.take(names, reading.unwanted, match.start(), end)
             position = match.start() + 1
     return reading
 

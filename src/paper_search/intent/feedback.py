@@ -6,9 +6,9 @@ completely and its terms can be nothing else than terms. Every other clause chan
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
+from typing import cast
 
 from paper_search.intent.feedback_requests import (
     are_kinds,
@@ -21,10 +21,11 @@ from paper_search.intent.feedback_requests import (
     split_at,
     strip_courtesies,
 )
-from paper_search.intent.reading import Limits, Reading
+from paper_search.intent.reading import Direction, Limits, Reading
+from paper_search.intent.result_limits import read_amount, read_language
 from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
-from paper_search.intent.vocabulary import Vocabulary, make_term_key
-from paper_search.intent.wishes import read_amount, read_authors, read_language
+from paper_search.intent.vocabulary import Vocabulary
+from paper_search.intent.wishes import read_authors
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
 from paper_search.review_models import YEARS, UserFeedback
 from uraniborg.kernel.phrase_files import PLACEHOLDER
@@ -38,46 +39,6 @@ _COMMA = re.compile(r",(?![0-9])|(?<=[\u3040-\u30ff\u3400-\u9fff])[,、]")
 _MINUS = re.compile(rf"-({PLACEHOLDER}|[^\W\d_][\w-]*)")
 
 
-class Direction(StrEnum):
-    """How the next round should differ from the last."""
-
-    WIDER = "wider"
-    NARROWER = "narrower"
-    MORE = "more"
-    FEWER = "fewer"
-
-
-@dataclass(slots=True)
-class FeedbackReading:
-    """Terms to add, terms to exclude, authors, new limits (None: dropped), directions, and clauses not used."""
-
-    wanted: list[str] = field(default_factory=list)
-    unwanted: list[str] = field(default_factory=list)
-    authors: list[str] = field(default_factory=list)
-    limits: Limits = field(default_factory=Limits)
-    directions: list[Direction] = field(default_factory=list[Direction])
-    suggestions: bool | list[str] = False
-    unused: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def has_content(self) -> bool:
-        """True if the feedback asks for any change."""
-        asked = (self.wanted, self.unwanted, self.authors, self.limits, self.directions, self.suggestions)
-        return any(map(bool, asked))
-
-    def merge_later(self, later: "FeedbackReading") -> None:
-        """Merge the reading of later feedback, which wins where the two disagree."""
-        self.wanted = _merge_terms(self.wanted, later.wanted, without=later.unwanted)
-        self.unwanted = _merge_terms(self.unwanted, later.unwanted, without=later.wanted)
-        self.authors = list(dict.fromkeys([*self.authors, *later.authors]))
-        self.limits |= later.limits
-        self.directions = list(dict.fromkeys([*self.directions, *later.directions]))
-        self.suggestions = later.suggestions or self.suggestions
-        self.unused += later.unused
-        self.notes += later.notes
-
-
 def extract_wanted_words(remark: str) -> str:
     """Return the terms that a text asks for; "" if it asks for none."""
     return " ".join(read_text(remark, Vocabulary({}), date.max).wanted)
@@ -85,25 +46,23 @@ def extract_wanted_words(remark: str) -> str:
 
 def read_feedback(
     given: Iterable[UserFeedback], vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
-) -> FeedbackReading:
+) -> Reading:
     """Read the feedback of several rounds, the oldest first. The fields of each win over its texts."""
-    reading = FeedbackReading()
+    reading = Reading()
     for feedback in given:
         for text in feedback.texts:
             reading.merge_later(read_text(text, vocabulary, today, current))
-        dropped: Limits = {name: None for limit in feedback.drop_limits for name in YEARS.get(limit, (limit,))}
+        limits = {name: None for limit in feedback.drop_limits for name in YEARS.get(limit, (limit,))}
         years = feedback.set_years.model_dump(exclude_unset=True) if feedback.set_years else {}
-        exact = FeedbackReading(feedback.add_terms, feedback.exclude_terms, limits=dropped | years)
-        exact.suggestions = feedback.use_suggestions
+        exact = Reading(limits=cast("Limits", limits | years), suggestions=feedback.use_suggestions)
+        exact.wanted, exact.unwanted = feedback.add_terms, feedback.exclude_terms
         reading.merge_later(exact)
     return reading
 
 
-def read_text(
-    remark: str, vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
-) -> FeedbackReading:
+def read_text(remark: str, vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None) -> Reading:
     """Read one text. "More" and "fewer" are relative to the `current` limits."""
-    reading = FeedbackReading()
+    reading = Reading()
     has_list = re.search(r":\s*$", remark, re.MULTILINE) is not None
     reader = _ClauseReader(vocabulary, today, (current or SearchConstraints()).max_results, has_list)
     for line in remark.splitlines():
@@ -124,70 +83,68 @@ def read_text(
 class _ClauseReader:
     vocabulary: Vocabulary
     today: date
-    current_amount: int
+    amount: int
     has_list: bool
     """Whether dashes may mark the items of a list."""
 
-    def read_clauses(self, clauses: Sequence[str], *, is_question: bool) -> Iterator[FeedbackReading]:
+    def read_clauses(self, clauses: Sequence[str], *, is_question: bool) -> Iterator[Reading]:
         """Yield the readings of clauses between two words such as "but"; a condition or an open denial stops all."""
         asked = {clause: self._read_clause(clause) for clause in clauses if strip_courtesies(clause)}
-        unclear = [clause for clause, one in asked.items() if one is None]
         ends_in_request = clauses[-1] in asked and not any(has_phrase("ask", clause) for clause in clauses)
-        is_doubted = (is_question and ends_in_request) or any(has_phrase("if", clause) for clause in unclear)
+        is_doubted = is_question and ends_in_request
+        is_doubted |= any(not one.has_content and has_phrase("if", clause) for clause, one in asked.items())
         for clause, one in asked.items():
-            is_doubted = is_doubted or (one is None and has_phrase("not", clause))
-            yield FeedbackReading(unused=[clause]) if one is None or is_doubted else one
+            is_doubted |= not one.has_content and has_phrase("not", clause)
+            yield Reading(unused=[clause]) if is_doubted or not one.has_content else one
 
-    def _read_clause(self, clause: str) -> FeedbackReading | None:
-        """Return what a clause asks for, or None if it is not understood."""
+    def _read_clause(self, clause: str) -> Reading:
+        """Return what a clause asks for, without content if it is not understood."""
         if not self.has_list and all(map(_MINUS.fullmatch, clause.split())):
-            return FeedbackReading(unwanted=_MINUS.findall(clause))
-        return self._read_limits(clause) or self._read_request(clause)
-
-    def _read_limits(self, clause: str) -> FeedbackReading | None:
-        """Read a clause about years, a language, an amount or an author, and at most terms to add."""
+            return Reading(unwanted=_MINUS.findall(clause))
         reading = read_amount(Reading(clause))
         dated = reading.rest
         reading.read_years(self.today)
         read_authors(read_language(reading))
-        if not (reading.limits or reading.authors) or self._are_years_vague(reading, dated):
-            return None
-        found = FeedbackReading(limits=reading.limits, authors=reading.authors, notes=reading.notes)
+        if not reading.has_content or self._are_years_vague(reading, dated):
+            return self._read_request(clause)
         rest = reading.rest.strip()
-        if is_filler(rest):
-            return found
-        request = None if "\n" in rest else read_request(rest)
-        found.wanted = list_added(request.named, self.vocabulary) if request and request.kind == "add" else []
-        return found if found.wanted else None
+        if not is_filler(rest):
+            others = Reading() if "\n" in rest else self._read_request(rest)
+            reading.wanted = others.wanted
+            return reading if others.wanted else self._read_request(clause)
+        return reading
 
     def _are_years_vague(self, reading: Reading, text: str) -> bool:
         """Return True if a text names no number for its years: "recent", "not too old"."""
         recent = self.today.year - RECENT_YEARS
-        is_vague = (reading.year_from, reading.year_to) in ((recent, None), (None, recent - 1))
+        is_vague = (reading.limits.get("year_from"), reading.limits.get("year_to")) in (
+            (recent, None),
+            (None, recent - 1),
+        )
         return is_vague and not re.search(rf"[0-9]|\b{get_number_pattern(exact=True)}\b", text)
 
-    def _read_request(self, clause: str) -> FeedbackReading | None:
-        request = read_request(clause)
-        if request is None:
-            return None
-        found = FeedbackReading(suggestions=request.kind == "suggestions")
-        match request.kind:
-            case "suggestions":
+    def _read_request(self, clause: str) -> Reading:
+        reading = Reading()
+        match read_request(clause):
+            case None:
                 pass
-            case "drop":
-                found.limits = dict.fromkeys(YEARS.get(request.named, (request.named,)))
-            case "wider" | "narrower" | "more" | "fewer" as kind:
-                found.directions = [Direction(kind)]
-                wanted = {
-                    "more": min(2 * self.current_amount, MAX_RESULTS_CAP),
-                    "fewer": max(1, self.current_amount // 2),
-                }
-                found.limits = {"max_results": wanted[kind]} if kind in wanted else {}
-            case "add":
-                found.wanted = list_added(request.named, self.vocabulary)
-            case _:
-                found.unwanted = list_excluded(request, clause)
-        return found if found.has_content else None
+            case ("suggestions", _):
+                reading.suggestions = True
+            case ("drop", limit):
+                reading.limits = cast("Limits", dict.fromkeys(YEARS.get(limit, (limit,))))
+            case ("wider" | "narrower" as direction, _):
+                reading.directions = [Direction(direction)]
+            case ("more", _):
+                reading = Reading(
+                    directions=[Direction.MORE], limits={"max_results": min(2 * self.amount, MAX_RESULTS_CAP)}
+                )
+            case ("fewer", _):
+                reading = Reading(directions=[Direction.FEWER], limits={"max_results": max(1, self.amount // 2)})
+            case ("add", named):
+                reading.wanted = list_added(named, self.vocabulary)
+            case request:
+                reading.unwanted = list_excluded(request, clause)
+        return reading
 
 
 def _split_sentence(sentence: str) -> Iterator[list[str]]:
@@ -213,10 +170,3 @@ def _split_requests(clause: str) -> list[str]:
         if read_request(rest := clause[join.end() :].strip()):
             return [clause[: join.start()].strip(), *_split_requests(rest)]
     return [clause]
-
-
-def _merge_terms(earlier: Iterable[str], later: Iterable[str], *, without: Iterable[str]) -> list[str]:
-    """Return the terms of both, each once, and of the earlier ones only those that are not left out."""
-    left_out = set(map(make_term_key, without))
-    kept = [text for text in earlier if make_term_key(text) not in left_out]
-    return list({make_term_key(text): text for text in (*kept, *later)}.values())

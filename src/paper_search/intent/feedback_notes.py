@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from paper_search.intent.feedback import FeedbackReading
+from paper_search.intent.reading import Reading
 from paper_search.intent.vocabulary import make_term_key
 from paper_search.models import SearchConstraints, TermSuggestion
 
@@ -29,7 +29,7 @@ def select_accepted(suggestions: Iterable[TermSuggestion], accepted: bool | Sequ
 
 
 def describe_changes(
-    latest: FeedbackReading, before: SearchConstraints, after: SearchConstraints, other_notes: Sequence[str]
+    latest: Reading, before: SearchConstraints, after: SearchConstraints, other_notes: Sequence[str]
 ) -> Iterator[str]:
     """Yield a note for each change that the feedback asks for and no other note describes."""
     for text in latest.wanted:

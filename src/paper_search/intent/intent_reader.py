@@ -7,7 +7,6 @@ from typing import Final
 
 from paper_search.identifier_queries import Identifier, read_identifiers
 from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
-from paper_search.intent.courtesy_phrases import remove_courtesies
 from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.preferences import read_preferences
 from paper_search.intent.reading import (
@@ -17,9 +16,11 @@ from paper_search.intent.reading import (
     describe_preference,
     describe_venue,
 )
+from paper_search.intent.result_limits import read_amount, read_language
 from paper_search.intent.text_cleanup import (
     make_placeholder,
     normalise_text,
+    remove_courtesies,
     remove_markdown,
     repair_brackets,
     replace_quoted_phrases,
@@ -28,7 +29,7 @@ from paper_search.intent.text_cleanup import (
 )
 from paper_search.intent.typed_queries import TypedQuery, read_typed_query
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
-from paper_search.intent.wishes import read_amount, read_authors, read_language, read_purpose, read_venues
+from paper_search.intent.wishes import read_authors, read_purpose, read_venues
 from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import split_exclusions
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
@@ -75,7 +76,7 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
         subject = make_placeholder(len(phrases) - 1)
     authors, venues, excluded, preferences = (
         [restore_phrases(name, phrases) for name in names]
-        for names in (reading.authors, reading.venues, reading.excluded, reading.preferences)
+        for names in (reading.authors, reading.venues, reading.unwanted, reading.preferences)
     )
     topic, concepts, subject_notes = _read_subject(subject, phrases, vocabulary, [*authors, *venues] or [asked])
     return ParsedIntent(
@@ -130,9 +131,9 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     note = "The query was typed and is searched unchanged."
     if is_strategy(typed.text) and (strategy := read_strategy(typed.text).tree):
         stated = find_limits(strategy)
-        reading.year_from = stated.year_from or reading.year_from
-        reading.year_to = stated.year_to or reading.year_to
-        reading.language = parse_language(stated.language)
+        years = {"year_from": stated.year_from, "year_to": stated.year_to}
+        reading.limits |= {name: year for name, year in years.items() if year}
+        reading.limits["language"] = parse_language(stated.language)
         reading.notes += [f"{term} limits all sources." for term in stated.terms]
         note = "The query is a strategy: PubMed and Europe PMC search its fields, other sources its words."
         concepts = list_main_terms(strategy) or [typed.text[:_LONGEST_TERM]]

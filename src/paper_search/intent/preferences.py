@@ -8,10 +8,10 @@ from datetime import date
 from typing import Final
 
 from paper_search.intent.concepts import find_concepts
-from paper_search.intent.courtesy_phrases import remove_courtesies
 from paper_search.intent.reading import Reading
+from paper_search.intent.result_limits import read_language
+from paper_search.intent.text_cleanup import remove_courtesies
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.wishes import read_language
 from paper_search.query.languages import to_english_name
 from uraniborg.kernel.phrase_files import BREAK, PhraseFile, read_function_words
 from uraniborg.kernel.years.reading import RECENT_YEARS, describe_years
@@ -75,10 +75,10 @@ def _parse_wish(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:
     if denied := patterns["denied"].match(reading.rest):
         return [f"not {concept}" for concept in find_concepts(reading.rest[denied.end() :], vocabulary)]
     read_language(reading)
-    first, last = reading.year_from, reading.year_to
+    first, last, language = map(reading.limits.get, ("year_from", "year_to", "language"))
     found = [describe_years(first, last)] if first or last else []
-    if reading.language:
-        found.append(f"written in {to_english_name(reading.language).title()}")
+    if language:
+        found.append(f"written in {to_english_name(language).title()}")
     rest = remove_courtesies(reading.rest)
     if not found and not rest.strip(f"{BREAK} "):
         rest = reading.rest  # "preferably review articles": here the noun for papers is the wish

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
+from enum import StrEnum
+from typing import TypedDict
 
+from paper_search.intent.vocabulary import make_term_key
 from paper_search.models import IntentType
 from uraniborg.kernel.phrase_files import cut_span
 from uraniborg.kernel.years.reading import read_years
-
-Limits = dict[str, int | str | None]
 
 describe_author = "“{}” was read as an author.".format
 describe_venue = "“{}” was read as a journal or conference.".format
@@ -18,23 +19,50 @@ describe_preference = (
 )
 
 
+class Direction(StrEnum):
+    """How the next round should differ from the last."""
+
+    WIDER = "wider"
+    NARROWER = "narrower"
+    MORE = "more"
+    FEWER = "fewer"
+
+
+class Limits(TypedDict, total=False):
+    """The limits that a text states; None drops a limit of the plan."""
+
+    year_from: int | None
+    year_to: int | None
+    language: str | None
+    max_results: int
+    min_relevance: float | None
+
+
 @dataclass(slots=True)
 class Reading:
-    """The rest of a text, and what was read of it; quoted phrases stay placeholders."""
+    """The rest of a text, and what was read of it."""
 
-    rest: str
-    year_from: int | None = None
-    year_to: int | None = None
-    language: str | None = None
-    max_results: int | None = None
+    rest: str = ""
+    limits: Limits = field(default_factory=Limits)
     purpose: IntentType = IntentType.METHOD
     authors: list[str] = field(default_factory=list[str])
     venues: list[str] = field(default_factory=list[str])
-    excluded: list[str] = field(default_factory=list[str])
+    wanted: list[str] = field(default_factory=list[str])
+    unwanted: list[str] = field(default_factory=list[str])
     wishes: list[str] = field(default_factory=list[str])
     """The preferences as written."""
     preferences: list[str] = field(default_factory=list[str])
+    directions: list[Direction] = field(default_factory=list[Direction])
+    suggestions: bool | list[str] = False
+    unused: list[str] = field(default_factory=list[str])
+    """The clauses of feedback that were not understood."""
     notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def has_content(self) -> bool:
+        """True if feedback asks for any change."""
+        asked = (self.wanted, self.unwanted, self.authors, self.limits, self.directions, self.suggestions)
+        return any(map(bool, asked))
 
     def cut(self, start: int, end: int) -> None:
         self.rest = cut_span(self.rest, start, end)
@@ -47,11 +75,27 @@ class Reading:
     def read_years(self, today: date) -> None:
         """Read the years of publication that the text asks for."""
         years = read_years(self.rest, today)
-        self.rest, self.year_from, self.year_to = years.rest, years.year_from, years.year_to
+        if years.year_from:
+            self.limits["year_from"] = years.year_from
+        if years.year_to:
+            self.limits["year_to"] = years.year_to
+        self.rest = years.rest
         self.notes += years.notes
 
-    @property
-    def limits(self) -> Limits:
-        """The limits that the text states."""
-        names = ("year_from", "year_to", "language", "max_results")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+    def merge_later(self, later: "Reading") -> None:
+        """Merge the reading of later feedback, which wins where the two disagree."""
+        self.wanted = _merge_terms(self.wanted, later.wanted, without=later.unwanted)
+        self.unwanted = _merge_terms(self.unwanted, later.unwanted, without=later.wanted)
+        self.authors = list(dict.fromkeys([*self.authors, *later.authors]))
+        self.limits |= later.limits
+        self.directions = list(dict.fromkeys([*self.directions, *later.directions]))
+        self.suggestions = later.suggestions or self.suggestions
+        self.unused += later.unused
+        self.notes += later.notes
+
+
+def _merge_terms(earlier: Iterable[str], later: Iterable[str], *, without: Iterable[str]) -> list[str]:
+    """Return the terms of both, each once, and of the earlier ones only those that are not left out."""
+    left_out = set(map(make_term_key, without))
+    kept = [text for text in earlier if make_term_key(text) not in left_out]
+    return list({make_term_key(text): text for text in (*kept, *later)}.values())

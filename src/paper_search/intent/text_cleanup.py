@@ -1,4 +1,4 @@
-"""Text clean-up before a query is read: plain spelling without Markdown, and placeholders for quoted phrases.
+"""Text clean-up before a query is read: plain spelling without Markdown and courtesies, and placeholders for quotes.
 
 Readers cut the words that they understand out of the text and leave `BREAK` behind, so that the words on either side of
 a cut never form a phrase. One private character replaces each quoted phrase, so that no rule reads inside it.
@@ -7,57 +7,41 @@ a cut never form a phrase. One private character replaces each quoted phrase, so
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Final
 
-from uraniborg.kernel.phrase_files import PLACEHOLDER
+from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, PhraseFile
 
-_FIRST_PLACEHOLDER = 0xE000
-MAX_PHRASES = 20
-MAX_CHARACTERS = 4_000
+_FIRST_PLACEHOLDER: Final = 0xE000
+_MOST_PHRASES: Final = 20
+_MOST_CHARACTERS: Final = 4_000
 """Longer texts are cut here, so that reading takes bounded time."""
-_QUOTED = re.compile(
-    r'"([^"\n]*)"|“([^“”\n]*)”|„([^„“”\n]*)[“”]|«([^«»\n]*)»|「([^「」\n]*)」|『([^『』\n]*)』|《([^《》\n]*)》'
-    r"|(?<![\w'’])['‘]([^\W_][^'‘’\n]*[^\W_])['’](?![\w'’])"
+_JOINERS: Final = "\u200c\u200d"
+_REPLACED: Final = {"Cf": "", "Cc": " ", "Cs": " ", "Co": " "}
+"""What replaces the characters of some Unicode categories: controls, lone surrogates and private ones."""
+_HYPHENS: Final = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212"), "-")
+_QUOTES: Final = str.maketrans("“”„‟″＂‹›‘’‚‛", '""""""«»' + "'" * 4)
+_STRAIGHT: Final = dict.fromkeys(map(ord, "“”„«»「」『』《》"), '"')
+_QUOTED: Final = re.compile(r'"([^"\n]*)"|(?<![\w\'’])[\'‘]([^\W_][^\'‘’\n]*[^\W_])[\'’](?![\w\'’])')
+_JOINING_DASH: Final = re.compile(r"(?<=[0-9])[ \t]*[–—―]+[ \t]*(?=[0-9])|(?<=[^\W_])–(?=[^\W_])")
+_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
+_LINK: Final = re.compile(r"!?\[(?P<text>[^\[\]\n]{1,300})\]\([^()\s]{1,500}\)")
+_EMPHASIS: Final = re.compile(
+    r"(?<![\w*])\*{1,3}(?=[^\s*])([^*\n]{1,300})(?<=\S)\*{1,3}(?![\w*])"
+    r"|(?<!\w)_{1,3}(?=[^\s_])([^_\n]{1,300})(?<=\S)_{1,3}(?!\w)"
+    r"|(?<!~)~~([^~\n]{1,300})~~|`+([^`\n]{1,300})`+"
 )
-_STRAY_QUOTES = re.compile(r'["“”„«»「」『』《》]')
-_JOINERS = "\u200c\u200d"
-_LONGEST = 10_000
-_HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212"), "-")
-_QUOTES = str.maketrans("“”„‟″＂‹›‘’‚‛", '""""""«»' + "'" * 4)
-_JOINING_DASH = re.compile(r"(?<=[0-9])[ \t]*[–—―]+[ \t]*(?=[0-9])|(?<=[^\W_])–(?=[^\W_])")
-_DASH = re.compile(r"[–—―]+")
-_APOSTROPHE = re.compile(r"(?<=\w)ʼ(?=\w)")
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
-_LINK = re.compile(r"!?\[(?P<text>[^\[\]\n]{1,300})\]\([^()\s]{1,500}\)")
-_EMPHASIS = re.compile(
-    r"(?<![\w*])\*{1,3}(?=[^\s*])(?P<star>[^*\n]{1,300})(?<=\S)\*{1,3}(?![\w*])"
-    r"|(?<!\w)_{1,3}(?=[^\s_])(?P<line>[^_\n]{1,300})(?<=\S)_{1,3}(?!\w)"
-    r"|(?<!~)~~(?P<struck>[^~\n]{1,300})~~|`+(?P<code>[^`\n]{1,300})`+"
-)
-_MARKER = re.compile(
+_MARKER: Final = re.compile(
     r"\s*(?:(?P<heading>\#{1,6})\s+|(?:>(?!\s*=?\s*[0-9])\s*)+|(?:[-*+•‣◦▪·](?:\s+\[[ xX]\])?|[0-9]{1,2}[.)])\s+)+"
 )
-_LABEL = re.compile(
-    r"(?:search\s+)?(?:topics?|quer(?:y|ies)|subjects?|keywords?|questions?|limits?|filters?|constraints?|wishes|preferences"
-    r"|dates?|years?|notes?|task|goal|requests?|search|requirements?|criteria|scope|background)\s*:?\s*",
-    re.IGNORECASE,
-)
-_BULLET_INSIDE = re.compile(r"\s*[•‣◦▪]\s*")
-_COMMAS = re.compile(r"(?:,\s*){2,}")
-_OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
-_BRACKETS = {")": "(", "]": "["}
+_COURTESIES: Final = PhraseFile("paper_search.intent", "data/courtesies.txt")
+_SENTENCE_END: Final = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)\s)")
 
 
 def normalise_text(text: str) -> str:
     """Return the text in compatibility form on one line, without controls, lone surrogates or private characters."""
-    folded = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS])[:MAX_CHARACTERS]
-    return " ".join("".join(map(_replace_unprintable, folded)).split())
-
-
-def _replace_unprintable(character: str) -> str:
-    kind = unicodedata.category(character)
-    if kind == "Cf":
-        return character if character in _JOINERS else ""
-    return " " if kind in {"Cc", "Cs", "Co"} else character
+    folded = unicodedata.normalize("NFKC", text[:_MOST_CHARACTERS])[:_MOST_CHARACTERS]
+    plain = (sign if sign in _JOINERS else _REPLACED.get(unicodedata.category(sign), sign) for sign in folded)
+    return " ".join("".join(plain).split())
 
 
 def replace_quoted_phrases(text: str) -> tuple[str, list[str]]:
@@ -65,15 +49,15 @@ def replace_quoted_phrases(text: str) -> tuple[str, list[str]]:
     phrases: list[str] = []
 
     def replace_phrase(match: re.Match[str]) -> str:
-        phrase = next(group for group in match.groups() if group is not None).strip(" ,.;:")
-        if len(phrases) == MAX_PHRASES or not any(map(str.isalnum, phrase)):
+        phrase = (match[1] or match[2] or "").strip(" ,.;:")
+        if len(phrases) == _MOST_PHRASES or not any(map(str.isalnum, phrase)):
             return f" {phrase} "
         phrases.append(phrase)
         return f" {make_placeholder(len(phrases) - 1)} "
 
     # Spaces around a placeholder would separate `author:"…"` and `-"…"`.
-    marked = re.sub(r"(^|[\s(])(-|\w+:) (?=" + PLACEHOLDER + ")", r"\1\2", _QUOTED.sub(replace_phrase, text))
-    return " ".join(_STRAY_QUOTES.sub(" ", marked).split()), phrases
+    marked = _QUOTED.sub(replace_phrase, text.translate(_STRAIGHT)).replace('"', " ")
+    return " ".join(re.sub(rf"(^|[\s(])(-|\w+:) (?={PLACEHOLDER})", r"\1\2", marked).split()), phrases
 
 
 def make_placeholder(index: int) -> str:
@@ -97,40 +81,60 @@ def tidy_punctuation(text: str) -> str:
 
 def remove_markdown(text: str) -> str:
     """Return the text without Markdown, dashes and quotes in one spelling, list items separated by semicolons."""
-    plain = _FENCE.sub("", text[:_LONGEST]).translate(_HYPHENS).translate(_QUOTES)
-    plain = _DASH.sub(" - ", _JOINING_DASH.sub("-", plain))
-    plain = _LINK.sub(r"\g<text>", _APOSTROPHE.sub("'", plain))
+    plain = _FENCE.sub("", text[: 2 * _MOST_CHARACTERS]).translate(_HYPHENS).translate(_QUOTES)
+    plain = re.sub(r"[–—―]+", " - ", _JOINING_DASH.sub("-", plain))
+    plain = _LINK.sub(r"\g<text>", re.sub(r"(?<=\w)ʼ(?=\w)", "'", plain))
     for _ in range(2):  # ***bold italics*** and _**both**_ are nested
-        plain = _EMPHASIS.sub(lambda found: next(inner for inner in found.groups() if inner is not None), plain)
-    return _BULLET_INSIDE.sub("; ", _join_lines(plain.splitlines())).strip("; ")
+        plain = _EMPHASIS.sub(lambda found: next(filter(None, found.groups())), plain)
+    return re.sub(r"\s*[•‣◦▪]\s*", "; ", _join_lines(plain.splitlines())).strip("; ")
 
 
 def repair_brackets(text: str) -> str:
     """Return the text without unpaired brackets; outside boolean queries a comma replaces them."""
-    waiting: dict[str, list[int]] = {opening: [] for opening in _BRACKETS.values()}
-    lonely: set[int] = set()
-    for position, sign in enumerate(text):
-        if sign in waiting:
-            waiting[sign].append(position)
-        elif sign in _BRACKETS and waiting[_BRACKETS[sign]]:
-            waiting[_BRACKETS[sign]].pop()
-        elif sign in _BRACKETS:
-            lonely.add(position)
-    lonely.update(*waiting.values())
-    instead = " " if _OPERATOR.search(text) else ", "
+    lonely: list[int] = []
+    for opening, closing in ("()", "[]"):
+        waiting: list[int] = []
+        for position, sign in enumerate(text):
+            if sign == closing and not waiting:
+                lonely.append(position)
+            elif sign == closing:
+                waiting.pop()
+            elif sign == opening:
+                waiting.append(position)
+        lonely += waiting
+    instead = " " if re.search(r"\b(?:AND|OR|NOT)\b", text) else ", "
     closed = "".join(instead if position in lonely else sign for position, sign in enumerate(text))
-    return _COMMAS.sub(", ", closed) if lonely else text
+    return re.sub(r"(?:,\s*){2,}", ", ", closed) if lonely else text
 
 
-def _join_lines(lines: list[str]) -> str:
+def _join_lines(lines: Sequence[str]) -> str:
+    """Return the lines as one; a semicolon stands before items, behind headings and for blank lines and labels."""
     joined = ""
     breaks = True
     for line in lines:
         marker = _MARKER.match(line) if len(lines) > 1 or not line.lstrip()[:1].isdigit() else None
         rest = line[marker.end() :] if marker else line
-        if not rest.strip() or (len(lines) > 1 and _LABEL.fullmatch(rest)):
+        if not rest.strip() or (len(lines) > 1 and _COURTESIES.compile("labels").fullmatch(rest)):
             breaks = True
             continue
         joined += ("; " if breaks or marker else " ") + rest.strip()
         breaks = bool(marker and marker["heading"])
     return joined
+
+
+def remove_courtesies(text: str) -> str:
+    """Return the text without courtesies, requests and bare nouns for papers."""
+    pieces = _SENTENCE_END.split(_COURTESIES.compile("inside").sub(BREAK, text))
+    pieces[::2] = map(remove_openings_and_closings, pieces[::2])
+    return _COURTESIES.compile("alone").sub(BREAK, f"{BREAK}{''.join(pieces)}{BREAK}")
+
+
+def remove_openings_and_closings(sentence: str) -> str:
+    """Return the sentence without the requests and courtesies at its beginning and its end."""
+    closings = _COURTESIES.compile("closings", r"[\s,;.]*{}[\s.!?]*$")
+    openings = _COURTESIES.compile("openings", r"\s*{}(?!-\w)")
+    while closing := closings.search(sentence):
+        sentence = sentence[: closing.start()]
+    while (opening := openings.match(sentence)) and opening.end():
+        sentence = sentence[opening.end() :]
+    return sentence

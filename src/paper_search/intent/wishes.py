@@ -1,4 +1,4 @@
-"""What requests say about the papers they want: how many, in which language and venue, by whom and for what purpose.
+"""What requests say about the papers they want: in which journal or conference, by whom and for what purpose.
 
 Names are recognised by their capitals. In a request written In Title Case only plain cues count, such as "papers by".
 """
@@ -8,60 +8,18 @@ from datetime import date
 from typing import Final
 
 from paper_search.intent.reading import Reading
-from paper_search.intent.result_limits import clamp_amount
 from paper_search.models import IntentType
-from paper_search.query.languages import parse_language, to_english_name
 from paper_search.text import STOP_WORDS
 from uraniborg.kernel.phrase_files import BREAK, PhraseFile
-from uraniborg.kernel.text import plural
-from uraniborg.kernel.years.numbers import get_number_pattern, parse_number
+from uraniborg.kernel.years.numbers import get_number_pattern
 from uraniborg.kernel.years.reading import describe_years, is_publication_year
 
-_WISHES: Final = PhraseFile(
-    "paper_search.intent", "data/wishes.txt", lambda: {"number": get_number_pattern(exact=True)}
-)
+WISHES: Final = PhraseFile("paper_search.intent", "data/wishes.txt", lambda: {"number": get_number_pattern(exact=True)})
 _PURPOSES: Final = {
     IntentType.SURVEY: "surveys and reviews",
     IntentType.DATASET: "datasets and benchmarks",
     IntentType.BASELINE: "baselines and comparisons",
 }
-
-
-def read_amount(reading: Reading) -> Reading:
-    """Read the number of papers a text asks for; "top 5 error" and "a meta-analysis of 40 studies" ask for none."""
-    for pattern in _WISHES.compile_each("amount"):
-        match = pattern.search(reading.rest)
-        if match and (wanted := parse_number(match["amount"])) > 0:
-            reading.max_results, notes = clamp_amount(wanted)
-            reading.notes += notes or [f"At most {plural(wanted, 'paper')}, as the query asks."]
-            reading.cut(*match.span())
-            break
-    return reading
-
-
-def read_language(reading: Reading) -> Reading:
-    """Read the language a text asks for; the first one counts."""
-    patterns = _WISHES.patterns
-    if match := patterns["language_refused"].search(reading.rest):
-        reading.cut(*match.span())
-        reading.notes.append(f"“{match[0].strip()}” was ignored: sources cannot exclude a language.")
-    if match := patterns["language_others"].search(reading.rest):
-        reading.cut(match.start(), match.start("language"))
-        others, language = " ".join(match["others"].split()), match["language"].title()
-        reading.notes.append(f"“{others}” was ignored: a search has one language, here {language}.")
-    for pattern in _WISHES.compile_each("language"):
-        match = pattern.search(reading.rest)
-        if not match or not (code := parse_language(match["language"])):
-            continue
-        typed = " ".join(match[0].split())
-        if match.groupdict().get("bare") and patterns["about_language"].search(reading.rest):
-            reading.notes.append(f"“{typed}” is part of the topic. To ask for a language, write “papers in …”.")
-        else:
-            reading.language = code
-            reading.cut(*match.span())
-            reading.notes.append(f"“{typed}” was read as papers written in {to_english_name(code).title()}.")
-        break
-    return reading
 
 
 def read_venues(reading: Reading, today: date) -> Reading:
@@ -70,28 +28,28 @@ def read_venues(reading: Reading, today: date) -> Reading:
     The year of a conference limits the years of a text without limits.
     """
     titles = ["venue"] if is_title_case(reading.rest) else ["venue", "venue by capitals"]
-    for pattern in (pattern for title in titles for pattern in _WISHES.compile_each(title)):
+    for pattern in (pattern for title in titles for pattern in WISHES.compile_each(title)):
         while match := pattern.search(reading.rest):
             start = match.start()
             while match:
                 reading.take([match["venue"].strip(" .")], reading.venues, *match.span())
                 _read_edition(reading, match.groupdict().get("year"), today)
-                match = _WISHES.patterns["venue_also"].match(reading.rest, start + 1)
+                match = WISHES.patterns["venue_also"].match(reading.rest, start + 1)
     return reading
 
 
 def _read_edition(reading: Reading, typed: str | None, today: date) -> None:
     year = int(typed or 0)
-    if is_publication_year(year, today) and reading.year_from is reading.year_to is None:
-        reading.year_from = reading.year_to = year
+    if is_publication_year(year, today) and not {"year_from", "year_to"} & reading.limits.keys():
+        reading.limits["year_from"] = reading.limits["year_to"] = year
         reading.notes.append(f"“{year}” was read as {describe_years(year, year)}.")
 
 
 def read_purpose(reading: Reading) -> Reading:
     """Read whether a text asks for an overview, a dataset or a baseline to compare with."""
-    frame = rf"(?<![\w-]){_WISHES.names['not_subject']}{{}}(?![\w-])"
+    frame = rf"(?<![\w-]){WISHES.names['not_subject']}{{}}(?![\w-])"
     for purpose, meaning in _PURPOSES.items():
-        pattern = _WISHES.compile(purpose.value, frame)
+        pattern = WISHES.compile(purpose.value, frame)
         if match := pattern.search(reading.rest):
             reading.purpose = purpose
             reading.rest = pattern.sub(BREAK, reading.rest)
@@ -104,13 +62,13 @@ def read_authors(reading: Reading) -> Reading:
     """Read the authors a text names."""
     for cue in ("author_cue", "works_by", "by"):
         position = 0
-        while match := _WISHES.patterns[cue].search(reading.rest, position):
+        while match := WISHES.patterns[cue].search(reading.rest, position):
             position = match.end()
             names, end = _read_names(reading.rest, position, is_field=cue == "author_cue")
             if names and (cue != "by" or _can_introduce_author(match, reading.rest)):
                 position = match.start() + len(match.groupdict().get("before") or "")
                 reading.take(names, reading.authors, position, end)
-    for pattern in _WISHES.compile_each("author alone"):
+    for pattern in WISHES.compile_each("author alone"):
         while match := pattern.search(reading.rest):
             reading.take([_tidy_name(match["name"])], reading.authors, *match.span())
     return reading
@@ -123,12 +81,12 @@ def is_title_case(text: str) -> bool:
 
 
 def _can_introduce_author(match: re.Match[str], text: str) -> bool:
-    return not _WISHES.patterns["no_author_after"].search(match["before"] or "") and not is_title_case(text)
+    return not WISHES.patterns["no_author_after"].search(match["before"] or "") and not is_title_case(text)
 
 
 def _read_names(text: str, start: int, *, is_field: bool) -> tuple[list[str], int]:
     """Return the names that begin at `start`, and their end; [] if no field names them and their phrase goes on."""
-    patterns = _WISHES.patterns
+    patterns = WISHES.patterns
     names: list[str] = []
     end = start
     match = patterns["author"].match(text, start) or (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from paper_search.intent.reading import Reading
-from paper_search.intent.wishes import read_language
+from paper_search.intent.result_limits import read_language
 from paper_search.models import ParsedIntent, Work
 from paper_search.query.filters import can_be_within_years
 from paper_search.query.languages import parse_language
@@ -54,7 +54,7 @@ def _parse_preference(text: str, this_year: int) -> Preference:
     reading = Reading(text)
     reading.read_years(date(this_year, 12, 31))
     if reading.limits:
-        return Preference(text, frozenset(), reading.year_from, reading.year_to)
-    if language := read_language(reading).language:
+        return Preference(text, frozenset(), reading.limits.get("year_from"), reading.limits.get("year_to"))
+    if language := read_language(reading).limits.get("language"):
         return Preference(text, frozenset(), language=language)
     return Preference(text, frozenset(extract_terms(text.removeprefix(_DENIED))))

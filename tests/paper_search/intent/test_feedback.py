@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.domains import get_domain
-from paper_search.intent.feedback import Direction, extract_wanted_words, read_feedback, read_text
+from paper_search.intent.feedback import extract_wanted_words, read_feedback, read_text
+from paper_search.intent.reading import Direction
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import SearchConstraints, UserFeedback
 from tests.paper_search.intent.feedback_sentences import find_misreadings, is_understood, list_half

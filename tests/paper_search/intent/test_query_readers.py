@@ -6,7 +6,8 @@ import pytest
 
 from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.reading import Reading
-from paper_search.intent.wishes import read_amount, read_authors, read_language, read_purpose, read_venues
+from paper_search.intent.result_limits import read_amount, read_language
+from paper_search.intent.wishes import read_authors, read_purpose, read_venues
 from paper_search.models import MAX_RESULTS_CAP, IntentType
 
 
@@ -33,7 +34,7 @@ from paper_search.models import MAX_RESULTS_CAP, IntentType
     ],
 )
 def test_a_language_is_read_where_papers_are_meant_and_not_the_subject(query: str, language: str | None) -> None:
-    assert read_language(Reading(query)).language == language
+    assert read_language(Reading(query)).limits.get("language") == language
 
 
 def test_a_language_in_the_topic_is_noted() -> None:
@@ -44,14 +45,14 @@ def test_a_language_in_the_topic_is_noted() -> None:
 
 def test_of_two_languages_one_is_used_and_noted() -> None:
     reading = read_language(Reading("Spanish or Portuguese papers on migration"))
-    assert reading.language == "pt"
+    assert reading.limits.get("language") == "pt"
     assert "Spanish" not in reading.rest
     assert "a search has one language" in reading.notes[0]
 
 
 def test_a_language_to_avoid_is_ignored_and_noted() -> None:
     reading = read_language(Reading("ice not in English"))
-    assert reading.language is None
+    assert reading.limits.get("language") is None
     assert reading.rest.split() == ["ice"]
     assert "cannot exclude a language" in reading.notes[0]
 
@@ -78,7 +79,7 @@ def test_a_language_to_avoid_is_ignored_and_noted() -> None:
     ],
 )
 def test_a_number_of_papers_is_read_only_where_papers_are_asked_for(query: str, amount: int | None) -> None:
-    assert read_amount(Reading(query)).max_results == amount
+    assert read_amount(Reading(query)).limits.get("max_results") == amount
 
 
 def test_an_amount_over_the_cap_is_capped_and_noted() -> None:
@@ -144,7 +145,7 @@ def test_authors_are_people_and_not_methods(query: str, authors: list[str]) -> N
 )
 def test_venues_are_read_where_papers_were_published(query: str, venues: list[str], year: int | None) -> None:
     reading = read_venues(Reading(query), date(2024, 6, 15))
-    assert (reading.venues, reading.year_from) == (venues, year)
+    assert (reading.venues, reading.limits.get("year_from")) == (venues, year)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +179,7 @@ def test_venues_are_read_where_papers_were_published(query: str, venues: list[st
     ],
 )
 def test_exclusions_are_distinguished_from_plain_negations(query: str, excluded: list[str]) -> None:
-    assert read_exclusions(Reading(query)).excluded == excluded
+    assert read_exclusions(Reading(query)).unwanted == excluded
 
 
 @pytest.mark.parametrize(
