@@ -105,7 +105,7 @@ class _ClauseReader:
         dated = reading.rest
         reading.read_years(self.today)
         read_authors(read_language(reading))
-        if not reading.has_content or self._are_years_vague(reading, dated):
+        if not reading.has_content or self._are_years_vague(reading.limits, dated):
             return self._read_request(clause)
         rest = reading.rest.strip()
         if not is_filler(rest):
@@ -114,37 +114,29 @@ class _ClauseReader:
             return reading if others.wanted else self._read_request(clause)
         return reading
 
-    def _are_years_vague(self, reading: Reading, text: str) -> bool:
+    def _are_years_vague(self, limits: Limits, text: str) -> bool:
         """Return True if a text names no number for its years: "recent", "not too old"."""
         recent = self.today.year - RECENT_YEARS
-        is_vague = (reading.limits.get("year_from"), reading.limits.get("year_to")) in (
-            (recent, None),
-            (None, recent - 1),
-        )
+        is_vague = (limits.get("year_from"), limits.get("year_to")) in ((recent, None), (None, recent - 1))
         return is_vague and not re.search(rf"[0-9]|\b{get_number_pattern(exact=True)}\b", text)
 
     def _read_request(self, clause: str) -> Reading:
-        reading = Reading()
         match read_request(clause):
             case None:
-                pass
+                return Reading()
             case ("suggestions", _):
-                reading.suggestions = True
+                return Reading(suggestions=True)
             case ("drop", limit):
-                reading.limits = cast("Limits", dict.fromkeys(YEARS.get(limit, (limit,))))
+                return Reading(limits=cast("Limits", dict.fromkeys(YEARS.get(limit, (limit,)))))
             case ("wider" | "narrower" as direction, _):
-                reading.directions = [Direction(direction)]
-            case ("more", _):
-                reading = Reading(
-                    directions=[Direction.MORE], limits={"max_results": min(2 * self.amount, MAX_RESULTS_CAP)}
-                )
-            case ("fewer", _):
-                reading = Reading(directions=[Direction.FEWER], limits={"max_results": max(1, self.amount // 2)})
+                return Reading(directions=[Direction(direction)])
+            case ("more" | "fewer" as direction, _):
+                most = min(2 * self.amount, MAX_RESULTS_CAP) if direction == "more" else max(1, self.amount // 2)
+                return Reading(directions=[Direction(direction)], limits={"max_results": most})
             case ("add", named):
-                reading.wanted = list_added(named, self.vocabulary)
-            case request:
-                reading.unwanted = list_excluded(request, clause)
-        return reading
+                return Reading(wanted=list_added(named, self.vocabulary))
+            case (kind, named):
+                return Reading(unwanted=list_excluded(kind, named, clause))
 
 
 def _split_sentence(sentence: str) -> Iterator[list[str]]:
@@ -153,13 +145,12 @@ def _split_sentence(sentence: str) -> Iterator[list[str]]:
         clauses: list[str] = []
         before = ""
         for piece in filter(None, map(str.strip, _COMMA.split(part))):
-            request, clause = read_request(piece), piece
-            if request is None and before and (before.endswith(": ") or are_kinds(piece)):
-                clause = f"{before}{piece}"
-            elif request and request.named and request.kind != "drop":
+            kind, named = read_request(piece) or ("", "")
+            if named and kind != "drop":
                 head, colon, _ = piece.partition(": ")
-                before = f"{head}: " if colon else "exclude " if are_kinds(request.named) else ""
-            clauses += _split_requests(clause)
+                before = f"{head}: " if colon else "exclude " if are_kinds(named) else ""
+            continues = not kind and (before.endswith(": ") or (before and are_kinds(piece)))
+            clauses += _split_requests(f"{before}{piece}" if continues else piece)
         if clauses:
             yield clauses
 

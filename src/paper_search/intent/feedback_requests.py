@@ -2,16 +2,17 @@
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from paper_search.intent.concepts import find_concepts
 from paper_search.intent.topic_words import is_counted, is_generic
 from paper_search.intent.vocabulary import Vocabulary, to_singular
 from paper_search.query.languages import parse_language
 from paper_search.text import STOP_WORDS
-from uraniborg.kernel.phrase_files import PLACEHOLDER, PhraseFile
+from uraniborg.kernel.phrase_files import PhraseFile
 
 _PHRASES: Final = PhraseFile("paper_search.intent", "data/feedback_phrases.txt")
+_PATTERNS: Final = _PHRASES.patterns
 _KINDS: Final = (
     "drop",
     "suggestions",
@@ -26,27 +27,15 @@ _KINDS: Final = (
     "add",
 )
 """The kinds of phrases that ask for something, in the order in which they are tried."""
-_LIMITS: Final = ("years", "language", "min_relevance", "year_from", "year_to")
+_LIMITS: Final = "years", "language", "min_relevance", "year_from", "year_to"
 _EDGE: Final = r"[\s,:.!?¿¡~…()]"
-_ELISION: Final = re.compile(r"\b(d|l|un|(?:d|s|n|a|da)(?:e|u|a)?ll)['’](?=\w)", re.IGNORECASE)
-_CJK: Final = r"\u3040-\u30ff\u3400-\u9fff"
-_PLAIN: Final = re.compile(r"[\w'’+#/&.-]+(?: [\w'’+#/&.-]+)*")
-_GERUND, _INFINITIVE = re.compile(r"\w+ing\b"), re.compile(r"\w+(?:er|ir|ar|re)\b")
-_OF: Final = frozenset(["of", "de", "di", "du", "des", "del", "do", "da", "dos", "das", "van", "von", "d'"])
 _MOST_CJK, _MOST_EXCLUDED, _MOST_ADDED = 12, 3, 6
 _LONGEST_CODE: Final = 3
 """Shorter words are codes of languages: those of two letters may be any word."""
 
 
-class Request(NamedTuple):
-    """What a clause asks for, and the words that it names."""
-
-    kind: str
-    named: str = ""
-
-
-def read_request(clause: str) -> Request | None:
-    """Return what a clause asks for, or None if no phrase matches it completely."""
+def read_request(clause: str) -> tuple[str, str] | None:
+    """Return the kind of a request and the words that it names, or None if no phrase matches the clause completely."""
     bare = strip_courtesies(clause)
     softened = strip_courtesies(" ".join(compile_phrases("soft").sub(" ", bare).split()))
     for text in dict.fromkeys((softened, bare, _separate_elisions(clause))):
@@ -54,7 +43,7 @@ def read_request(clause: str) -> Request | None:
             found = next(filter(None, (pattern.fullmatch(text) for pattern in _PHRASES.compile_each(kind))), None)
             named = found.groupdict().get("named", "").strip() if found else ""
             if found and (kind != "drop" or (named := _find_limit(named))):
-                return Request(kind, named)
+                return kind, named
     return None
 
 
@@ -80,32 +69,30 @@ def split_at(kind: str, text: str) -> list[str]:
 
 @lru_cache(maxsize=64)
 def compile_phrases(*kinds: str, frame: str = "{}") -> re.Pattern[str]:
-    """Return the pattern of any phrase of the kinds; words end where they end, Chinese and Japanese anywhere."""
-    start, end = rf"(?:(?<![^\W{_CJK}])(?<!-)|(?=[{_CJK}]))", rf"(?:(?![^\W{_CJK}]|-)|(?<=[{_CJK}]))"
-    phrases = "|".join(map(_PHRASES.join, kinds))
-    return re.compile(frame.format(f"{start}(?:{phrases}){end}"), re.IGNORECASE)
+    """Return the pattern of any phrase of the kinds."""
+    phrases = f"{_PHRASES.names['start']}(?:{'|'.join(map(_PHRASES.join, kinds))}){_PHRASES.names['end']}"
+    return re.compile(frame.format(phrases), re.IGNORECASE)
 
 
 def list_added(named: str, vocabulary: Vocabulary) -> list[str]:
     """Return the terms to add, or [] if one of them is no plain term."""
-    terms = [_strip_term(part) for part in ([named] if re.search(f"[{_CJK}]", named) else split_at("join", named))]
+    parts = [named] if _PATTERNS["cjk"].search(named) else split_at("join", named)
+    terms = list(map(_strip_term, parts))
     if not all(_is_plain(term, _MOST_ADDED) for term in terms):
         return []
     split = (find_concepts(term, vocabulary) if STOP_WORDS & set(term.casefold().split()) else [term] for term in terms)
     return [text for texts in split for text in texts]
 
 
-def list_excluded(request: Request, clause: str) -> list[str]:
+def list_excluded(kind: str, named: str, clause: str) -> list[str]:
     """Return the terms to exclude, or [] if one of them is no plain term: an exclusion is never guessed."""
-    named = _strip_term(request.named)
-    parts = split_at("join", named)
-    if are_kinds(named):
+    bare = _strip_term(named)
+    parts = split_at("join", bare)
+    if are_kinds(bare):
         return parts
-    is_sure = request.kind == "exclude" or (
-        request.kind != "kinds" and request.named == named and _is_refusal(request, clause)
-    )
+    is_refused = kind == "exclude" or (kind != "kinds" and named == bare and _is_refusal(kind, named, clause))
     is_list = len(parts) < 2 or all(map(_is_plural, parts))
-    return parts if is_sure and is_list and all(map(_is_excludable, parts)) else []
+    return parts if is_refused and is_list and all(map(_is_excludable, parts)) else []
 
 
 def are_kinds(named: str) -> bool:
@@ -114,43 +101,40 @@ def are_kinds(named: str) -> bool:
     return bool(parts) and all(_is_phrase("kind", _strip_term(part)) for part in parts)
 
 
-def _is_refusal(request: Request, clause: str) -> bool:
+def _is_refusal(kind: str, named: str, clause: str) -> bool:
     """Return False for idioms ("without looking"), acronyms ("NO synthase") and words of another language."""
-    words, cue = request.named.split(), clause.split(maxsplit=1)[0]
+    words, cue = named.split(), clause.split(maxsplit=1)[0]
     if len(words) > 2 or (cue.isupper() and len(cue) > 1 and not clause.isupper()):
         return False
-    if request.kind == "sans":
-        return not _INFINITIVE.fullmatch(words[0])
-    return not _GERUND.match(request.named) and (cue.casefold() != "no" or all(map(is_counted, words)))
+    if kind == "sans":
+        return not _PATTERNS["infinitive"].fullmatch(words[0])
+    return not _PATTERNS["gerund"].match(named) and (cue.casefold() != "no" or all(map(is_counted, words)))
 
 
 def _is_excludable(term: str) -> bool:
-    if re.fullmatch(PLACEHOLDER, term):
+    if _PATTERNS["quoted"].fullmatch(term):
         return True
     words = term.casefold().split()
-    inner = [word for word in words if word not in _OF]
-    is_language = all(map(_is_language, re.split(r"[\s-]", term.casefold().removeprefix("non-"))))
-    is_vague = is_language or all(map(is_generic, inner)) or _is_phrase("plan", words[-1]) or words[0] in _OF
+    inner = [word for word in words if not _is_phrase("of", word)]
+    names = re.split(r"[\s-]", term.casefold().removeprefix("non-"))
+    is_language = all(len(name) > _LONGEST_CODE and parse_language(name) for name in names)
+    is_vague = is_language or all(map(is_generic, inner)) or _is_phrase("plan", words[-1]) or words[0] not in inner
     return _is_plain(term, _MOST_EXCLUDED) and not (is_vague or STOP_WORDS & set(inner))
-
-
-def _is_language(word: str) -> bool:
-    return len(word) > _LONGEST_CODE and parse_language(word) is not None
 
 
 def _is_plural(term: str) -> bool:
     last = term.rsplit(maxsplit=1)[-1]
-    return bool(re.fullmatch(PLACEHOLDER, term)) or to_singular(last) != last or _is_phrase("plural", last)
+    return to_singular(last) != last or _is_phrase("plural", last)
 
 
 def _is_plain(term: str, most_words: int) -> bool:
     """Return True for a quoted phrase, and for words that can be a term and nothing else."""
     words = term.split()
-    if re.fullmatch(PLACEHOLDER, term):
+    if _PATTERNS["quoted"].fullmatch(term):
         return True
-    if not words or len(words) > most_words or not _PLAIN.fullmatch(term) or re.search(PLACEHOLDER, term):
+    if not 0 < len(words) <= most_words or not _PATTERNS["plain"].fullmatch(term):
         return False
-    if re.search(f"[{_CJK}]", term):
+    if _PATTERNS["cjk"].search(term):
         return 1 < len(term) <= _MOST_CJK and not has_phrase("unsure", term)
     tells = [word for word in words if re.search(r"[^\W\d_]", word) and not _is_phrase("vague", word)]
     return not (all(_is_phrase("plan", word) for word in tells) or has_phrase("never", term))
@@ -162,7 +146,7 @@ def _is_phrase(kind: str, text: str) -> bool:
 
 def _separate_elisions(text: str) -> str:
     """Return the text with a space after elided articles: "l' eau"."""
-    return _ELISION.sub(r"\1' ", text)
+    return _PATTERNS["elision"].sub(r"\g<article>' ", text)
 
 
 def _strip_term(term: str) -> str:
