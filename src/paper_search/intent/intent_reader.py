@@ -9,13 +9,7 @@ from paper_search.identifier_queries import Identifier, read_identifiers
 from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
 from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.preferences import read_preferences
-from paper_search.intent.reading import (
-    Reading,
-    describe_author,
-    describe_exclusion,
-    describe_preference,
-    describe_venue,
-)
+from paper_search.intent.reading import Limits, Reading, describe_preference
 from paper_search.intent.result_limits import read_amount, read_language
 from paper_search.intent.text_cleanup import (
     make_placeholder,
@@ -32,7 +26,7 @@ from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.wishes import read_authors, read_purpose, read_venues
 from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import split_exclusions
-from paper_search.models import IntentType, ParsedIntent, SearchConstraints
+from paper_search.models import ParsedIntent, SearchConstraints
 from paper_search.query.boolean_query import QUERY_SIGNS, iterate_wanted_terms, parse_query
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import format_query
@@ -61,43 +55,40 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
         return _read_typed_query(typed, vocabulary)
     plain, notes = _quote_identifiers(repair_brackets(normalise_text(remove_markdown(query))))
     text, phrases = replace_quoted_phrases(plain)
-    reading = _read_wishes(text, vocabulary, today)
+    reading = read_preferences(Reading(text), vocabulary, today)
     asked = reading.rest
-    read_amount(reading)
-    reading.read_years(today)
-    read_language(reading)
-    read_venues(reading, today)
-    read_exclusions(reading)
-    read_authors(reading)
-    read_purpose(reading)
-    subject = remove_courtesies(reading.rest)
+    subject = _read_request(reading, today)
+    if reading.wishes and not find_concepts(subject, vocabulary):  # without another subject the wishes are the subject
+        asked = BREAK.join([asked, *reading.wishes])
+        reading = Reading(asked)
+        subject = _read_request(reading, today)
     if _is_title_of_function_words(subject):
         phrases.append(tidy_punctuation(restore_phrases(subject, phrases)))
         subject = make_placeholder(len(phrases) - 1)
-    authors, venues, excluded, preferences = (
-        [restore_phrases(name, phrases) for name in names]
-        for names in (reading.authors, reading.venues, reading.unwanted, reading.preferences)
-    )
-    topic, concepts, subject_notes = _read_subject(subject, phrases, vocabulary, [*authors, *venues] or [asked])
+    for names in (reading.authors, reading.venues, reading.unwanted, reading.preferences):
+        names[:] = [restore_phrases(name, phrases) for name in names]
+    others = [*reading.authors, *reading.venues] or [asked]
+    topic, concepts, subject_notes = _read_subject(subject, phrases, vocabulary, others)
+    used = [phrase for index, phrase in enumerate(phrases) if make_placeholder(index) in subject]
+    notes += [*reading.notes, *reading.describe_names(), *subject_notes]
+    return _make_intent(reading, topic, concepts, used, notes)
+
+
+def _make_intent(
+    reading: Reading, topic: str, concepts: list[str], phrases: list[str], notes: list[str], typed_query: str = ""
+) -> ParsedIntent:
     return ParsedIntent(
         topic=topic,
         concepts=concepts,
         intent_type=reading.purpose,
         constraints=SearchConstraints.model_validate(reading.limits),
-        phrases=[phrase for index, phrase in enumerate(phrases) if make_placeholder(index) in subject],
-        authors=authors,
-        venues=venues,
-        excluded=excluded,
-        preferences=preferences,
-        notes=[
-            *notes,
-            *reading.notes,
-            *map(describe_author, authors),
-            *map(describe_venue, venues),
-            *map(describe_exclusion, excluded),
-            *subject_notes,
-            *map(describe_preference, preferences),
-        ],
+        phrases=phrases,
+        authors=reading.authors,
+        venues=reading.venues,
+        excluded=reading.unwanted,
+        preferences=reading.preferences,
+        typed_query=typed_query,
+        notes=[*notes, *map(describe_preference, reading.preferences)],
     )
 
 
@@ -107,19 +98,19 @@ def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
     note = f"The query is a list of {len(names)} identifiers. Only these papers are fetched."
     if len(names) == 1:
         note = f"“{names[0]}” identifies one paper, which is fetched by this identifier."
-    return ParsedIntent(
-        topic=", ".join(names), concepts=names, intent_type=IntentType.METHOD, phrases=names, notes=[note]
-    )
+    return _make_intent(Reading(), ", ".join(names), names, names, [note])
 
 
-def _read_wishes(text: str, vocabulary: Vocabulary, today: date) -> Reading:
-    """Return the preferences of a text; without any other subject the wishes are the subject."""
-    reading = read_preferences(Reading(text), vocabulary, today)
-    others = Reading(reading.rest)
-    others.read_years(today)
-    if reading.wishes and not find_concepts(remove_courtesies(read_exclusions(others).rest), vocabulary):
-        return Reading(BREAK.join([reading.rest, *reading.wishes]))
-    return reading
+def _read_request(reading: Reading, today: date) -> str:
+    """Read all but preferences, and return the rest without courtesies: the subject."""
+    read_amount(reading)
+    reading.read_years(today)
+    read_language(reading)
+    read_venues(reading, today)
+    read_exclusions(reading)
+    read_authors(reading)
+    read_purpose(reading)
+    return remove_courtesies(reading.rest)
 
 
 def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent:
@@ -127,34 +118,30 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     node = parse_query(typed.text)
     asked, refused = split_exclusions(node) if node else (None, ())
     reading = typed.reading
-    reading.notes += map(describe_preference, reading.preferences)
-    note = "The query was typed and is searched unchanged."
+    reading.unwanted = [term.text for part in refused for term in iterate_wanted_terms(part)]
+    warnings = dict.fromkeys(
+        problem.message for problem in check_query_text(typed.text) if problem.severity == "warning"
+    )
+    notes = ["The query was typed and is searched unchanged.", *list(warnings)[:_MOST_WARNINGS], *reading.notes]
     if is_strategy(typed.text) and (strategy := read_strategy(typed.text).tree):
+        notes[0] = "The query is a strategy: PubMed and Europe PMC search its fields, other sources its words."
         stated = find_limits(strategy)
-        years = {"year_from": stated.year_from, "year_to": stated.year_to}
-        reading.limits |= {name: year for name, year in years.items() if year}
-        reading.limits["language"] = parse_language(stated.language)
-        reading.notes += [f"{term} limits all sources." for term in stated.terms]
-        note = "The query is a strategy: PubMed and Europe PMC search its fields, other sources its words."
+        limits: Limits = {
+            "year_from": stated.year_from,
+            "year_to": stated.year_to,
+            "language": parse_language(stated.language),
+        }
+        reading.limits |= {name: value for name, value in limits.items() if value}
+        notes += [f"{term} limits all sources." for term in stated.terms]
         concepts = list_main_terms(strategy) or [typed.text[:_LONGEST_TERM]]
         topic = ", ".join(concepts)
     else:
         has_tags = any(tag.is_dropped for tag in find_field_tags(typed.text.translate(QUERY_SIGNS)))
         topic = format_query(asked) if asked and (refused or has_tags) else normalise_text(typed.text)
         _, concepts, _ = _read_subject(*replace_quoted_phrases(topic), vocabulary, [topic])
-    warnings = [problem.message for problem in check_query_text(typed.text) if problem.severity == "warning"]
     wanted = iterate_wanted_terms(asked) if asked else ()
-    return ParsedIntent(
-        topic=topic,
-        concepts=concepts,
-        intent_type=IntentType.METHOD,
-        constraints=SearchConstraints.model_validate(reading.limits),
-        phrases=list(dict.fromkeys(term.text for term in wanted if len(term.words) > 1)),
-        excluded=[term.text for part in refused for term in iterate_wanted_terms(part)],
-        preferences=reading.preferences,
-        typed_query=typed.text,
-        notes=[note, *list(dict.fromkeys(warnings))[:_MOST_WARNINGS], *reading.notes],
-    )
+    phrases = list(dict.fromkeys(term.text for term in wanted if len(term.words) > 1))
+    return _make_intent(reading, topic, concepts, phrases, notes, typed.text)
 
 
 def _quote_identifiers(text: str) -> tuple[str, list[str]]:

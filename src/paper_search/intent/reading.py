@@ -64,6 +64,15 @@ class Reading:
         asked = (self.wanted, self.unwanted, self.authors, self.limits, self.directions, self.suggestions)
         return any(map(bool, asked))
 
+    def describe_names(self) -> list[str]:
+        """Return a note on each author, venue and exclusion."""
+        described = (
+            (describe_author, self.authors),
+            (describe_venue, self.venues),
+            (describe_exclusion, self.unwanted),
+        )
+        return [describe(name) for describe, names in described for name in names]
+
     def cut(self, start: int, end: int) -> None:
         self.rest = cut_span(self.rest, start, end)
 
