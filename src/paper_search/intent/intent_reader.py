@@ -131,7 +131,7 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
             "year_to": stated.year_to,
             "language": parse_language(stated.language),
         }
-        reading.limits |= {name: value for name, value in limits.items() if value}
+        reading.add_limits(limits)
         notes += [f"{term} limits all sources." for term in stated.terms]
         concepts = list_main_terms(strategy) or [typed.text[:_LONGEST_TERM]]
         topic = ", ".join(concepts)

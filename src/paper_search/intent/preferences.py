@@ -16,14 +16,11 @@ from paper_search.query.languages import to_english_name
 from uraniborg.kernel.phrase_files import BREAK, PhraseFile, read_function_words
 from uraniborg.kernel.years.reading import RECENT_YEARS, describe_years
 
-_MOST: Final = 10
-
-
-def _join_prepositions() -> dict[str, str]:
-    return {"prepositions": "|".join(sorted(frozenset[str]().union(*read_function_words())))}
-
-
-_PREFERENCES: Final = PhraseFile("paper_search.intent", "data/preferences.txt", _join_prepositions)
+_PREFERENCES: Final = PhraseFile(
+    "paper_search.intent",
+    "data/preferences.txt",
+    lambda: {"prepositions": "|".join(sorted(frozenset[str]().union(*read_function_words())))},
+)
 
 
 def read_preferences(reading: Reading, vocabulary: Vocabulary, today: date) -> Reading:
@@ -38,18 +35,17 @@ def read_preferences(reading: Reading, vocabulary: Vocabulary, today: date) -> R
         found.append(describe_years(today.year - RECENT_YEARS, None))
     for title, sign in (("disliked", "not "), ("followed", "")):
         for pattern in _PREFERENCES.compile_each(title):
-            while len(reading.wishes) < _MOST and (match := pattern.search(reading.rest)):
-                end = _find_clause_end(reading.rest, match.end())
-                _take_wish(reading, sign + reading.rest[match.end() : end], match.start(), end)
-    ends = _PREFERENCES.patterns["ends"]
+            while match := pattern.search(reading.rest):
+                _take_wish(reading, sign + match["wish"], *match.span())
     for pattern in _PREFERENCES.compile_each("preceded"):
-        while len(reading.wishes) < _MOST and (match := pattern.search(reading.rest)):
-            start = max((end.end() for end in ends.finditer(reading.rest, 0, match.start())), default=0)
+        while match := pattern.search(reading.rest):
+            ends = _PREFERENCES.patterns["ends"].finditer(reading.rest, 0, match.start())
+            start = max((end.end() for end in ends), default=0)
             _take_wish(reading, reading.rest[start : match.start()], start, match.end())
     for wish in reading.wishes:
         # A wish without a concept stays as written, so that no wish is lost silently.
         found += _parse_wish(wish, vocabulary, today) or [wish]
-    reading.preferences = list(dict.fromkeys(found))[:_MOST]
+    reading.preferences = list(dict.fromkeys(found))
     return reading
 
 
@@ -58,14 +54,8 @@ def _take_wish(reading: Reading, wish: str, start: int, end: int) -> None:
     if about := _PREFERENCES.patterns["about"].search(wish):
         end -= len(wish) - about.end()
         wish = wish[: about.start()]
-    reading.take(filter(None, [wish.strip()]), reading.wishes, start, end)
-
-
-def _find_clause_end(text: str, start: int) -> int:
-    end = _PREFERENCES.patterns["ends"].search(text, start)
-    if end and (listed := _PREFERENCES.patterns["list"].match(text, end.start())):
-        return listed.end()
-    return end.start() if end else len(text)
+    reading.wishes += filter(None, [wish.strip()])
+    reading.cut(start, end)
 
 
 def _parse_wish(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:

@@ -1,10 +1,11 @@
 """What was read of a text: each reader cuts out the words that it understands and leaves the rest to the next."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from paper_search.intent.vocabulary import make_term_key
 from paper_search.models import IntentType
@@ -66,30 +67,37 @@ class Reading:
 
     def describe_names(self) -> list[str]:
         """Return a note on each author, venue and exclusion."""
-        described = (
-            (describe_author, self.authors),
-            (describe_venue, self.venues),
-            (describe_exclusion, self.unwanted),
-        )
-        return [describe(name) for describe, names in described for name in names]
+        excluded = map(describe_exclusion, self.unwanted)
+        return [*map(describe_author, self.authors), *map(describe_venue, self.venues), *excluded]
 
     def cut(self, start: int, end: int) -> None:
         self.rest = cut_span(self.rest, start, end)
 
     def take(self, names: Iterable[str], into: list[str], start: int, end: int) -> None:
         """Add names to one of the lists, each once, and cut out the words that name them."""
-        into += [name for name in names if name not in into]
+        for name in filter(None, map(_tidy_name, names)):
+            into += [name] * (name not in into)
         self.cut(start, end)
+
+    def take_all(self, patterns: Iterable[re.Pattern[str]], into: list[str]) -> list[re.Match[str]]:
+        """Move each `name` that the patterns find from the text to one of the lists, and return the matches."""
+        found: list[re.Match[str]] = []
+        for pattern in patterns:
+            while match := pattern.search(self.rest):
+                self.take([match["name"]], into, *match.span())
+                found.append(match)
+        return found
 
     def read_years(self, today: date) -> None:
         """Read the years of publication that the text asks for."""
         years = read_years(self.rest, today)
-        if years.year_from:
-            self.limits["year_from"] = years.year_from
-        if years.year_to:
-            self.limits["year_to"] = years.year_to
+        self.add_limits({"year_from": years.year_from, "year_to": years.year_to})
         self.rest = years.rest
         self.notes += years.notes
+
+    def add_limits(self, limits: Limits) -> None:
+        """Set the limits that have a value."""
+        self.limits |= cast("Limits", {name: value for name, value in limits.items() if value is not None})
 
     def merge_later(self, later: "Reading") -> None:
         """Merge the reading of later feedback, which wins where the two disagree."""
@@ -108,3 +116,9 @@ def _merge_terms(earlier: Iterable[str], later: Iterable[str], *, without: Itera
     left_out = set(map(make_term_key, without))
     kept = [text for text in earlier if make_term_key(text) not in left_out]
     return list({make_term_key(text): text for text in (*kept, *later)}.values())
+
+
+def _tidy_name(name: str) -> str:
+    """Return "Doe, J." as "Doe J.", and a name without the full stop of its sentence."""
+    plain = name.replace(",", "").strip()
+    return plain if re.search(r"(?:^|[\s.-])\w\.$", plain) else plain.rstrip(".")

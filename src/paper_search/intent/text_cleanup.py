@@ -18,21 +18,9 @@ _MOST_CHARACTERS: Final = 4_000
 _JOINERS: Final = "\u200c\u200d"
 _REPLACED: Final = {"Cf": "", "Cc": " ", "Cs": " ", "Co": " "}
 """What replaces the characters of some Unicode categories: controls, lone surrogates and private ones."""
-_HYPHENS: Final = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212"), "-")
-_QUOTES: Final = str.maketrans("“”„‟″＂‹›‘’‚‛", '""""""«»' + "'" * 4)
+_SIGNS: Final = str.maketrans("\u2010\u2011\u2012\u2212“”„‟″＂‹›‘’‚‛", '----""""""«»' + "'" * 4)
 _STRAIGHT: Final = dict.fromkeys(map(ord, "“”„«»「」『』《》"), '"')
-_QUOTED: Final = re.compile(r'"([^"\n]*)"|(?<![\w\'’])[\'‘]([^\W_][^\'‘’\n]*[^\W_])[\'’](?![\w\'’])')
-_JOINING_DASH: Final = re.compile(r"(?<=[0-9])[ \t]*[–—―]+[ \t]*(?=[0-9])|(?<=[^\W_])–(?=[^\W_])")
-_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
-_LINK: Final = re.compile(r"!?\[(?P<text>[^\[\]\n]{1,300})\]\([^()\s]{1,500}\)")
-_EMPHASIS: Final = re.compile(
-    r"(?<![\w*])\*{1,3}(?=[^\s*])([^*\n]{1,300})(?<=\S)\*{1,3}(?![\w*])"
-    r"|(?<!\w)_{1,3}(?=[^\s_])([^_\n]{1,300})(?<=\S)_{1,3}(?!\w)"
-    r"|(?<!~)~~([^~\n]{1,300})~~|`+([^`\n]{1,300})`+"
-)
-_MARKER: Final = re.compile(
-    r"\s*(?:(?P<heading>\#{1,6})\s+|(?:>(?!\s*=?\s*[0-9])\s*)+|(?:[-*+•‣◦▪·](?:\s+\[[ xX]\])?|[0-9]{1,2}[.)])\s+)+"
-)
+_PATTERNS: Final = PhraseFile("paper_search.intent", "data/text_cleanup.txt").patterns
 _COURTESIES: Final = PhraseFile("paper_search.intent", "data/courtesies.txt")
 _SENTENCE_END: Final = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)\s)")
 
@@ -56,7 +44,7 @@ def replace_quoted_phrases(text: str) -> tuple[str, list[str]]:
         return f" {make_placeholder(len(phrases) - 1)} "
 
     # Spaces around a placeholder would separate `author:"…"` and `-"…"`.
-    marked = _QUOTED.sub(replace_phrase, text.translate(_STRAIGHT)).replace('"', " ")
+    marked = _PATTERNS["quoted"].sub(replace_phrase, text.translate(_STRAIGHT)).replace('"', " ")
     return " ".join(re.sub(rf"(^|[\s(])(-|\w+:) (?={PLACEHOLDER})", r"\1\2", marked).split()), phrases
 
 
@@ -81,12 +69,12 @@ def tidy_punctuation(text: str) -> str:
 
 def remove_markdown(text: str) -> str:
     """Return the text without Markdown, dashes and quotes in one spelling, list items separated by semicolons."""
-    plain = _FENCE.sub("", text[: 2 * _MOST_CHARACTERS]).translate(_HYPHENS).translate(_QUOTES)
-    plain = re.sub(r"[–—―]+", " - ", _JOINING_DASH.sub("-", plain))
-    plain = _LINK.sub(r"\g<text>", re.sub(r"(?<=\w)ʼ(?=\w)", "'", plain))
+    plain = _PATTERNS["fence"].sub("", text[: 2 * _MOST_CHARACTERS]).translate(_SIGNS)
+    plain = _PATTERNS["dash"].sub(" - ", _PATTERNS["joining_dash"].sub("-", plain))
+    plain = _PATTERNS["link"].sub(r"\g<text>", _PATTERNS["apostrophe"].sub("'", plain))
     for _ in range(2):  # ***bold italics*** and _**both**_ are nested
-        plain = _EMPHASIS.sub(lambda found: next(filter(None, found.groups())), plain)
-    return re.sub(r"\s*[•‣◦▪]\s*", "; ", _join_lines(plain.splitlines())).strip("; ")
+        plain = _PATTERNS["emphasis"].sub(lambda found: next(filter(None, found.groups())), plain)
+    return _PATTERNS["bullet"].sub("; ", _join_lines(plain.splitlines())).strip("; ")
 
 
 def repair_brackets(text: str) -> str:
@@ -112,7 +100,7 @@ def _join_lines(lines: Sequence[str]) -> str:
     joined = ""
     breaks = True
     for line in lines:
-        marker = _MARKER.match(line) if len(lines) > 1 or not line.lstrip()[:1].isdigit() else None
+        marker = _PATTERNS["marker"].match(line) if len(lines) > 1 or not line.lstrip()[:1].isdigit() else None
         rest = line[marker.end() :] if marker else line
         if not rest.strip() or (len(lines) > 1 and _COURTESIES.compile("labels").fullmatch(rest)):
             breaks = True

@@ -27,22 +27,14 @@ def read_venues(reading: Reading, today: date) -> Reading:
 
     The year of a conference limits the years of a text without limits.
     """
-    titles = ["venue"] if is_title_case(reading.rest) else ["venue", "venue by capitals"]
-    for pattern in (pattern for title in titles for pattern in WISHES.compile_each(title)):
-        while match := pattern.search(reading.rest):
-            start = match.start()
-            while match:
-                reading.take([match["venue"].strip(" .")], reading.venues, *match.span())
-                _read_edition(reading, match.groupdict().get("year"), today)
-                match = WISHES.patterns["venue_also"].match(reading.rest, start + 1)
-    return reading
-
-
-def _read_edition(reading: Reading, typed: str | None, today: date) -> None:
-    year = int(typed or 0)
+    titles = ("venue",) if is_title_case(reading.rest) else ("venue", "venue by capitals")
+    found = [match for title in titles for match in reading.take_all(WISHES.compile_each(title), reading.venues)]
+    found += reading.take_all(WISHES.compile_each("venue also"), reading.venues) if found else []
+    year = next((int(year) for match in found if (year := match.groupdict().get("year"))), 0)
     if is_publication_year(year, today) and not {"year_from", "year_to"} & reading.limits.keys():
-        reading.limits["year_from"] = reading.limits["year_to"] = year
+        reading.limits |= {"year_from": year, "year_to": year}
         reading.notes.append(f"“{year}” was read as {describe_years(year, year)}.")
+    return reading
 
 
 def read_purpose(reading: Reading) -> Reading:
@@ -68,9 +60,7 @@ def read_authors(reading: Reading) -> Reading:
             if names and (cue != "by" or _can_introduce_author(match, reading.rest)):
                 position = match.start() + len(match.groupdict().get("before") or "")
                 reading.take(names, reading.authors, position, end)
-    for pattern in WISHES.compile_each("author alone"):
-        while match := pattern.search(reading.rest):
-            reading.take([_tidy_name(match["name"])], reading.authors, *match.span())
+    reading.take_all(WISHES.compile_each("author alone"), reading.authors)
     return reading
 
 
@@ -93,16 +83,10 @@ def _read_names(text: str, start: int, *, is_field: bool) -> tuple[list[str], in
         patterns["single_author"].match(text, start) if is_field else None
     )
     while match:
-        names.append(_tidy_name(match[0]))
+        names.append(match[0])
         end = match.end()
         separator = patterns["and"].match(text, end)
         match = patterns["author"].match(text, separator.end()) if separator else None
     if after := patterns["et_al"].match(text, end):
         end = after.end()
     return (names, end) if is_field or patterns["name_end"].match(text, end) else ([], end)
-
-
-def _tidy_name(name: str) -> str:
-    """Return "Doe, J." as "Doe J.", and a name without the full stop of its sentence."""
-    plain = name.replace(",", "").strip()
-    return plain if re.search(r"(?:^|[\s.-])\w\.$", plain) else plain.rstrip(".")
