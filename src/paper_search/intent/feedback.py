@@ -13,7 +13,6 @@ from typing import cast
 from paper_search.intent.feedback_requests import (
     are_kinds,
     compile_phrases,
-    has_phrase,
     is_filler,
     list_added,
     list_excluded,
@@ -90,12 +89,13 @@ class _ClauseReader:
     def read_clauses(self, clauses: Sequence[str], *, is_question: bool) -> Iterator[Reading]:
         """Yield the readings of clauses between two words such as "but"; a condition or an open denial stops all."""
         asked = {clause: self._read_clause(clause) for clause in clauses if strip_courtesies(clause)}
-        ends_in_request = clauses[-1] in asked and not any(has_phrase("ask", clause) for clause in clauses)
-        is_doubted = is_question and ends_in_request
-        is_doubted |= any(not one.has_content and has_phrase("if", clause) for clause, one in asked.items())
+        unclear = [clause for clause, one in asked.items() if not one.has_content]
+        is_polite = any(map(compile_phrases("ask").search, clauses))
+        is_doubted = is_question and clauses[-1] in asked and not is_polite
+        is_doubted = is_doubted or any(map(compile_phrases("if").search, unclear))
         for clause, one in asked.items():
-            is_doubted |= not one.has_content and has_phrase("not", clause)
-            yield Reading(unused=[clause]) if is_doubted or not one.has_content else one
+            is_doubted = is_doubted or (clause in unclear and compile_phrases("not").search(clause) is not None)
+            yield Reading(unused=[clause]) if is_doubted or clause in unclear else one
 
     def _read_clause(self, clause: str) -> Reading:
         """Return what a clause asks for, without content if it is not understood."""
@@ -128,11 +128,10 @@ class _ClauseReader:
                 return Reading(suggestions=True)
             case ("drop", limit):
                 return Reading(limits=cast("Limits", dict.fromkeys(YEARS.get(limit, (limit,)))))
-            case ("wider" | "narrower" as direction, _):
-                return Reading(directions=[Direction(direction)])
-            case ("more" | "fewer" as direction, _):
-                most = min(2 * self.amount, MAX_RESULTS_CAP) if direction == "more" else max(1, self.amount // 2)
-                return Reading(directions=[Direction(direction)], limits={"max_results": most})
+            case (direction, ""):
+                amounts = {"more": min(2 * self.amount, MAX_RESULTS_CAP), "fewer": max(1, self.amount // 2)}
+                limits: Limits = {"max_results": amounts[direction]} if direction in amounts else {}
+                return Reading(directions=[Direction(direction)], limits=limits)
             case ("add", named):
                 return Reading(wanted=list_added(named, self.vocabulary))
             case (kind, named):

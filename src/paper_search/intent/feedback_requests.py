@@ -27,23 +27,17 @@ _KINDS: Final = (
     "add",
 )
 """The kinds of phrases that ask for something, in the order in which they are tried."""
-_LIMITS: Final = "years", "language", "min_relevance", "year_from", "year_to"
 _EDGE: Final = r"[\s,:.!?¿¡~…()]"
-_MOST_CJK, _MOST_EXCLUDED, _MOST_ADDED = 12, 3, 6
-_LONGEST_CODE: Final = 3
-"""Shorter words are codes of languages: those of two letters may be any word."""
 
 
 def read_request(clause: str) -> tuple[str, str] | None:
-    """Return the kind of a request and the words that it names, or None if no phrase matches the clause completely."""
+    """Return the kind of a request and the terms or the limit that it names, or None if no phrase matches all of it."""
     bare = strip_courtesies(clause)
     softened = strip_courtesies(" ".join(compile_phrases("soft").sub(" ", bare).split()))
     for text in dict.fromkeys((softened, bare, _separate_elisions(clause))):
         for kind in _KINDS:
-            found = next(filter(None, (pattern.fullmatch(text) for pattern in _PHRASES.compile_each(kind))), None)
-            named = found.groupdict().get("named", "").strip() if found else ""
-            if found and (kind != "drop" or (named := _find_limit(named))):
-                return kind, named
+            if found := next(filter(None, (pattern.fullmatch(text) for pattern in _PHRASES.compile_each(kind))), None):
+                return kind, (found.groupdict().get("named") or found.lastgroup or "").strip()
     return None
 
 
@@ -55,11 +49,6 @@ def strip_courtesies(clause: str) -> str:
 def is_filler(text: str) -> bool:
     """Return True if a text without its limits says nothing else: "only papers", "published"."""
     return not compile_phrases("filler", "open", "end", "ask", "soft").sub("", text).strip(" \n\t,:.!?¿¡")
-
-
-def has_phrase(kind: str, text: str) -> bool:
-    """Return True if a phrase of this kind is in the text."""
-    return bool(compile_phrases(kind).search(text))
 
 
 def split_at(kind: str, text: str) -> list[str]:
@@ -78,7 +67,7 @@ def list_added(named: str, vocabulary: Vocabulary) -> list[str]:
     """Return the terms to add, or [] if one of them is no plain term."""
     parts = [named] if _PATTERNS["cjk"].search(named) else split_at("join", named)
     terms = list(map(_strip_term, parts))
-    if not all(_is_plain(term, _MOST_ADDED) for term in terms):
+    if not all(_is_plain(term, 6) for term in terms):
         return []
     split = (find_concepts(term, vocabulary) if STOP_WORDS & set(term.casefold().split()) else [term] for term in terms)
     return [text for texts in split for text in texts]
@@ -98,7 +87,7 @@ def list_excluded(kind: str, named: str, clause: str) -> list[str]:
 def are_kinds(named: str) -> bool:
     """Return True if all terms of a list are kinds of publications, such as reviews and editorials."""
     parts = split_at("join", named)
-    return bool(parts) and all(_is_phrase("kind", _strip_term(part)) for part in parts)
+    return bool(parts) and all(compile_phrases("kind").fullmatch(_strip_term(part)) for part in parts)
 
 
 def _is_refusal(kind: str, named: str, clause: str) -> bool:
@@ -112,19 +101,21 @@ def _is_refusal(kind: str, named: str, clause: str) -> bool:
 
 
 def _is_excludable(term: str) -> bool:
+    """Return True for a quoted phrase, and for a plain term with a topic that is not a language."""
     if _PATTERNS["quoted"].fullmatch(term):
         return True
     words = term.casefold().split()
-    inner = [word for word in words if not _is_phrase("of", word)]
+    inner = [word for word in words if not compile_phrases("of").fullmatch(word)]
     names = re.split(r"[\s-]", term.casefold().removeprefix("non-"))
-    is_language = all(len(name) > _LONGEST_CODE and parse_language(name) for name in names)
-    is_vague = is_language or all(map(is_generic, inner)) or _is_phrase("plan", words[-1]) or words[0] not in inner
-    return _is_plain(term, _MOST_EXCLUDED) and not (is_vague or STOP_WORDS & set(inner))
+    # Shorter words are codes of languages: those of two letters may be any word.
+    is_language = all(len(name) > 3 and parse_language(name) for name in names)
+    has_topic = not all(map(is_generic, inner)) and not compile_phrases("plan").fullmatch(words[-1])
+    return _is_plain(term, 3) and has_topic and not is_language and words[0] in inner and not STOP_WORDS & set(inner)
 
 
 def _is_plural(term: str) -> bool:
     last = term.rsplit(maxsplit=1)[-1]
-    return to_singular(last) != last or _is_phrase("plural", last)
+    return to_singular(last) != last or compile_phrases("plural").fullmatch(last) is not None
 
 
 def _is_plain(term: str, most_words: int) -> bool:
@@ -135,13 +126,9 @@ def _is_plain(term: str, most_words: int) -> bool:
     if not 0 < len(words) <= most_words or not _PATTERNS["plain"].fullmatch(term):
         return False
     if _PATTERNS["cjk"].search(term):
-        return 1 < len(term) <= _MOST_CJK and not has_phrase("unsure", term)
-    tells = [word for word in words if re.search(r"[^\W\d_]", word) and not _is_phrase("vague", word)]
-    return not (all(_is_phrase("plan", word) for word in tells) or has_phrase("never", term))
-
-
-def _is_phrase(kind: str, text: str) -> bool:
-    return bool(compile_phrases(kind).fullmatch(text))
+        return 1 < len(term) <= 12 and not compile_phrases("unsure").search(term)
+    tells = [word for word in words if re.search(r"[^\W\d_]", word) and not compile_phrases("vague").fullmatch(word)]
+    return not all(map(compile_phrases("plan").fullmatch, tells)) and not compile_phrases("never").search(term)
 
 
 def _separate_elisions(text: str) -> str:
@@ -152,11 +139,6 @@ def _separate_elisions(text: str) -> str:
 def _strip_term(term: str) -> str:
     """Return a term without articles and "papers about" in front of it, and without such words after it."""
     return re.sub(r"' (?=\w)", "'", _strip(term, ("about", "elided"), "tail")) or term
-
-
-def _find_limit(name: str) -> str:
-    bare = _separate_elisions(_strip_term(name))
-    return next((limit for limit in _LIMITS if _is_phrase(f"limit {limit}", bare)), "")
 
 
 def _strip(text: str, beginnings: tuple[str, ...], ending: str) -> str:

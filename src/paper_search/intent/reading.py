@@ -75,8 +75,9 @@ class Reading:
 
     def take(self, names: Iterable[str], into: list[str], start: int, end: int) -> None:
         """Add names to one of the lists, each once, and cut out the words that name them."""
-        for name in filter(None, map(_tidy_name, names)):
-            into += [name] * (name not in into)
+        for name in map(_tidy_name, names):
+            if name and name not in into:
+                into.append(name)
         self.cut(start, end)
 
     def take_all(self, patterns: Iterable[re.Pattern[str]], into: list[str]) -> list[re.Match[str]]:
