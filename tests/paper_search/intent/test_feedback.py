@@ -59,6 +59,8 @@ def test_the_sentences_are_sixty_in_ten_languages_and_three_tones() -> None:
         "If there are too many, exclude reviews",
         "exclude reviews, unless they are new",
         "exclude reviews unless they are new",
+        "sauf les revues",
+        "ajoute les souris, sauf les revues",
         "no reviews?",
         "Should we exclude reviews?",
         "exclude search and rescue",
