@@ -52,15 +52,14 @@ def read_purpose(reading: Reading) -> Reading:
 
 def read_authors(reading: Reading) -> Reading:
     """Read the authors a text names."""
-    for cue in ("author_cue", "works_by", "by"):
-        position = 0
-        while match := WISHES.patterns[cue].search(reading.rest, position):
-            position = match.end()
-            names, end = _read_names(reading.rest, position, is_field=cue == "author_cue")
-            if names and (cue != "by" or _can_introduce_author(match, reading.rest)):
-                position = match.start() + len(match.groupdict().get("before") or "")
-                reading.take(names, reading.authors, position, end)
-    reading.take_all(WISHES.compile_each("author alone"), reading.authors)
+    titles = (
+        ("author", "author alone") if is_title_case(reading.rest) else ("author", "author by capitals", "author alone")
+    )
+    for pattern in (pattern for title in titles for pattern in WISHES.compile_each(title)):
+        while match := pattern.search(reading.rest):
+            named = match.groupdict()
+            names = [named["name"]] if named.get("name") else WISHES.patterns["author"].findall(named["names"])
+            reading.take(names, reading.authors, *match.span("cue"))
     return reading
 
 
@@ -68,25 +67,3 @@ def is_title_case(text: str) -> bool:
     """Return True if most words have a capital, so that capitals do not mark names."""
     long_words = [word for word in re.findall(r"[^\W\d_]{4,}", text) if word.casefold() not in STOP_WORDS]
     return len(long_words) > 3 and sum(word[0].isupper() for word in long_words) > 0.6 * len(long_words)
-
-
-def _can_introduce_author(match: re.Match[str], text: str) -> bool:
-    return not WISHES.patterns["no_author_after"].search(match["before"] or "") and not is_title_case(text)
-
-
-def _read_names(text: str, start: int, *, is_field: bool) -> tuple[list[str], int]:
-    """Return the names that begin at `start`, and their end; [] if no field names them and their phrase goes on."""
-    patterns = WISHES.patterns
-    names: list[str] = []
-    end = start
-    match = patterns["author"].match(text, start) or (
-        patterns["single_author"].match(text, start) if is_field else None
-    )
-    while match:
-        names.append(match[0])
-        end = match.end()
-        separator = patterns["and"].match(text, end)
-        match = patterns["author"].match(text, separator.end()) if separator else None
-    if after := patterns["et_al"].match(text, end):
-        end = after.end()
-    return (names, end) if is_field or patterns["name_end"].match(text, end) else ([], end)
