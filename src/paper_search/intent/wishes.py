@@ -27,8 +27,7 @@ def read_venues(reading: Reading, today: date) -> Reading:
 
     The year of a conference limits the years of a text without limits.
     """
-    titles = ("venue",) if is_title_case(reading.rest) else ("venue", "venue by capitals")
-    found = [match for title in titles for match in reading.take_all(WISHES.compile_each(title), reading.venues)]
+    found = reading.take_all(_list_patterns("venue", reading.rest), reading.venues)
     found += reading.take_all(WISHES.compile_each("venue also"), reading.venues) if found else []
     year = next((int(year) for match in found if (year := match.groupdict().get("year"))), 0)
     if is_publication_year(year, today) and not {"year_from", "year_to"} & reading.limits.keys():
@@ -52,10 +51,7 @@ def read_purpose(reading: Reading) -> Reading:
 
 def read_authors(reading: Reading) -> Reading:
     """Read the authors a text names."""
-    titles = (
-        ("author", "author alone") if is_title_case(reading.rest) else ("author", "author by capitals", "author alone")
-    )
-    for pattern in (pattern for title in titles for pattern in WISHES.compile_each(title)):
+    for pattern in _list_patterns("author", reading.rest):
         while match := pattern.search(reading.rest):
             named = match.groupdict()
             names = [named["name"]] if named.get("name") else WISHES.patterns["author"].findall(named["names"])
@@ -67,3 +63,9 @@ def is_title_case(text: str) -> bool:
     """Return True if most words have a capital, so that capitals do not mark names."""
     long_words = [word for word in re.findall(r"[^\W\d_]{4,}", text) if word.casefold() not in STOP_WORDS]
     return len(long_words) > 3 and sum(word[0].isupper() for word in long_words) > 0.6 * len(long_words)
+
+
+def _list_patterns(kind: str, text: str) -> list[re.Pattern[str]]:
+    """Return the patterns of a kind of names; in a text In Title Case capitals do not mark names."""
+    titles = (kind,) if is_title_case(text) else (kind, f"{kind} by capitals")
+    return [pattern for title in titles for pattern in WISHES.compile_each(title)]
