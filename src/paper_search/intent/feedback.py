@@ -21,10 +21,9 @@ from paper_search.intent.feedback_requests import (
     strip_courtesies,
 )
 from paper_search.intent.reading import Direction, Limits, Reading
-from paper_search.intent.result_limits import read_amount, read_language
 from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.wishes import read_authors
+from paper_search.intent.wishes import read_amount, read_authors, read_language
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
 from paper_search.review_models import YEARS, UserFeedback
 from uraniborg.kernel.phrase_files import PLACEHOLDER

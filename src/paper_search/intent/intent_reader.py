@@ -7,10 +7,8 @@ from typing import Final
 
 from paper_search.identifier_queries import Identifier, read_identifiers
 from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
-from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.preferences import read_preferences
 from paper_search.intent.reading import Limits, Reading, describe_preference
-from paper_search.intent.result_limits import read_amount, read_language
 from paper_search.intent.text_cleanup import (
     make_placeholder,
     normalise_text,
@@ -23,7 +21,14 @@ from paper_search.intent.text_cleanup import (
 )
 from paper_search.intent.typed_queries import TypedQuery, read_typed_query
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
-from paper_search.intent.wishes import read_authors, read_purpose, read_venues
+from paper_search.intent.wishes import (
+    read_amount,
+    read_authors,
+    read_exclusions,
+    read_language,
+    read_purpose,
+    read_venues,
+)
 from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import split_exclusions
 from paper_search.models import ParsedIntent, SearchConstraints

@@ -9,9 +9,9 @@ from typing import Final
 
 from paper_search.intent.concepts import find_concepts
 from paper_search.intent.reading import Reading
-from paper_search.intent.result_limits import read_language
 from paper_search.intent.text_cleanup import remove_courtesies
 from paper_search.intent.vocabulary import Vocabulary
+from paper_search.intent.wishes import read_language
 from paper_search.query.languages import to_english_name
 from uraniborg.kernel.phrase_files import BREAK, PhraseFile, read_function_words
 from uraniborg.kernel.years.reading import RECENT_YEARS, describe_years

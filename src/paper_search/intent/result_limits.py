@@ -1,51 +1,11 @@
-"""The number and the language of the papers that a text asks for, and limits that a search can work with."""
+"""Limits that a search can work with."""
 
 from datetime import date
 
-from paper_search.intent.reading import Limits, Reading
-from paper_search.intent.wishes import WISHES
+from paper_search.intent.reading import Limits
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
-from paper_search.query.languages import parse_language, to_english_name
-from uraniborg.kernel.text import plural
-from uraniborg.kernel.years.numbers import parse_number
+from paper_search.query.languages import parse_language
 from uraniborg.kernel.years.reading import is_publication_year, sort_years
-
-
-def read_amount(reading: Reading) -> Reading:
-    """Read the number of papers a text asks for; "top 5 error" and "a meta-analysis of 40 studies" ask for none."""
-    for pattern in WISHES.compile_each("amount"):
-        match = pattern.search(reading.rest)
-        if match and (wanted := parse_number(match["amount"])) > 0:
-            reading.limits["max_results"], notes = _clamp_amount(wanted)
-            reading.notes += notes or [f"At most {plural(wanted, 'paper')}, as the query asks."]
-            reading.cut(*match.span())
-            break
-    return reading
-
-
-def read_language(reading: Reading) -> Reading:
-    """Read the language a text asks for; the first one counts."""
-    patterns = WISHES.patterns
-    if match := patterns["language_refused"].search(reading.rest):
-        reading.cut(*match.span())
-        reading.notes.append(f"“{match[0].strip()}” was ignored: sources cannot exclude a language.")
-    if match := patterns["language_others"].search(reading.rest):
-        reading.cut(match.start(), match.start("language"))
-        others, language = " ".join(match["others"].split()), match["language"].title()
-        reading.notes.append(f"“{others}” was ignored: a search has one language, here {language}.")
-    for pattern in WISHES.compile_each("language"):
-        match = pattern.search(reading.rest)
-        if not match or not (code := parse_language(match["language"])):
-            continue
-        typed = " ".join(match[0].split())
-        if match.groupdict().get("bare") and patterns["about_language"].search(reading.rest):
-            reading.notes.append(f"“{typed}” is part of the topic. To ask for a language, write “papers in …”.")
-        else:
-            reading.limits["language"] = code
-            reading.cut(*match.span())
-            reading.notes.append(f"“{typed}” was read as papers written in {to_english_name(code).title()}.")
-        break
-    return reading
 
 
 def correct_limits(limits: SearchConstraints, today: date) -> tuple[SearchConstraints, list[str]]:
@@ -57,7 +17,7 @@ def correct_limits(limits: SearchConstraints, today: date) -> tuple[SearchConstr
     language = parse_language(limits.language)
     if limits.language and language is None:
         notes.append(f"The language “{limits.language[:40]}” is unknown and was ignored.")
-    max_results, capped = _clamp_amount(limits.max_results)
+    max_results, capped = clamp_amount(limits.max_results)
     corrected = {"year_from": year_from, "year_to": year_to, "language": language, "max_results": max_results}
     return limits.model_copy(update=corrected), [*notes, *swapped, *capped]
 
@@ -70,7 +30,7 @@ def apply_limit_changes(limits: SearchConstraints, changes: Limits) -> SearchCon
     return changed
 
 
-def _clamp_amount(wanted: int) -> tuple[int, list[str]]:
+def clamp_amount(wanted: int) -> tuple[int, list[str]]:
     """Return the nearest number of papers that a search can return, and a note if it is not the wanted number."""
     allowed = min(max(wanted, 1), MAX_RESULTS_CAP)
     note = f"{wanted:,} papers were asked for, but a search returns 1 to {MAX_RESULTS_CAP:,}; the limit is {allowed:,}."

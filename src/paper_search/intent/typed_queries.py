@@ -15,9 +15,9 @@ from typing import Final
 from paper_search.intent.concepts import is_function_word
 from paper_search.intent.preferences import read_preferences
 from paper_search.intent.reading import Reading
-from paper_search.intent.result_limits import read_amount
 from paper_search.intent.text_cleanup import remove_courtesies, remove_openings_and_closings
 from paper_search.intent.vocabulary import Vocabulary
+from paper_search.intent.wishes import read_amount
 from paper_search.intent.word_lists import FOREIGN_FUNCTION_WORDS
 from paper_search.query.boolean_query import OPERATORS, QUERY_SIGNS
 from paper_search.strategies.reader import is_strategy

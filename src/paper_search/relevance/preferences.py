@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from paper_search.intent.reading import Reading
-from paper_search.intent.result_limits import read_language
+from paper_search.intent.wishes import read_language
 from paper_search.models import ParsedIntent, Work
 from paper_search.query.filters import can_be_within_years
 from paper_search.query.languages import parse_language

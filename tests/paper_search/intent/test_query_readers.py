@@ -4,10 +4,15 @@ from datetime import date
 
 import pytest
 
-from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.reading import Reading
-from paper_search.intent.result_limits import read_amount, read_language
-from paper_search.intent.wishes import read_authors, read_purpose, read_venues
+from paper_search.intent.wishes import (
+    read_amount,
+    read_authors,
+    read_exclusions,
+    read_language,
+    read_purpose,
+    read_venues,
+)
 from paper_search.models import MAX_RESULTS_CAP, IntentType
 
 
