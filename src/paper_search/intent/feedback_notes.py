@@ -16,10 +16,6 @@ _LIMIT_NAMES: Final = {
 }
 NOT_USED: Final = "Not used: "
 """The beginning of the note on clauses of feedback that were not understood."""
-_HOW: Final = (
-    "Write “add …”, “exclude …”, “remove the year limit” or “since 2020”, or send add_terms, exclude_terms, "
-    "drop_limits, set_years or use_suggestions."
-)
 
 
 def select_accepted(suggestions: Iterable[TermSuggestion], accepted: bool | Sequence[str]) -> list[TermSuggestion]:
@@ -46,7 +42,10 @@ def describe_changes(
         elif old is None and (value is not None or not is_any_set):  # of two dropped years one may not have been set
             yield f"The plan had no limit “{name}”."
     if latest.unused:
-        yield f"{NOT_USED}{', '.join(f'“{clause}”' for clause in latest.unused)}. {_HOW}"
+        yield (
+            f"{NOT_USED}{', '.join(f'“{clause}”' for clause in latest.unused)}. Write “add …”, “exclude …”, “remove the "
+            "year limit” or “since 2020”, or send add_terms, exclude_terms, drop_limits, set_years or use_suggestions."
+        )
 
 
 def list_exact_changes(notes: Iterable[str]) -> list[str]:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Final
 
 from paper_search.identifier_queries import Identifier, read_identifiers
 from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
@@ -12,6 +11,7 @@ from paper_search.intent.reading import Limits, Reading, describe_preference
 from paper_search.intent.text_cleanup import (
     make_placeholder,
     normalise_text,
+    quote_identifiers,
     remove_courtesies,
     remove_markdown,
     repair_brackets,
@@ -21,14 +21,7 @@ from paper_search.intent.text_cleanup import (
 )
 from paper_search.intent.typed_queries import TypedQuery, read_typed_query
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
-from paper_search.intent.wishes import (
-    read_amount,
-    read_authors,
-    read_exclusions,
-    read_language,
-    read_purpose,
-    read_venues,
-)
+from paper_search.intent.wishes import read_wishes
 from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import split_exclusions
 from paper_search.models import ParsedIntent, SearchConstraints
@@ -39,17 +32,8 @@ from paper_search.strategies.lint import check_query_text
 from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.summary import find_limits, list_main_terms
 from paper_search.text import STOP_WORDS
-from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
 from uraniborg.kernel.field_tags import find_field_tags
 from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER
-
-_IDENTIFIER: Final = re.compile(
-    r"(?<![\w\"“/.])(?:(?P<doi>(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?10\.[0-9]{4,9}/[^\s\"“”]+)"
-    r"|(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)[\w./-]+)",
-    re.IGNORECASE,
-)
-_MOST_WARNINGS: Final = 5
-_LONGEST_TERM: Final = 100
 
 
 def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
@@ -58,15 +42,15 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
         return _make_lookup_intent(identifiers)
     if typed := read_typed_query(query, today, vocabulary):
         return _read_typed_query(typed, vocabulary)
-    plain, notes = _quote_identifiers(repair_brackets(normalise_text(remove_markdown(query))))
+    plain, notes = quote_identifiers(repair_brackets(normalise_text(remove_markdown(query))))
     text, phrases = replace_quoted_phrases(plain)
     reading = read_preferences(Reading(text), vocabulary, today)
     asked = reading.rest
-    subject = _read_request(reading, today)
+    subject = remove_courtesies(read_wishes(reading, today).rest)
     if reading.wishes and not find_concepts(subject, vocabulary):  # without another subject the wishes are the subject
         asked = BREAK.join([asked, *reading.wishes])
         reading = Reading(asked)
-        subject = _read_request(reading, today)
+        subject = remove_courtesies(read_wishes(reading, today).rest)
     if _is_title_of_function_words(subject):
         phrases.append(tidy_punctuation(restore_phrases(subject, phrases)))
         subject = make_placeholder(len(phrases) - 1)
@@ -106,18 +90,6 @@ def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
     return _make_intent(Reading(), ", ".join(names), names, names, [note])
 
 
-def _read_request(reading: Reading, today: date) -> str:
-    """Read all but preferences, and return the rest without courtesies: the subject."""
-    read_amount(reading)
-    reading.read_years(today)
-    read_language(reading)
-    read_venues(reading, today)
-    read_exclusions(reading)
-    read_authors(reading)
-    read_purpose(reading)
-    return remove_courtesies(reading.rest)
-
-
 def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent:
     """Return the intent of a query that a person typed; concepts and phrases serve the ranking of its papers."""
     node = parse_query(typed.text)
@@ -127,7 +99,7 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     warnings = dict.fromkeys(
         problem.message for problem in check_query_text(typed.text) if problem.severity == "warning"
     )
-    notes = ["The query was typed and is searched unchanged.", *list(warnings)[:_MOST_WARNINGS], *reading.notes]
+    notes = ["The query was typed and is searched unchanged.", *list(warnings)[:5], *reading.notes]
     if is_strategy(typed.text) and (strategy := read_strategy(typed.text).tree):
         notes[0] = "The query is a strategy: PubMed and Europe PMC search its fields, other sources its words."
         stated = find_limits(strategy)
@@ -138,7 +110,7 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
         }
         reading.add_limits(limits)
         notes += [f"{term} limits all sources." for term in stated.terms]
-        concepts = list_main_terms(strategy) or [typed.text[:_LONGEST_TERM]]
+        concepts = list_main_terms(strategy) or [typed.text[:100]]
         topic = ", ".join(concepts)
     else:
         has_tags = any(tag.is_dropped for tag in find_field_tags(typed.text.translate(QUERY_SIGNS)))
@@ -147,20 +119,6 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     wanted = iterate_wanted_terms(asked) if asked else ()
     phrases = list(dict.fromkeys(term.text for term in wanted if len(term.words) > 1))
     return _make_intent(reading, topic, concepts, phrases, notes, typed.text)
-
-
-def _quote_identifiers(text: str) -> tuple[str, list[str]]:
-    """Return the text with each DOI and arXiv id as a quoted phrase, and a note on each."""
-    notes: list[str] = []
-
-    def quote_identifier(match: re.Match[str]) -> str:
-        known = normalise_doi(match[0]) if match["doi"] else normalise_arxiv(match[0])
-        if known is None:
-            return match[0]
-        notes.append(f"“{known}” identifies one paper and is searched as one term.")
-        return f' "{known}" '
-
-    return _IDENTIFIER.sub(quote_identifier, text), notes
 
 
 def _is_title_of_function_words(subject: str) -> bool:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
 from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, PhraseFile
 
 _FIRST_PLACEHOLDER: Final = 0xE000
@@ -46,6 +47,16 @@ def replace_quoted_phrases(text: str) -> tuple[str, list[str]]:
     # Spaces around a placeholder would separate `author:"…"` and `-"…"`.
     marked = _PATTERNS["quoted"].sub(replace_phrase, text.translate(_STRAIGHT)).replace('"', " ")
     return " ".join(re.sub(rf"(^|[\s(])(-|\w+:) (?={PLACEHOLDER})", r"\1\2", marked).split()), phrases
+
+
+def quote_identifiers(text: str) -> tuple[str, list[str]]:
+    """Return the text with each DOI and arXiv id as a quoted phrase, and a note on each."""
+    notes: list[str] = []
+    for match in reversed(list(_PATTERNS["identifier"].finditer(text))):
+        if known := normalise_doi(match[0]) if match["doi"] else normalise_arxiv(match[0]):
+            text = f'{text[: match.start()]} "{known}" {text[match.end() :]}'
+            notes.append(f"“{known}” identifies one paper and is searched as one term.")
+    return text, notes[::-1]
 
 
 def make_placeholder(index: int) -> str:

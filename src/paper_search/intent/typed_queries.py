@@ -32,7 +32,6 @@ _PATTERNS: Final = _SYNTAX.patterns
 _FOREIGN: Final = {word for words in FOREIGN_FUNCTION_WORDS for word in words if len(word) > 1} - _SYNTAX.read_words(
     "foreign in terms"
 )
-_LONGEST_ACRONYM: Final = 5
 _MASK: Final = "\ue000"
 """Stands for each character of a quoted phrase or a field tag, so that no rule reads inside it."""
 
@@ -139,7 +138,9 @@ def _is_query(marked: str, kept: str, with_request: str) -> bool:
     if any(tag.makes_a_query for tag in tags) or _PATTERNS["groups"].fullmatch(kept):
         return True
     if _PATTERNS["operator"].search(kept):
-        is_plain = not _PATTERNS["joined"].search(kept) and (_is_sentence(kept) or _is_headline(visible))
+        is_plain = not _PATTERNS["joined"].search(kept) and (
+            _PATTERNS["sentence"].search(kept) or _is_headline(visible)
+        )
         return not is_plain and not _PATTERNS["question"].match(kept)
     if not _PATTERNS["quoted"].search(visible) and not _PATTERNS["open_quote"].search(visible):
         return False
@@ -149,15 +150,8 @@ def _is_query(marked: str, kept: str, with_request: str) -> bool:
     return not (is_plain or any(tag.is_dropped for tag in tags) or read_amount(Reading(with_request)).limits)
 
 
-def _is_sentence(kept: str) -> bool:
-    """Return True if a text has words that only sentences have."""
-    first, *others = _PATTERNS["word"].findall(kept) or [""]
-    words = [first if first.isupper() else first.casefold(), *others]
-    return not _SYNTAX.read_words("sentence").isdisjoint(words) or _PATTERNS["article"].search(kept) is not None
-
-
 def _is_headline(visible: str) -> bool:
     """Return True for a text all in capitals, in which capitals do not tell an operator from a word."""
     words = [word for word in re.findall(r"[^\W\d_]+", visible) if word not in OPERATORS]
-    is_spelled = any(word in _SYNTAX.read_words("headline") or len(word) > _LONGEST_ACRONYM for word in words)
+    is_spelled = any(word in _SYNTAX.read_words("headline") or len(word) > 5 for word in words)
     return is_spelled and visible.upper() == visible and visible.lower() != visible

@@ -28,6 +28,17 @@ _PURPOSES: Final = {
 }
 
 
+def read_wishes(reading: Reading, today: date) -> Reading:
+    """Read all that a text wants or refuses, preferences apart."""
+    read_amount(reading)
+    reading.read_years(today)
+    read_language(reading)
+    read_venues(reading, today)
+    read_exclusions(reading)
+    read_authors(reading)
+    return read_purpose(reading)
+
+
 def read_amount(reading: Reading) -> Reading:
     """Read the number of papers a text asks for; "top 5 error" and "a meta-analysis of 40 studies" ask for none."""
     for pattern in _WISHES.compile_each("amount"):
