@@ -43,8 +43,9 @@ def describe_changes(
             yield f"The plan had no limit “{name}”."
     if latest.unused:
         yield (
-            f"{NOT_USED}{', '.join(f'“{clause}”' for clause in latest.unused)}. Write “add …”, “exclude …”, “remove the "
-            "year limit” or “since 2020”, or send add_terms, exclude_terms, drop_limits, set_years or use_suggestions."
+            f"{NOT_USED}{', '.join(f'“{clause}”' for clause in latest.unused)}. Write “add …”, “exclude …”, “remove "
+            "the year limit” or “since 2020”, or send add_terms, exclude_terms, drop_limits, set_years or "
+            "use_suggestions."
         )
 
 

@@ -13,20 +13,7 @@ from uraniborg.kernel.phrase_files import PhraseFile
 
 _PHRASES: Final = PhraseFile("paper_search.intent", "data/feedback_phrases.txt")
 _PATTERNS: Final = _PHRASES.patterns
-_KINDS: Final = (
-    "drop",
-    "suggestions",
-    "wider",
-    "narrower",
-    "more",
-    "fewer",
-    "exclude",
-    "kinds",
-    "without",
-    "sans",
-    "add",
-)
-"""The kinds of phrases that ask for something, in the order in which they are tried."""
+_KINDS: Final = " ".join(_PHRASES.lists["requests"]).split()
 _EDGE: Final = r"[\s,:.!?¿¡~…()]"
 
 

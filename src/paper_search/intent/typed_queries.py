@@ -2,9 +2,8 @@
 
 A text is a query if it has the tag of a known field, an operator in capitals, or quotation marks without a sentence
 around them, or if it is a row of groups in brackets. A question, a sentence or a headline in capitals stays plain
-words, unless an operator joins brackets or quotation marks. Beside a query only limits of years, requests ("find"),
-numbers of papers and preferences are read; every other character stays as it was typed. What is read is cut out of a
-text that stays equally long, so that errors in the query have their positions in it.
+words, unless an operator joins brackets or quotation marks. What is read beside a query is cut out of a text that stays
+equally long, so that errors in the query have their positions in it; every other character stays as it was typed.
 """
 
 import re

@@ -7,8 +7,7 @@ import re
 from datetime import date
 from typing import Final
 
-from paper_search.intent.reading import Reading
-from paper_search.intent.result_limits import clamp_amount
+from paper_search.intent.reading import Reading, clamp_amount
 from paper_search.models import IntentType
 from paper_search.query.languages import parse_language, to_english_name
 from paper_search.text import STOP_WORDS

@@ -6,7 +6,7 @@ from paper_search.domains import get_domain
 from paper_search.identifier_queries import read_identifiers
 from paper_search.intent.concepts import MAX_CONCEPTS
 from paper_search.intent.intent_reader import read_intent
-from paper_search.intent.result_limits import correct_limits
+from paper_search.intent.reading import correct_limits
 from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.llm.base import LLMProvider
