@@ -11,6 +11,7 @@ from datetime import date
 from typing import cast
 
 from paper_search.intent.feedback_requests import (
+    PATTERNS,
     are_kinds,
     compile_phrases,
     is_filler,
@@ -26,15 +27,10 @@ from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.wishes import read_amount, read_authors, read_language
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
 from paper_search.review_models import YEARS, UserFeedback
-from uraniborg.kernel.phrase_files import PLACEHOLDER
 from uraniborg.kernel.years.numbers import get_number_pattern
 from uraniborg.kernel.years.reading import RECENT_YEARS
 
 _CONTRACTIONS = (("n['’]t", " not"), ("['’]d", " would"), (r"(?<=\bi)['’]m", " am"))
-_BULLET = re.compile(r"\s*(?:[-*•+]|[0-9]{1,2}[.)])\s+")
-_SENTENCE = re.compile(r"([^.;!?。]*(?:\.(?=\S)[^.;!?。]*)*)([.;!?。]|$)")
-_COMMA = re.compile(r",(?![0-9])|(?<=[\u3040-\u30ff\u3400-\u9fff])[,、]")
-_MINUS = re.compile(rf"-({PLACEHOLDER}|[^\W\d_][\w-]*)")
 
 
 def extract_wanted_words(remark: str) -> str:
@@ -64,11 +60,11 @@ def read_text(remark: str, vocabulary: Vocabulary, today: date, current: SearchC
     has_list = re.search(r":\s*$", remark, re.MULTILINE) is not None
     reader = _ClauseReader(vocabulary, today, (current or SearchConstraints()).max_results, has_list)
     for line in remark.splitlines():
-        text = normalise_text(_BULLET.sub("", line, count=1))
+        text = normalise_text(PATTERNS["bullet"].sub("", line, count=1))
         for short, full in _CONTRACTIONS:
             text = re.sub(rf"{short}\b", full, text, flags=re.IGNORECASE)
         text, phrases = replace_quoted_phrases(text)
-        for sentence, end in _SENTENCE.findall(text):
+        for sentence, end in (match.group("text", "end") for match in PATTERNS["sentence"].finditer(text)):
             for clauses in _split_sentence(sentence):
                 for one in reader.read_clauses(clauses, is_question=end == "?"):
                     for texts in (one.wanted, one.unwanted, one.authors, one.unused):
@@ -98,8 +94,8 @@ class _ClauseReader:
 
     def _read_clause(self, clause: str) -> Reading:
         """Return what a clause asks for, without content if it is not understood."""
-        if not self.has_list and all(map(_MINUS.fullmatch, clause.split())):
-            return Reading(unwanted=_MINUS.findall(clause))
+        if not self.has_list and all(map(PATTERNS["minus"].fullmatch, clause.split())):
+            return Reading(unwanted=[word[1:] for word in clause.split()])
         reading = read_amount(Reading(clause))
         dated = reading.rest
         reading.read_years(self.today)
@@ -142,7 +138,7 @@ def _split_sentence(sentence: str) -> Iterator[list[str]]:
     for part in split_at("but", sentence):
         clauses: list[str] = []
         before = ""
-        for piece in filter(None, map(str.strip, _COMMA.split(part))):
+        for piece in filter(None, map(str.strip, PATTERNS["comma"].split(part))):
             kind, named = read_request(piece) or ("", "")
             if named and kind != "drop":
                 head, colon, _ = piece.partition(": ")

@@ -12,7 +12,7 @@ from paper_search.text import STOP_WORDS
 from uraniborg.kernel.phrase_files import PhraseFile
 
 _PHRASES: Final = PhraseFile("paper_search.intent", "data/feedback_phrases.txt")
-_PATTERNS: Final = _PHRASES.patterns
+PATTERNS: Final = _PHRASES.patterns
 _KINDS: Final = " ".join(_PHRASES.lists["requests"]).split()
 _EDGE: Final = r"[\s,:.!?¿¡~…()]"
 
@@ -52,7 +52,7 @@ def compile_phrases(*kinds: str, frame: str = "{}") -> re.Pattern[str]:
 
 def list_added(named: str, vocabulary: Vocabulary) -> list[str]:
     """Return the terms to add, or [] if one of them is no plain term."""
-    parts = [named] if _PATTERNS["cjk"].search(named) else split_at("join", named)
+    parts = [named] if PATTERNS["cjk"].search(named) else split_at("join", named)
     terms = list(map(_strip_term, parts))
     if not all(_is_plain(term, 6) for term in terms):
         return []
@@ -83,13 +83,13 @@ def _is_refusal(kind: str, named: str, clause: str) -> bool:
     if len(words) > 2 or (cue.isupper() and len(cue) > 1 and not clause.isupper()):
         return False
     if kind == "sans":
-        return not _PATTERNS["infinitive"].fullmatch(words[0])
-    return not _PATTERNS["gerund"].match(named) and (cue.casefold() != "no" or all(map(is_counted, words)))
+        return not PATTERNS["infinitive"].fullmatch(words[0])
+    return not PATTERNS["gerund"].match(named) and (cue.casefold() != "no" or all(map(is_counted, words)))
 
 
 def _is_excludable(term: str) -> bool:
     """Return True for a quoted phrase, and for a plain term with a topic that is not a language."""
-    if _PATTERNS["quoted"].fullmatch(term):
+    if PATTERNS["quoted"].fullmatch(term):
         return True
     words = term.casefold().split()
     inner = [word for word in words if not compile_phrases("of").fullmatch(word)]
@@ -108,11 +108,11 @@ def _is_plural(term: str) -> bool:
 def _is_plain(term: str, most_words: int) -> bool:
     """Return True for a quoted phrase, and for words that can be a term and nothing else."""
     words = term.split()
-    if _PATTERNS["quoted"].fullmatch(term):
+    if PATTERNS["quoted"].fullmatch(term):
         return True
-    if not 0 < len(words) <= most_words or not _PATTERNS["plain"].fullmatch(term):
+    if not 0 < len(words) <= most_words or not PATTERNS["plain"].fullmatch(term):
         return False
-    if _PATTERNS["cjk"].search(term):
+    if PATTERNS["cjk"].search(term):
         return 1 < len(term) <= 12 and not compile_phrases("unsure").search(term)
     tells = [word for word in words if re.search(r"[^\W\d_]", word) and not compile_phrases("vague").fullmatch(word)]
     return not all(map(compile_phrases("plan").fullmatch, tells)) and not compile_phrases("never").search(term)
@@ -120,7 +120,7 @@ def _is_plain(term: str, most_words: int) -> bool:
 
 def _separate_elisions(text: str) -> str:
     """Return the text with a space after elided articles: "l' eau"."""
-    return _PATTERNS["elision"].sub(r"\g<article>' ", text)
+    return PATTERNS["elision"].sub(r"\g<article>' ", text)
 
 
 def _strip_term(term: str) -> str:

@@ -7,7 +7,7 @@ from datetime import date
 from paper_search.identifier_queries import Identifier, read_identifiers
 from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
 from paper_search.intent.preferences import read_preferences
-from paper_search.intent.reading import Limits, Reading, describe_preference
+from paper_search.intent.reading import Reading, describe_preference
 from paper_search.intent.text_cleanup import (
     make_placeholder,
     normalise_text,
@@ -96,19 +96,14 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     asked, refused = split_exclusions(node) if node else (None, ())
     reading = typed.reading
     reading.unwanted = [term.text for part in refused for term in iterate_wanted_terms(part)]
-    warnings = dict.fromkeys(
-        problem.message for problem in check_query_text(typed.text) if problem.severity == "warning"
-    )
+    problems = check_query_text(typed.text)
+    warnings = dict.fromkeys(problem.message for problem in problems if problem.severity == "warning")
     notes = ["The query was typed and is searched unchanged.", *list(warnings)[:5], *reading.notes]
     if is_strategy(typed.text) and (strategy := read_strategy(typed.text).tree):
         notes[0] = "The query is a strategy: PubMed and Europe PMC search its fields, other sources its words."
         stated = find_limits(strategy)
-        limits: Limits = {
-            "year_from": stated.year_from,
-            "year_to": stated.year_to,
-            "language": parse_language(stated.language),
-        }
-        reading.add_limits(limits)
+        language = parse_language(stated.language)
+        reading.add_limits({"year_from": stated.year_from, "year_to": stated.year_to, "language": language})
         notes += [f"{term} limits all sources." for term in stated.terms]
         concepts = list_main_terms(strategy) or [typed.text[:100]]
         topic = ", ".join(concepts)
@@ -136,7 +131,6 @@ def _read_subject(
     """Return the topic, its concepts and notes; without a subject, the other texts are the topic."""
     topic = tidy_punctuation(restore_phrases(subject, phrases))
     concepts = [restore_phrases(concept, phrases) for concept in find_concepts(subject, vocabulary)]
-    notes: list[str] = []
     if not concepts:
         topic = ", ".join(tidy_punctuation(restore_phrases(text, phrases)) for text in others)
         concepts = find_concepts(topic, vocabulary) or [word for word in topic.split() if any(map(str.isalnum, word))]
@@ -144,6 +138,5 @@ def _read_subject(
     second_names = {make_term_key(acronym) for acronym in find_acronyms(topic).values()}
     second_names |= {make_term_key(other) for group in find_alternatives(topic, vocabulary) for other in group[1:]}
     concepts = [concept for concept in concepts if make_term_key(concept) not in second_names] or concepts
-    if len(concepts) > MAX_CONCEPTS:
-        notes.append(f"Only the first {MAX_CONCEPTS} of {len(concepts)} concepts are used.")
-    return topic, concepts[:MAX_CONCEPTS], notes
+    note = f"Only the first {MAX_CONCEPTS} of {len(concepts)} concepts are used."
+    return topic, concepts[:MAX_CONCEPTS], [note] if len(concepts) > MAX_CONCEPTS else []

@@ -1,8 +1,4 @@
-"""Preferences: what a person would like most. A preference ranks papers and never excludes one.
-
-A wish behind its cue runs to the end of its clause; a wish before its cue starts with its clause. A cue marked
-`{clause}` counts at the start of a clause only, so that "a particularly dry summer" stays a topic.
-"""
+"""Preferences: what a person would like most. A preference ranks papers and never excludes one."""
 
 from datetime import date
 from typing import Final
@@ -13,14 +9,10 @@ from paper_search.intent.text_cleanup import remove_courtesies
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.wishes import read_language
 from paper_search.query.languages import to_english_name
-from uraniborg.kernel.phrase_files import BREAK, PhraseFile, read_function_words
+from uraniborg.kernel.phrase_files import BREAK, PhraseFile
 from uraniborg.kernel.years.reading import RECENT_YEARS, describe_years
 
-_PREFERENCES: Final = PhraseFile(
-    "paper_search.intent",
-    "data/preferences.txt",
-    lambda: {"prepositions": "|".join(sorted(frozenset[str]().union(*read_function_words())))},
-)
+_PREFERENCES: Final = PhraseFile("paper_search.intent", "data/preferences.txt")
 
 
 def read_preferences(reading: Reading, vocabulary: Vocabulary, today: date) -> Reading:
@@ -36,26 +28,19 @@ def read_preferences(reading: Reading, vocabulary: Vocabulary, today: date) -> R
     for title, sign in (("disliked", "not "), ("followed", "")):
         for pattern in _PREFERENCES.compile_each(title):
             while match := pattern.search(reading.rest):
-                _take_wish(reading, sign + match["wish"], *match.span())
+                reading.wishes += filter(None, [f"{sign}{match['wish']}".strip()])
+                reading.cut(*match.span())
     for pattern in _PREFERENCES.compile_each("preceded"):
         while match := pattern.search(reading.rest):
             ends = _PREFERENCES.patterns["ends"].finditer(reading.rest, 0, match.start())
             start = max((end.end() for end in ends), default=0)
-            _take_wish(reading, reading.rest[start : match.start()], start, match.end())
+            reading.wishes += filter(None, [reading.rest[start : match.start()].strip()])
+            reading.cut(start, match.end())
     for wish in reading.wishes:
         # A wish without a concept stays as written, so that no wish is lost silently.
         found += _parse_wish(wish, vocabulary, today) or [wish]
     reading.preferences = list(dict.fromkeys(found))
     return reading
-
-
-def _take_wish(reading: Reading, wish: str, start: int, end: int) -> None:
-    """Cut a wish out of the text of `reading`; a topic behind "papers on" stays in the text."""
-    if about := _PREFERENCES.patterns["about"].search(wish):
-        end -= len(wish) - about.end()
-        wish = wish[: about.start()]
-    reading.wishes += filter(None, [wish.strip()])
-    reading.cut(start, end)
 
 
 def _parse_wish(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:

@@ -130,10 +130,6 @@ def remove_courtesies(text: str) -> str:
 
 def remove_openings_and_closings(sentence: str) -> str:
     """Return the sentence without the requests and courtesies at its beginning and its end."""
-    closings = _COURTESIES.compile("closings", r"[\s,;.]*{}[\s.!?]*$")
-    openings = _COURTESIES.compile("openings", r"\s*{}(?!-\w)")
-    while closing := closings.search(sentence):
-        sentence = sentence[: closing.start()]
-    while (opening := openings.match(sentence)) and opening.end():
-        sentence = sentence[opening.end() :]
-    return sentence
+    closings = _COURTESIES.compile("closings", r"(?:[\s,;.]*{}[\s.!?]*)+$")
+    openings = _COURTESIES.compile("openings", r"^(?:\s*{}(?!-\w))+")
+    return openings.sub("", closings.sub("", sentence, count=1), count=1)

@@ -17,7 +17,6 @@ from paper_search.intent.reading import Reading
 from paper_search.intent.text_cleanup import remove_courtesies, remove_openings_and_closings
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.wishes import read_amount
-from paper_search.intent.word_lists import FOREIGN_FUNCTION_WORDS
 from paper_search.query.boolean_query import OPERATORS, QUERY_SIGNS
 from paper_search.strategies.reader import is_strategy
 from paper_search.strategies.tokens import MAX_STRATEGY_CHARS
@@ -28,9 +27,6 @@ MAX_QUERY_CHARS: Final = 2_000
 """The most characters of a question; a query with operators or field tags may have more."""
 _SYNTAX: Final = PhraseFile("paper_search.intent", "data/typed_queries.txt")
 _PATTERNS: Final = _SYNTAX.patterns
-_FOREIGN: Final = {word for words in FOREIGN_FUNCTION_WORDS for word in words if len(word) > 1} - _SYNTAX.read_words(
-    "foreign in terms"
-)
 _MASK: Final = "\ue000"
 """Stands for each character of a quoted phrase or a field tag, so that no rule reads inside it."""
 
@@ -145,7 +141,7 @@ def _is_query(marked: str, kept: str, with_request: str) -> bool:
         return False
     # Plain words have limits and hints, too: top 20 papers, author:Doe.
     words = _PATTERNS["word"].findall(with_request)
-    is_plain = any(is_function_word(word) or word in _FOREIGN for word in words)
+    is_plain = any(is_function_word(word) or _PATTERNS["foreign"].fullmatch(word) for word in words)
     return not (is_plain or any(tag.is_dropped for tag in tags) or read_amount(Reading(with_request)).limits)
 
 
