@@ -1,4 +1,4 @@
-"""Feedback on a round, read for the next round: terms to add and to exclude, and limits to change.
+"""Feedback on a round, read for the next round: terms to add and to exclude, limits to change, and notes on them.
 
 The fields of `UserFeedback` are exact. A text is read clause by clause: a clause counts if a phrase matches it
 completely and its terms can be nothing else than terms. Every other clause changes nothing and is listed as not used.
@@ -8,28 +8,30 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import cast
+from typing import Final, cast
 
 from paper_search.intent.feedback_requests import (
+    LIMIT_NAMES,
     PATTERNS,
-    are_kinds,
     compile_phrases,
     is_filler,
     list_added,
     list_excluded,
     read_request,
-    split_at,
+    split_sentence,
     strip_courtesies,
 )
 from paper_search.intent.reading import Direction, Limits, Reading
 from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
-from paper_search.intent.vocabulary import Vocabulary
+from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.wishes import read_amount, read_authors, read_language
-from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
+from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, TermSuggestion
 from paper_search.review_models import YEARS, UserFeedback
 from uraniborg.kernel.years.numbers import get_number_pattern
 from uraniborg.kernel.years.reading import RECENT_YEARS
 
+NOT_USED: Final = "Not used: "
+"""The beginning of the note on clauses of feedback that were not understood."""
 _CONTRACTIONS = (("n['’]t", " not"), ("['’]d", " would"), (r"(?<=\bi)['’]m", " am"))
 
 
@@ -65,7 +67,7 @@ def read_text(remark: str, vocabulary: Vocabulary, today: date, current: SearchC
             text = re.sub(rf"{short}\b", full, text, flags=re.IGNORECASE)
         text, phrases = replace_quoted_phrases(text)
         for sentence, end in (match.group("text", "end") for match in PATTERNS["sentence"].finditer(text)):
-            for clauses in _split_sentence(sentence):
+            for clauses in split_sentence(sentence):
                 for one in reader.read_clauses(clauses, is_question=end == "?"):
                     for texts in (one.wanted, one.unwanted, one.authors, one.unused):
                         texts[:] = [restore_phrases(text, phrases) for text in texts]
@@ -78,8 +80,7 @@ class _ClauseReader:
     vocabulary: Vocabulary
     today: date
     amount: int
-    has_list: bool
-    """Whether dashes may mark the items of a list."""
+    has_list: bool  # dashes may mark the items of a list
 
     def read_clauses(self, clauses: Sequence[str], *, is_question: bool) -> Iterator[Reading]:
         """Yield the readings of clauses between two words such as "but"; a condition or an open denial stops all."""
@@ -133,25 +134,37 @@ class _ClauseReader:
                 return Reading(unwanted=list_excluded(kind, named, clause))
 
 
-def _split_sentence(sentence: str) -> Iterator[list[str]]:
-    """Yield the clauses between two words such as "but"; each item of a list that is named as one is a clause."""
-    for part in split_at("but", sentence):
-        clauses: list[str] = []
-        before = ""
-        for piece in filter(None, map(str.strip, PATTERNS["comma"].split(part))):
-            kind, named = read_request(piece) or ("", "")
-            if named and kind != "drop":
-                head, colon, _ = piece.partition(": ")
-                before = f"{head}: " if colon else "exclude " if are_kinds(named) else ""
-            continues = not kind and (before.endswith(": ") or (before and are_kinds(piece)))
-            clauses += _split_requests(f"{before}{piece}" if continues else piece)
-        if clauses:
-            yield clauses
+def select_accepted(suggestions: Iterable[TermSuggestion], accepted: bool | Sequence[str]) -> list[TermSuggestion]:
+    """Return the suggestions that feedback accepts: all of them, those that it names, or none."""
+    keys = set(map(make_term_key, [] if isinstance(accepted, bool) else accepted))
+    return [entry for entry in suggestions if accepted is True or make_term_key(entry.term) in keys]
 
 
-def _split_requests(clause: str) -> list[str]:
-    """Return the requests that "and" joins: "exclude mice and add rats" is two, "add mice and rats" one."""
-    for join in compile_phrases("and").finditer(clause):
-        if read_request(rest := clause[join.end() :].strip()):
-            return [clause[: join.start()].strip(), *_split_requests(rest)]
-    return [clause]
+def describe_changes(
+    latest: Reading, before: SearchConstraints, after: SearchConstraints, other_notes: Sequence[str]
+) -> Iterator[str]:
+    """Yield a note for each change that the feedback asks for and no other note describes."""
+    for text in latest.wanted:
+        if not any(note.startswith(f"Added: “{text}”") for note in other_notes):
+            yield f"“{text}” is in the plan already."
+    for text in latest.unwanted:
+        if not any(note.startswith(f"“{text}” is part of") for note in other_notes):
+            yield f"Excluded: “{text}” (asked for in the feedback)."
+    is_any_set = any(value is None and getattr(before, name) is not None for name, value in latest.limits.items())
+    for limit, value in latest.limits.items():
+        old, new, name = getattr(before, limit), getattr(after, limit), LIMIT_NAMES[limit]
+        if old != new:
+            yield f"Dropped: {name} {old}." if new is None else f"Changed: {name} is {new}, before {old or 'not set'}."
+        elif old is None and (value is not None or not is_any_set):  # of two dropped years one may not have been set
+            yield f"The plan had no limit “{name}”."
+    if latest.unused:
+        yield (
+            f"{NOT_USED}{', '.join(f'“{clause}”' for clause in latest.unused)}. Write “add …”, “exclude …”, “remove "
+            "the year limit” or “since 2020”, or send add_terms, exclude_terms, drop_limits, set_years or "
+            "use_suggestions."
+        )
+
+
+def list_exact_changes(notes: Iterable[str]) -> list[str]:
+    """Return the notes on changes of terms and limits: a language model reads the clauses that are not used."""
+    return [note for note in notes if note.startswith(("Added: ", "Excluded: ", "Dropped: ", "Changed: "))]

@@ -1,6 +1,7 @@
 """Requests of feedback: clauses that a phrase of `data/feedback_phrases.txt` matches completely, and their terms."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -9,11 +10,12 @@ from paper_search.intent.topic_words import is_counted, is_generic
 from paper_search.intent.vocabulary import Vocabulary, to_singular
 from paper_search.query.languages import parse_language
 from paper_search.text import STOP_WORDS
-from uraniborg.kernel.phrase_files import PhraseFile
+from uraniborg.kernel.phrase_files import PhraseFile, split_entries
 
 _PHRASES: Final = PhraseFile("paper_search.intent", "data/feedback_phrases.txt")
 PATTERNS: Final = _PHRASES.patterns
 _KINDS: Final = " ".join(_PHRASES.lists["requests"]).split()
+LIMIT_NAMES: Final = dict(split_entries(_PHRASES.lists["limit names"], " = "))
 _EDGE: Final = r"[\s,:.!?¿¡~…()]"
 
 
@@ -48,6 +50,30 @@ def compile_phrases(*kinds: str, frame: str = "{}") -> re.Pattern[str]:
     """Return the pattern of any phrase of the kinds."""
     phrases = f"{_PHRASES.names['start']}(?:{'|'.join(map(_PHRASES.join, kinds))}){_PHRASES.names['end']}"
     return re.compile(frame.format(phrases), re.IGNORECASE)
+
+
+def split_sentence(sentence: str) -> Iterator[list[str]]:
+    """Yield the clauses between two words such as "but"; each item of a list that is named as one is a clause."""
+    for part in split_at("but", sentence):
+        clauses: list[str] = []
+        before = ""
+        for piece in filter(None, map(str.strip, PATTERNS["comma"].split(part))):
+            kind, named = read_request(piece) or ("", "")
+            if named and kind != "drop":
+                head, colon, _ = piece.partition(": ")
+                before = f"{head}: " if colon else "exclude " if are_kinds(named) else ""
+            continues = not kind and (before.endswith(": ") or (before and are_kinds(piece)))
+            clauses += _split_requests(f"{before}{piece}" if continues else piece)
+        if clauses:
+            yield clauses
+
+
+def _split_requests(clause: str) -> list[str]:
+    """Return the requests that "and" joins: "exclude mice and add rats" is two, "add mice and rats" one."""
+    for join in compile_phrases("and").finditer(clause):
+        if read_request(rest := clause[join.end() :].strip()):
+            return [clause[: join.start()].strip(), *_split_requests(rest)]
+    return [clause]
 
 
 def list_added(named: str, vocabulary: Vocabulary) -> list[str]:

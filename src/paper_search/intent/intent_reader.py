@@ -7,7 +7,13 @@ from datetime import date
 from paper_search.identifier_queries import Identifier, read_identifiers
 from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
 from paper_search.intent.preferences import read_preferences
-from paper_search.intent.reading import Reading, describe_preference
+from paper_search.intent.reading import (
+    Reading,
+    describe_author,
+    describe_exclusion,
+    describe_preference,
+    describe_venue,
+)
 from paper_search.intent.text_cleanup import (
     make_placeholder,
     normalise_text,
@@ -56,10 +62,11 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
         subject = make_placeholder(len(phrases) - 1)
     for names in (reading.authors, reading.venues, reading.unwanted, reading.preferences):
         names[:] = [restore_phrases(name, phrases) for name in names]
-    others = [*reading.authors, *reading.venues] or [asked]
-    topic, concepts, subject_notes = _read_subject(subject, phrases, vocabulary, others)
+    authors, venues = reading.authors, reading.venues
+    topic, concepts, subject_notes = _read_subject(subject, phrases, vocabulary, [*authors, *venues] or [asked])
     used = [phrase for index, phrase in enumerate(phrases) if make_placeholder(index) in subject]
-    notes += [*reading.notes, *reading.describe_names(), *subject_notes]
+    notes += [*reading.notes, *map(describe_author, authors), *map(describe_venue, venues)]
+    notes += [*map(describe_exclusion, reading.unwanted), *subject_notes]
     return _make_intent(reading, topic, concepts, used, notes)
 
 

@@ -65,11 +65,6 @@ class Reading:
         """True if feedback asks for any change."""
         return any((self.wanted, self.unwanted, self.authors, self.limits, self.directions, self.suggestions))
 
-    def describe_names(self) -> list[str]:
-        """Return a note on each author, venue and exclusion."""
-        excluded = map(describe_exclusion, self.unwanted)
-        return [*map(describe_author, self.authors), *map(describe_venue, self.venues), *excluded]
-
     def cut(self, start: int, end: int) -> None:
         self.rest = cut_span(self.rest, start, end)
 

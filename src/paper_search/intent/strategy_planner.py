@@ -21,8 +21,7 @@ from paper_search.intent.block_changes import (
     resolve_contradictions,
 )
 from paper_search.intent.concept_blocks import build_blocks, extract_family_name, make_block
-from paper_search.intent.feedback import read_feedback
-from paper_search.intent.feedback_notes import describe_changes, select_accepted
+from paper_search.intent.feedback import describe_changes, read_feedback, select_accepted
 from paper_search.intent.reading import Direction, Reading, apply_limit_changes, correct_limits
 from paper_search.intent.topic_words import list_question_words
 from paper_search.intent.vocabulary import Vocabulary, make_term_key

@@ -13,10 +13,8 @@ from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise
 from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, PhraseFile
 
 _FIRST_PLACEHOLDER: Final = 0xE000
-_MOST_PHRASES: Final = 20
 _MOST_CHARACTERS: Final = 4_000
 """Longer texts are cut here, so that reading takes bounded time."""
-_JOINERS: Final = "\u200c\u200d"
 _REPLACED: Final = {"Cf": "", "Cc": " ", "Cs": " ", "Co": " "}
 """What replaces the characters of some Unicode categories: controls, lone surrogates and private ones."""
 _SIGNS: Final = str.maketrans("\u2010\u2011\u2012\u2212“”„‟″＂‹›‘’‚‛", '----""""""«»' + "'" * 4)
@@ -29,7 +27,7 @@ _SENTENCE_END: Final = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)
 def normalise_text(text: str) -> str:
     """Return the text in compatibility form on one line, without controls, lone surrogates or private characters."""
     folded = unicodedata.normalize("NFKC", text[:_MOST_CHARACTERS])[:_MOST_CHARACTERS]
-    plain = (sign if sign in _JOINERS else _REPLACED.get(unicodedata.category(sign), sign) for sign in folded)
+    plain = (sign if sign in "\u200c\u200d" else _REPLACED.get(unicodedata.category(sign), sign) for sign in folded)
     return " ".join("".join(plain).split())
 
 
@@ -39,7 +37,7 @@ def replace_quoted_phrases(text: str) -> tuple[str, list[str]]:
 
     def replace_phrase(match: re.Match[str]) -> str:
         phrase = (match[1] or match[2] or "").strip(" ,.;:")
-        if len(phrases) == _MOST_PHRASES or not any(map(str.isalnum, phrase)):
+        if len(phrases) == 20 or not any(map(str.isalnum, phrase)):
             return f" {phrase} "
         phrases.append(phrase)
         return f" {make_placeholder(len(phrases) - 1)} "

@@ -11,7 +11,7 @@ from paper_search.intent.reading import Reading, clamp_amount
 from paper_search.models import IntentType
 from paper_search.query.languages import parse_language, to_english_name
 from paper_search.text import STOP_WORDS
-from uraniborg.kernel.phrase_files import BREAK, PhraseFile
+from uraniborg.kernel.phrase_files import BREAK, PhraseFile, split_entries
 from uraniborg.kernel.text import plural
 from uraniborg.kernel.years.numbers import get_number_pattern, parse_number
 from uraniborg.kernel.years.reading import describe_years, is_publication_year
@@ -20,11 +20,6 @@ _WISHES: Final = PhraseFile(
     "paper_search.intent", "data/wishes.txt", lambda: {"number": get_number_pattern(exact=True)}
 )
 _EXCLUSIONS: Final = PhraseFile("paper_search.intent", "data/exclusions.txt")
-_PURPOSES: Final = {
-    IntentType.SURVEY: "surveys and reviews",
-    IntentType.DATASET: "datasets and benchmarks",
-    IntentType.BASELINE: "baselines and comparisons",
-}
 
 
 def read_wishes(reading: Reading, today: date) -> Reading:
@@ -92,10 +87,10 @@ def read_venues(reading: Reading, today: date) -> Reading:
 def read_purpose(reading: Reading) -> Reading:
     """Read whether a text asks for an overview, a dataset or a baseline to compare with."""
     frame = rf"(?<![\w-]){_WISHES.names['not_subject']}{{}}(?![\w-])"
-    for purpose, meaning in _PURPOSES.items():
-        pattern = _WISHES.compile(purpose.value, frame)
+    for purpose, meaning in split_entries(_WISHES.lists["purposes"], " = "):
+        pattern = _WISHES.compile(purpose, frame)
         if match := pattern.search(reading.rest):
-            reading.purpose = purpose
+            reading.purpose = IntentType(purpose)
             reading.rest = pattern.sub(BREAK, reading.rest)
             reading.notes.append(f"“{' '.join(match[0].split())}” was read as a wish for {meaning}.")
             break
