@@ -18,8 +18,7 @@ _PREFERENCES: Final = PhraseFile("paper_search.intent", "data/preferences.txt")
 def read_preferences(reading: Reading, vocabulary: Vocabulary, today: date) -> Reading:
     """Read the preferences of a text: "preferably …", "I care most about …", "… would be nice".
 
-    A wish about years or a language is normalised ("published in 2020 or later", "written in English"), and a dislike
-    starts with "not".
+    A wish about years or a language is normalised ("published in 2020 or later"), and a dislike starts with "not".
     """
     found: list[str] = []
     if match := _PREFERENCES.compile("recent").search(reading.rest):

@@ -51,13 +51,11 @@ class Reading:
     venues: list[str] = field(default_factory=list[str])
     wanted: list[str] = field(default_factory=list[str])
     unwanted: list[str] = field(default_factory=list[str])
-    wishes: list[str] = field(default_factory=list[str])
-    """The preferences as written."""
+    wishes: list[str] = field(default_factory=list[str])  # the preferences as written
     preferences: list[str] = field(default_factory=list[str])
     directions: list[Direction] = field(default_factory=list[Direction])
     suggestions: bool | list[str] = False
-    unused: list[str] = field(default_factory=list[str])
-    """The clauses of feedback that were not understood."""
+    unused: list[str] = field(default_factory=list[str])  # the clauses of feedback that were not understood
     notes: list[str] = field(default_factory=list[str])
 
     @property

@@ -43,16 +43,13 @@ class TypedQuery:
 
 
 def read_typed_query(text: str, today: date, vocabulary: Vocabulary | None = None) -> TypedQuery | None:
-    """Return the query that a text is, or None for plain words. Never raises.
-
-    A strategy in the syntax of PubMed can have limits of years behind it, a long query nothing.
-    """
+    """Return the query that a text is, or None for plain words. Never raises."""
     if len(text) > MAX_STRATEGY_CHARS:
         return None
     text = _PATTERNS["unsearchable"].sub(" ", text)
     kept = with_request = marked = text.translate(QUERY_SIGNS).replace(BREAK, " ")
     reading = Reading()
-    if has_fields := is_strategy(text):
+    if has_fields := is_strategy(text):  # only limits of years can stand behind it
         end = len(text) if "\n" in text.strip() else max(map(marked.rfind, '])"')) + 1
         kept = _tidy_cuts(_cut_years(_MASK * end + marked[end:], reading, today))
     elif len(text) <= MAX_QUERY_CHARS:

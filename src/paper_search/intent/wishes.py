@@ -71,10 +71,7 @@ def read_language(reading: Reading) -> Reading:
 
 
 def read_venues(reading: Reading, today: date) -> Reading:
-    """Read the journals, conferences and preprint servers a text names.
-
-    The year of a conference limits the years of a text without limits.
-    """
+    """Read the journals and conferences a text names; the year of a conference limits years without another limit."""
     found = reading.take_all(_list_patterns("venue", reading.rest), reading.venues)
     found += reading.take_all(_WISHES.compile_each("venue also"), reading.venues) if found else []
     year = next((int(year) for match in found if (year := match.groupdict().get("year"))), 0)

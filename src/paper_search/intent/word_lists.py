@@ -5,7 +5,6 @@ from typing import Final
 from uraniborg.kernel.phrase_files import PhraseFile, read_function_words
 
 _WORDS: Final = PhraseFile("paper_search.intent", "data/words.txt")
-
 JOINING: Final = _WORDS.read_words("joining")
 BEFORE_HELPING: Final = _WORDS.read_words("before helping")
 FILLER: Final = _WORDS.read_words("filler")
