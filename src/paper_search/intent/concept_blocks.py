@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from paper_search.intent.authors import is_title_case
 from paper_search.intent.concepts import (
     count_name_words,
     find_acronyms,
@@ -20,6 +19,7 @@ from paper_search.intent.concepts import (
 from paper_search.intent.text_cleanup import replace_quoted_phrases
 from paper_search.intent.topic_words import estimate_share, is_counted_pair, is_generic, is_weak, list_spellings
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
+from paper_search.intent.wishes import is_title_case
 from paper_search.intent.word_lists import MEDICINE_ENDINGS, NOT_FIRST, NOT_SECOND, NOUNS_LIKE_ADJECTIVES
 from paper_search.models import ConceptBlock, ParsedIntent
 from paper_search.query.rendering import parse_phrase

@@ -6,10 +6,11 @@ A text can give two names for one concept: "graph neural network (GNN)", "cats O
 import re
 from collections.abc import Iterator
 
-from paper_search.intent.text_cleanup import BREAK, PLACEHOLDER, replace_quoted_phrases, restore_phrases
+from paper_search.intent.text_cleanup import replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.word_lists import BEFORE_HELPING, FILLER, FOREIGN_FUNCTION_WORDS, JOINING, LEADING_FILLER
 from paper_search.text import STOP_WORDS
+from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER
 
 MAX_CONCEPTS = 12
 LONGEST_CHUNK = 3

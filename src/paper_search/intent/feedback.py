@@ -1,245 +1,170 @@
-"""Feedback on a round, read for the next round: terms to add and to exclude, and limits to change.
+"""Feedback on a round, read for the next round: terms to add and to exclude, limits to change, and notes on them.
 
 The fields of `UserFeedback` are exact. A text is read clause by clause: a clause counts if a phrase matches it
-completely and `plain_terms` finds its terms plain. Every other clause changes nothing and is listed as not used.
+completely and its terms can be nothing else than terms. Every other clause changes nothing and is listed as not used.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
-from enum import StrEnum
+from typing import Final, cast
 
-from paper_search.intent.authors import read_authors
-from paper_search.intent.feedback_phrases import (
-    Request,
-    find_phrases,
-    has_phrase,
+from paper_search.intent.feedback_requests import (
+    LIMIT_NAMES,
+    PATTERNS,
+    compile_phrases,
     is_filler,
+    list_added,
+    list_excluded,
     read_request,
-    split_at,
+    split_sentence,
     strip_courtesies,
 )
-from paper_search.intent.languages import read_language
-from paper_search.intent.plain_terms import are_kinds, list_added, list_excluded
-from paper_search.intent.result_limits import read_amount
-from paper_search.intent.text_cleanup import PLACEHOLDER, normalise_text, replace_quoted_phrases, restore_phrases
+from paper_search.intent.reading import Direction, Limits, Reading
+from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
-from paper_search.intent.years import RECENT_YEARS, YearReading, read_years
-from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
+from paper_search.intent.wishes import read_amount, read_authors, read_language
+from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, TermSuggestion
 from paper_search.review_models import YEARS, UserFeedback
 from uraniborg.kernel.years.numbers import get_number_pattern
+from uraniborg.kernel.years.reading import RECENT_YEARS
 
-Limits = dict[str, int | str | None]
-
+NOT_USED: Final = "Not used: "
+"""The beginning of the note on clauses of feedback that were not understood."""
 _CONTRACTIONS = (("n['’]t", " not"), ("['’]d", " would"), (r"(?<=\bi)['’]m", " am"))
-_BULLET = re.compile(r"\s*(?:[-*•+]|[0-9]{1,2}[.)])\s+")
-_SENTENCE = re.compile(r"([^.;!?。]*(?:\.(?=\S)[^.;!?。]*)*)([.;!?。]|$)")
-_COMMA = re.compile(r",(?![0-9])|(?<=[\u3040-\u30ff\u3400-\u9fff])[,、]")
-_MINUS = re.compile(rf"-({PLACEHOLDER}|[^\W\d_][\w-]*)")
-_NO_TERMS = Vocabulary({})
-_ANY_DAY = date.max  # the date changes the limits, never the words
-
-
-class Direction(StrEnum):
-    """How the next round should differ from the last."""
-
-    WIDER = "wider"
-    NARROWER = "narrower"
-    MORE = "more"
-    FEWER = "fewer"
-
-
-@dataclass(slots=True)
-class FeedbackReading:
-    """Terms to add, terms to exclude, authors, new limits (None: dropped), directions, and clauses not used."""
-
-    wanted: list[str] = field(default_factory=list)
-    unwanted: list[str] = field(default_factory=list)
-    authors: list[str] = field(default_factory=list)
-    limits: Limits = field(default_factory=Limits)
-    directions: list[Direction] = field(default_factory=list[Direction])
-    suggestions: bool | list[str] = False
-    unused: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def has_content(self) -> bool:
-        """True if the feedback asks for any change."""
-        asked = (self.wanted, self.unwanted, self.authors, self.limits, self.directions, self.suggestions)
-        return any(map(bool, asked))
-
-    def merge_later(self, later: "FeedbackReading") -> None:
-        """Merge the reading of later feedback, which wins where the two disagree."""
-        self.wanted = _drop_duplicates([*_remove_texts(self.wanted, later.unwanted), *later.wanted])
-        self.unwanted = _drop_duplicates([*_remove_texts(self.unwanted, later.wanted), *later.unwanted])
-        self.authors = list(dict.fromkeys([*self.authors, *later.authors]))
-        self.limits |= later.limits
-        self.directions = list(dict.fromkeys([*self.directions, *later.directions]))
-        self.suggestions = later.suggestions or self.suggestions
-        self.unused += later.unused
-        self.notes += later.notes
 
 
 def extract_wanted_words(remark: str) -> str:
     """Return the terms that a text asks for; "" if it asks for none."""
-    return " ".join(read_text(remark, _NO_TERMS, _ANY_DAY).wanted)
+    return " ".join(read_text(remark, Vocabulary({}), date.max).wanted)
 
 
 def read_feedback(
     given: Iterable[UserFeedback], vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
-) -> FeedbackReading:
+) -> Reading:
     """Read the feedback of several rounds, the oldest first. The fields of each win over its texts."""
-    reading = FeedbackReading()
+    reading = Reading()
     for feedback in given:
         for text in feedback.texts:
             reading.merge_later(read_text(text, vocabulary, today, current))
-        dropped: Limits = {name: None for limit in feedback.drop_limits for name in YEARS.get(limit, (limit,))}
+        limits = {name: None for limit in feedback.drop_limits for name in YEARS.get(limit, (limit,))}
         years = feedback.set_years.model_dump(exclude_unset=True) if feedback.set_years else {}
-        reading.merge_later(
-            FeedbackReading(
-                wanted=feedback.add_terms,
-                unwanted=feedback.exclude_terms,
-                limits=dropped | years,
-                suggestions=feedback.use_suggestions,
-            )
-        )
+        exact = Reading(limits=cast("Limits", limits | years), suggestions=feedback.use_suggestions)
+        exact.wanted, exact.unwanted = feedback.add_terms, feedback.exclude_terms
+        reading.merge_later(exact)
     return reading
 
 
-def read_text(
-    remark: str, vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
-) -> FeedbackReading:
+def read_text(remark: str, vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None) -> Reading:
     """Read one text. "More" and "fewer" are relative to the `current` limits."""
-    reading = FeedbackReading()
-    has_list = any(line.rstrip().endswith(":") for line in remark.splitlines())
-    reader = _ClauseReader(vocabulary, today, current or SearchConstraints(), has_list)
+    reading = Reading()
+    has_list = re.search(r":\s*$", remark, re.MULTILINE) is not None
+    reader = _ClauseReader(vocabulary, today, (current or SearchConstraints()).max_results, has_list)
     for line in remark.splitlines():
-        text = normalise_text(_BULLET.sub("", line, count=1))
+        text = normalise_text(PATTERNS["bullet"].sub("", line, count=1))
         for short, full in _CONTRACTIONS:
             text = re.sub(rf"{short}\b", full, text, flags=re.IGNORECASE)
         text, phrases = replace_quoted_phrases(text)
-        for sentence, end in _SENTENCE.findall(text):
-            for clauses in _split_sentence(sentence):
-                _read_clauses(clauses, end, reading, reader, phrases)
+        for sentence, end in (match.group("text", "end") for match in PATTERNS["sentence"].finditer(text)):
+            for clauses in split_sentence(sentence):
+                for one in reader.read_clauses(clauses, is_question=end == "?"):
+                    for texts in (one.wanted, one.unwanted, one.authors, one.unused):
+                        texts[:] = [restore_phrases(text, phrases) for text in texts]
+                    reading.merge_later(one)
     return reading
 
 
 @dataclass(frozen=True, slots=True)
 class _ClauseReader:
-    """Reads single clauses; None stands for a clause that is not understood."""
-
     vocabulary: Vocabulary
     today: date
-    current: SearchConstraints
-    has_list: bool
-    """Whether dashes may mark the items of a list."""
+    amount: int
+    has_list: bool  # dashes may mark the items of a list
 
-    def read_clause(self, clause: str) -> FeedbackReading | None:
-        if not self.has_list and all(map(_MINUS.fullmatch, clause.split())):
-            return FeedbackReading(unwanted=_MINUS.findall(clause))
-        return self._read_limits(clause) or self._read_request(clause, read_request(clause))
+    def read_clauses(self, clauses: Sequence[str], *, is_question: bool) -> Iterator[Reading]:
+        """Yield the readings of clauses between two words such as "but"; a condition or an open denial stops all."""
+        asked = {clause: self._read_clause(clause) for clause in clauses if strip_courtesies(clause)}
+        unclear = [clause for clause, one in asked.items() if not one.has_content]
+        is_polite = any(map(compile_phrases("ask").search, clauses))
+        is_doubted = is_question and clauses[-1] in asked and not is_polite
+        is_doubted = is_doubted or any(map(compile_phrases("if").search, unclear))
+        for clause, one in asked.items():
+            is_doubted = is_doubted or (clause in unclear and compile_phrases("not").search(clause) is not None)
+            yield Reading(unused=[clause]) if is_doubted or clause in unclear else one
 
-    def _read_limits(self, clause: str) -> FeedbackReading | None:
-        """Read a clause about years, a language, an amount or an author, and at most terms to add."""
-        amount = read_amount(clause)
-        years = read_years(amount.rest, self.today)
-        language = read_language(years.rest)
-        authors = read_authors(language.rest)
-        values = (years.year_from, years.year_to, language.language, amount.max_results)
-        named = zip(("year_from", "year_to", "language", "max_results"), values, strict=True)
-        limits: Limits = {name: value for name, value in named if value is not None}
-        if not (limits or authors.authors) or self._are_years_vague(years, clause):
-            return None
-        notes = [*years.notes, *language.notes, *amount.notes]
-        reading = FeedbackReading(limits=limits, authors=authors.authors, notes=notes)
-        rest = authors.rest.strip()
-        if is_filler(rest):
-            return reading
-        request = None if "\n" in rest else read_request(rest)
-        reading.wanted = list_added(request.named, self.vocabulary) if request and request.kind == "add" else []
-        return reading if reading.wanted else None
+    def _read_clause(self, clause: str) -> Reading:
+        """Return what a clause asks for, without content if it is not understood."""
+        if not self.has_list and all(map(PATTERNS["minus"].fullmatch, clause.split())):
+            return Reading(unwanted=[word[1:] for word in clause.split()])
+        reading = read_amount(Reading(clause))
+        dated = reading.rest
+        reading.read_years(self.today)
+        read_authors(read_language(reading))
+        if not reading.has_content or self._are_years_vague(reading.limits, dated):
+            return self._read_request(clause)
+        rest = reading.rest.strip()
+        if not is_filler(rest):
+            others = Reading() if "\n" in rest else self._read_request(rest)
+            reading.wanted = others.wanted
+            return reading if others.wanted else self._read_request(clause)
+        return reading
 
-    def _are_years_vague(self, years: YearReading, clause: str) -> bool:
-        """Return True if the text names no number for its years: "recent", "not too old"."""
-        vague = (self.today.year - RECENT_YEARS, None), (None, self.today.year - RECENT_YEARS - 1)
-        return (years.year_from, years.year_to) in vague and not re.search(
-            rf"[0-9]|\b{get_number_pattern(exact=True)}\b", clause
+    def _are_years_vague(self, limits: Limits, text: str) -> bool:
+        """Return True if a text names no number for its years: "recent", "not too old"."""
+        recent = self.today.year - RECENT_YEARS
+        is_vague = (limits.get("year_from"), limits.get("year_to")) in ((recent, None), (None, recent - 1))
+        return is_vague and not re.search(rf"[0-9]|\b{get_number_pattern(exact=True)}\b", text)
+
+    def _read_request(self, clause: str) -> Reading:
+        match read_request(clause):
+            case None:
+                return Reading()
+            case ("suggestions", _):
+                return Reading(suggestions=True)
+            case ("drop", limit):
+                return Reading(limits=cast("Limits", dict.fromkeys(YEARS.get(limit, (limit,)))))
+            case (direction, ""):
+                amounts = {"more": min(2 * self.amount, MAX_RESULTS_CAP), "fewer": max(1, self.amount // 2)}
+                limits: Limits = {"max_results": amounts[direction]} if direction in amounts else {}
+                return Reading(directions=[Direction(direction)], limits=limits)
+            case ("add", named):
+                return Reading(wanted=list_added(named, self.vocabulary))
+            case (kind, named):
+                return Reading(unwanted=list_excluded(kind, named, clause))
+
+
+def select_accepted(suggestions: Iterable[TermSuggestion], accepted: bool | Sequence[str]) -> list[TermSuggestion]:
+    """Return the suggestions that feedback accepts: all of them, those that it names, or none."""
+    keys = set(map(make_term_key, [] if isinstance(accepted, bool) else accepted))
+    return [entry for entry in suggestions if accepted is True or make_term_key(entry.term) in keys]
+
+
+def describe_changes(
+    latest: Reading, before: SearchConstraints, after: SearchConstraints, other_notes: Sequence[str]
+) -> Iterator[str]:
+    """Yield a note for each change that the feedback asks for and no other note describes."""
+    for text in latest.wanted:
+        if not any(note.startswith(f"Added: “{text}”") for note in other_notes):
+            yield f"“{text}” is in the plan already."
+    for text in latest.unwanted:
+        if not any(note.startswith(f"“{text}” is part of") for note in other_notes):
+            yield f"Excluded: “{text}” (asked for in the feedback)."
+    is_any_set = any(value is None and getattr(before, name) is not None for name, value in latest.limits.items())
+    for limit, value in latest.limits.items():
+        old, new, name = getattr(before, limit), getattr(after, limit), LIMIT_NAMES[limit]
+        if old != new:
+            yield f"Dropped: {name} {old}." if new is None else f"Changed: {name} is {new}, before {old or 'not set'}."
+        elif old is None and (value is not None or not is_any_set):  # of two dropped years one may not have been set
+            yield f"The plan had no limit “{name}”."
+    if latest.unused:
+        yield (
+            f"{NOT_USED}{', '.join(f'“{clause}”' for clause in latest.unused)}. Write “add …”, “exclude …”, “remove "
+            "the year limit” or “since 2020”, or send add_terms, exclude_terms, drop_limits, set_years or "
+            "use_suggestions."
         )
 
-    def _read_request(self, clause: str, request: Request | None) -> FeedbackReading | None:
-        match request:
-            case None:
-                return None
-            case ("drop", limit, _):
-                return FeedbackReading(limits=dict.fromkeys(YEARS.get(limit, (limit,))))
-            case ("suggestions", _, _):
-                return FeedbackReading(suggestions=True)
-            case ("wider" | "narrower" | "more" | "fewer" as kind, _, _):
-                return self._read_direction(Direction(kind))
-            case ("add", named, _):
-                added = list_added(named, self.vocabulary)
-                return FeedbackReading(wanted=added) if added else None
-            case (kind, named, _):
-                excluded = list_excluded(kind, named, clause)
-                return FeedbackReading(unwanted=excluded) if excluded else None
 
-    def _read_direction(self, direction: Direction) -> FeedbackReading:
-        most = self.current.max_results
-        wanted = {Direction.MORE: min(2 * most, MAX_RESULTS_CAP), Direction.FEWER: max(1, most // 2)}
-        limits: Limits = {"max_results": wanted[direction]} if direction in wanted else {}
-        return FeedbackReading(directions=[direction], limits=limits)
-
-
-def _read_clauses(
-    clauses: Sequence[str], end: str, reading: FeedbackReading, reader: _ClauseReader, phrases: Sequence[str]
-) -> None:
-    """Read the clauses of a sentence between two words such as "but"; a condition or an open denial stops all."""
-    said = [clause for clause in clauses if strip_courtesies(clause)[0]]
-    found = [reader.read_clause(clause) for clause in said]
-    is_question = end == "?" and said[-1:] == clauses[-1:] and not any(strip_courtesies(one)[1] for one in clauses)
-    is_doubted = is_question or any(
-        one is None and has_phrase("if", clause) for clause, one in zip(said, found, strict=True)
-    )
-    for clause, one in zip(said, found, strict=True):
-        is_doubted = is_doubted or (one is None and has_phrase("not", clause))
-        if one is None or is_doubted:
-            reading.unused.append(restore_phrases(clause, phrases))
-            continue
-        for texts in (one.wanted, one.unwanted, one.authors):
-            texts[:] = [restore_phrases(text, phrases) for text in texts]
-        reading.merge_later(one)
-
-
-def _split_sentence(sentence: str) -> Iterator[list[str]]:
-    """Yield the clauses between two words such as "but"; each item of a list that is named as one is a clause."""
-    for part in split_at("but", sentence):
-        clauses: list[str] = []
-        before = ""
-        for piece in filter(None, map(str.strip, _COMMA.split(part))):
-            request, clause = read_request(piece), piece
-            if request is None and before and (before.endswith(": ") or are_kinds(piece)):
-                clause = f"{before}{piece}"
-            elif request and request.named and request.kind != "drop":
-                head, colon, _ = piece.partition(": ")
-                before = f"{head}: " if colon else "exclude " if are_kinds(request.named) else ""
-            clauses += _split_requests(clause)
-        if clauses:
-            yield clauses
-
-
-def _split_requests(clause: str) -> list[str]:
-    """Return the requests that "and" joins: "exclude mice and add rats" is two, "add mice and rats" one."""
-    for join in find_phrases("and", clause):
-        if read_request(rest := clause[join.end() :].strip()):
-            return [clause[: join.start()].strip(), *_split_requests(rest)]
-    return [clause]
-
-
-def _drop_duplicates(texts: Iterable[str]) -> list[str]:
-    return list({make_term_key(text): text for text in texts}.values())
-
-
-def _remove_texts(texts: Iterable[str], others: Iterable[str]) -> list[str]:
-    keys = {make_term_key(other) for other in others}
-    return [text for text in texts if make_term_key(text) not in keys]
+def list_exact_changes(notes: Iterable[str]) -> list[str]:
+    """Return the notes on changes of terms and limits: a language model reads the clauses that are not used."""
+    return [note for note in notes if note.startswith(("Added: ", "Excluded: ", "Dropped: ", "Changed: "))]

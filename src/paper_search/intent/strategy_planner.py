@@ -21,13 +21,11 @@ from paper_search.intent.block_changes import (
     resolve_contradictions,
 )
 from paper_search.intent.concept_blocks import build_blocks, extract_family_name, make_block
-from paper_search.intent.feedback import Direction, FeedbackReading, read_feedback
-from paper_search.intent.feedback_notes import describe_changes, select_accepted
-from paper_search.intent.result_limits import apply_limit_changes, correct_limits
+from paper_search.intent.feedback import describe_changes, read_feedback, select_accepted
+from paper_search.intent.reading import Direction, Reading, apply_limit_changes, correct_limits
 from paper_search.intent.topic_words import list_question_words
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.written_queries import Refiner, describe_loosening, describe_tightening
-from paper_search.intent.years import RECENT_YEARS
 from paper_search.models import (
     MAX_RESULTS_CAP,
     ConceptBlock,
@@ -48,6 +46,7 @@ from paper_search.strategies.translation import parse_any_query
 from paper_search.text import split_words
 from uraniborg.kernel.boolean_query import Node, iterate_wanted_terms
 from uraniborg.kernel.text import plural
+from uraniborg.kernel.years.reading import RECENT_YEARS
 
 MAX_QUERIES: Final = 3
 LOOSENED: Final = "asks for less than the last query"
@@ -126,8 +125,8 @@ def plan_strategy(
 def _plan_ladder(
     given: QueryBuilderInput,
     last: SearchStrategy | None,
-    feedback: FeedbackReading,
-    latest: FeedbackReading,
+    feedback: Reading,
+    latest: Reading,
     vocabulary: Vocabulary,
 ) -> _Draft:
     """Return the blocks of the last plan, changed as feedback and marks ask, and their ladder."""
@@ -209,7 +208,7 @@ def _keep_strict_queries(queries: Sequence[SearchQuery], last: SearchStrategy | 
 
 
 def _plan_written_queries(
-    written: Sequence[SearchQuery], given: QueryBuilderInput, feedback: FeedbackReading, latest: FeedbackReading
+    written: Sequence[SearchQuery], given: QueryBuilderInput, feedback: Reading, latest: Reading
 ) -> _Draft:
     """Return the queries of a person, and new ones built on them as the feedback asks."""
     nodes = [node for query in written if (node := parse_any_query(query.boolean_query))]

@@ -1,4 +1,4 @@
-"""Text clean-up before a query is read: plain spelling without Markdown, and placeholders for quoted phrases.
+"""Text clean-up before a query is read: plain spelling without Markdown and courtesies, and placeholders for quotes.
 
 Readers cut the words that they understand out of the text and leave `BREAK` behind, so that the words on either side of
 a cut never form a phrase. One private character replaces each quoted phrase, so that no rule reads inside it.
@@ -7,70 +7,28 @@ a cut never form a phrase. One private character replaces each quoted phrase, so
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Final
 
-from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, cut_span
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
+from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, PhraseFile
 
-__all__ = [
-    "BREAK",
-    "PLACEHOLDER",
-    "cut_span",
-    "make_placeholder",
-    "normalise_text",
-    "remove_markdown",
-    "repair_brackets",
-    "replace_quoted_phrases",
-    "restore_phrases",
-    "tidy_punctuation",
-]
-
-_FIRST_PLACEHOLDER = 0xE000
-MAX_PHRASES = 20
-MAX_CHARACTERS = 4_000
+_FIRST_PLACEHOLDER: Final = 0xE000
+_MOST_CHARACTERS: Final = 4_000
 """Longer texts are cut here, so that reading takes bounded time."""
-_QUOTED = re.compile(
-    r'"([^"\n]*)"|“([^“”\n]*)”|„([^„“”\n]*)[“”]|«([^«»\n]*)»|「([^「」\n]*)」|『([^『』\n]*)』|《([^《》\n]*)》'
-    r"|(?<![\w'’])['‘]([^\W_][^'‘’\n]*[^\W_])['’](?![\w'’])"
-)
-_STRAY_QUOTES = re.compile(r'["“”„«»「」『』《》]')
-_JOINERS = "\u200c\u200d"
-_LONGEST = 10_000
-_HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212"), "-")
-_QUOTES = str.maketrans("“”„‟″＂‹›‘’‚‛", '""""""«»' + "'" * 4)
-_JOINING_DASH = re.compile(r"(?<=[0-9])[ \t]*[–—―]+[ \t]*(?=[0-9])|(?<=[^\W_])–(?=[^\W_])")
-_DASH = re.compile(r"[–—―]+")
-_APOSTROPHE = re.compile(r"(?<=\w)ʼ(?=\w)")
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
-_LINK = re.compile(r"!?\[(?P<text>[^\[\]\n]{1,300})\]\([^()\s]{1,500}\)")
-_EMPHASIS = re.compile(
-    r"(?<![\w*])\*{1,3}(?=[^\s*])(?P<star>[^*\n]{1,300})(?<=\S)\*{1,3}(?![\w*])"
-    r"|(?<!\w)_{1,3}(?=[^\s_])(?P<line>[^_\n]{1,300})(?<=\S)_{1,3}(?!\w)"
-    r"|(?<!~)~~(?P<struck>[^~\n]{1,300})~~|`+(?P<code>[^`\n]{1,300})`+"
-)
-_MARKER = re.compile(
-    r"\s*(?:(?P<heading>\#{1,6})\s+|(?:>(?!\s*=?\s*[0-9])\s*)+|(?:[-*+•‣◦▪·](?:\s+\[[ xX]\])?|[0-9]{1,2}[.)])\s+)+"
-)
-_LABEL = re.compile(
-    r"(?:search\s+)?(?:topics?|quer(?:y|ies)|subjects?|keywords?|questions?|limits?|filters?|constraints?|wishes|preferences"
-    r"|dates?|years?|notes?|task|goal|requests?|search|requirements?|criteria|scope|background)\s*:?\s*",
-    re.IGNORECASE,
-)
-_BULLET_INSIDE = re.compile(r"\s*[•‣◦▪]\s*")
-_COMMAS = re.compile(r"(?:,\s*){2,}")
-_OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
-_BRACKETS = {")": "(", "]": "["}
+_REPLACED: Final = {"Cf": "", "Cc": " ", "Cs": " ", "Co": " "}
+"""What replaces the characters of some Unicode categories: controls, lone surrogates and private ones."""
+_SIGNS: Final = str.maketrans("\u2010\u2011\u2012\u2212“”„‟″＂‹›‘’‚‛", '----""""""«»' + "'" * 4)
+_STRAIGHT: Final = dict.fromkeys(map(ord, "“”„«»「」『』《》"), '"')
+_PATTERNS: Final = PhraseFile("paper_search.intent", "data/text_cleanup.txt").patterns
+_COURTESIES: Final = PhraseFile("paper_search.intent", "data/courtesies.txt")
+_SENTENCE_END: Final = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)\s)")
 
 
 def normalise_text(text: str) -> str:
     """Return the text in compatibility form on one line, without controls, lone surrogates or private characters."""
-    folded = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS])[:MAX_CHARACTERS]
-    return " ".join("".join(map(_replace_unprintable, folded)).split())
-
-
-def _replace_unprintable(character: str) -> str:
-    kind = unicodedata.category(character)
-    if kind == "Cf":
-        return character if character in _JOINERS else ""
-    return " " if kind in {"Cc", "Cs", "Co"} else character
+    folded = unicodedata.normalize("NFKC", text[:_MOST_CHARACTERS])[:_MOST_CHARACTERS]
+    plain = (sign if sign in "\u200c\u200d" else _REPLACED.get(unicodedata.category(sign), sign) for sign in folded)
+    return " ".join("".join(plain).split())
 
 
 def replace_quoted_phrases(text: str) -> tuple[str, list[str]]:
@@ -78,15 +36,25 @@ def replace_quoted_phrases(text: str) -> tuple[str, list[str]]:
     phrases: list[str] = []
 
     def replace_phrase(match: re.Match[str]) -> str:
-        phrase = next(group for group in match.groups() if group is not None).strip(" ,.;:")
-        if len(phrases) == MAX_PHRASES or not any(map(str.isalnum, phrase)):
+        phrase = (match[1] or match[2] or "").strip(" ,.;:")
+        if len(phrases) == 20 or not any(map(str.isalnum, phrase)):
             return f" {phrase} "
         phrases.append(phrase)
         return f" {make_placeholder(len(phrases) - 1)} "
 
     # Spaces around a placeholder would separate `author:"…"` and `-"…"`.
-    marked = re.sub(r"(^|[\s(])(-|\w+:) (?=" + PLACEHOLDER + ")", r"\1\2", _QUOTED.sub(replace_phrase, text))
-    return " ".join(_STRAY_QUOTES.sub(" ", marked).split()), phrases
+    marked = _PATTERNS["quoted"].sub(replace_phrase, text.translate(_STRAIGHT)).replace('"', " ")
+    return " ".join(re.sub(rf"(^|[\s(])(-|\w+:) (?={PLACEHOLDER})", r"\1\2", marked).split()), phrases
+
+
+def quote_identifiers(text: str) -> tuple[str, list[str]]:
+    """Return the text with each DOI and arXiv id as a quoted phrase, and a note on each."""
+    notes: list[str] = []
+    for match in reversed(list(_PATTERNS["identifier"].finditer(text))):
+        if known := normalise_doi(match[0]) if match["doi"] else normalise_arxiv(match[0]):
+            text = f'{text[: match.start()]} "{known}" {text[match.end() :]}'
+            notes.append(f"“{known}” identifies one paper and is searched as one term.")
+    return text, notes[::-1]
 
 
 def make_placeholder(index: int) -> str:
@@ -110,40 +78,56 @@ def tidy_punctuation(text: str) -> str:
 
 def remove_markdown(text: str) -> str:
     """Return the text without Markdown, dashes and quotes in one spelling, list items separated by semicolons."""
-    plain = _FENCE.sub("", text[:_LONGEST]).translate(_HYPHENS).translate(_QUOTES)
-    plain = _DASH.sub(" - ", _JOINING_DASH.sub("-", plain))
-    plain = _LINK.sub(r"\g<text>", _APOSTROPHE.sub("'", plain))
+    plain = _PATTERNS["fence"].sub("", text[: 2 * _MOST_CHARACTERS]).translate(_SIGNS)
+    plain = _PATTERNS["dash"].sub(" - ", _PATTERNS["joining_dash"].sub("-", plain))
+    plain = _PATTERNS["link"].sub(r"\g<text>", _PATTERNS["apostrophe"].sub("'", plain))
     for _ in range(2):  # ***bold italics*** and _**both**_ are nested
-        plain = _EMPHASIS.sub(lambda found: next(inner for inner in found.groups() if inner is not None), plain)
-    return _BULLET_INSIDE.sub("; ", _join_lines(plain.splitlines())).strip("; ")
+        plain = _PATTERNS["emphasis"].sub(lambda found: next(filter(None, found.groups())), plain)
+    return _PATTERNS["bullet"].sub("; ", _join_lines(plain.splitlines())).strip("; ")
 
 
 def repair_brackets(text: str) -> str:
     """Return the text without unpaired brackets; outside boolean queries a comma replaces them."""
-    waiting: dict[str, list[int]] = {opening: [] for opening in _BRACKETS.values()}
-    lonely: set[int] = set()
-    for position, sign in enumerate(text):
-        if sign in waiting:
-            waiting[sign].append(position)
-        elif sign in _BRACKETS and waiting[_BRACKETS[sign]]:
-            waiting[_BRACKETS[sign]].pop()
-        elif sign in _BRACKETS:
-            lonely.add(position)
-    lonely.update(*waiting.values())
-    instead = " " if _OPERATOR.search(text) else ", "
+    lonely: list[int] = []
+    for opening, closing in ("()", "[]"):
+        waiting: list[int] = []
+        for position, sign in enumerate(text):
+            if sign == closing and not waiting:
+                lonely.append(position)
+            elif sign == closing:
+                waiting.pop()
+            elif sign == opening:
+                waiting.append(position)
+        lonely += waiting
+    instead = " " if re.search(r"\b(?:AND|OR|NOT)\b", text) else ", "
     closed = "".join(instead if position in lonely else sign for position, sign in enumerate(text))
-    return _COMMAS.sub(", ", closed) if lonely else text
+    return re.sub(r"(?:,\s*){2,}", ", ", closed) if lonely else text
 
 
-def _join_lines(lines: list[str]) -> str:
+def _join_lines(lines: Sequence[str]) -> str:
+    """Return the lines as one; a semicolon stands before items, behind headings and for blank lines and labels."""
     joined = ""
     breaks = True
     for line in lines:
-        marker = _MARKER.match(line) if len(lines) > 1 or not line.lstrip()[:1].isdigit() else None
+        marker = _PATTERNS["marker"].match(line) if len(lines) > 1 or not line.lstrip()[:1].isdigit() else None
         rest = line[marker.end() :] if marker else line
-        if not rest.strip() or (len(lines) > 1 and _LABEL.fullmatch(rest)):
+        if not rest.strip() or (len(lines) > 1 and _COURTESIES.compile("labels").fullmatch(rest)):
             breaks = True
             continue
         joined += ("; " if breaks or marker else " ") + rest.strip()
         breaks = bool(marker and marker["heading"])
     return joined
+
+
+def remove_courtesies(text: str) -> str:
+    """Return the text without courtesies, requests and bare nouns for papers."""
+    pieces = _SENTENCE_END.split(_COURTESIES.compile("inside").sub(BREAK, text))
+    pieces[::2] = map(remove_openings_and_closings, pieces[::2])
+    return _COURTESIES.compile("alone").sub(BREAK, f"{BREAK}{''.join(pieces)}{BREAK}")
+
+
+def remove_openings_and_closings(sentence: str) -> str:
+    """Return the sentence without the requests and courtesies at its beginning and its end."""
+    closings = _COURTESIES.compile("closings", r"(?:[\s,;.]*{}[\s.!?]*)+$")
+    openings = _COURTESIES.compile("openings", r"^(?:\s*{}(?!-\w))+")
+    return openings.sub("", closings.sub("", sentence, count=1), count=1)

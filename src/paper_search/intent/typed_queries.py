@@ -2,76 +2,33 @@
 
 A text is a query if it has the tag of a known field, an operator in capitals, or quotation marks without a sentence
 around them, or if it is a row of groups in brackets. A question, a sentence or a headline in capitals stays plain
-words, unless an operator joins brackets or quotation marks. Beside a query only limits of years, requests ("find")
-and preferences are read; every other character stays as it was typed. A strategy in the syntax of PubMed can have
-limits of years behind it, a long query nothing.
+words, unless an operator joins brackets or quotation marks. What is read beside a query is cut out of a text that stays
+equally long, so that errors in the query have their positions in it; every other character stays as it was typed.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
 from paper_search.intent.concepts import is_function_word
-from paper_search.intent.result_limits import AmountReading, read_amount
-from paper_search.intent.text_cleanup import BREAK
+from paper_search.intent.preferences import read_preferences
+from paper_search.intent.reading import Reading
+from paper_search.intent.text_cleanup import remove_courtesies, remove_openings_and_closings
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.word_lists import FOREIGN_FUNCTION_WORDS
-from paper_search.intent.words_beside_queries import (
-    MASK,
-    OPERATOR,
-    blank_cuts,
-    cut_amount,
-    cut_preferences,
-    cut_requests,
-    read_and_cut_years,
-    tidy_cuts,
-)
-from paper_search.intent.years import YearReading
+from paper_search.intent.wishes import read_amount
 from paper_search.strategies.reader import is_strategy
 from paper_search.strategies.tokens import MAX_STRATEGY_CHARS
 from uraniborg.kernel.boolean_query import OPERATORS, QUERY_SIGNS
 from uraniborg.kernel.field_tags import blank_tags, find_field_tags
+from uraniborg.kernel.phrase_files import BREAK, PhraseFile
 
 MAX_QUERY_CHARS: Final = 2_000
 """The most characters of a question; a query with operators or field tags may have more."""
-_UNSEARCHABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ue000-\uf8ff]")
-_QUOTED: Final = re.compile(r'"[^"]*"')
-_OPEN_QUOTE: Final = re.compile(r'(?:^|(?<=[\s(-]))"(?=\w)')
-_JOINED: Final = re.compile(rf"[)\"{MASK}]\s*(?:AND|OR|NOT)\b|(?<!\w)(?:AND|OR|NOT)\s*[(\"{MASK}]")
-_QUESTION: Final = re.compile(
-    r"\s*(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|should|will|would|has|have)\s"
-    r"(?!(?:AND|OR|NOT)\b)",
-    re.IGNORECASE,
-)
-_SENTENCE_WORDS: Final = """
-the this that these those we you he she it they me us my our your his her its their who whom whose what which when
-where why how whether if because although though while whereas but is are was were am be been being do does did
-doing has have had having can cannot could may might must shall should will would and or nor not than
-"""
-_SENTENCE: Final = frozenset(_SENTENCE_WORDS.split())
-_FOREIGN: Final = frozenset(word for words in FOREIGN_FUNCTION_WORDS for word in words if len(word) > 1) - {
-    *(
-        "am",
-        "as",
-        "con",
-        "de",
-        "die",
-        "do",
-        "en",
-        "et",
-        "no",
-        "par",
-        "pour",
-        "sin",
-        "son",
-    ),  # also words of English terms
-}
-_ARTICLE: Final = re.compile(r"(?<!\S)an?\s+[a-z]")
-_HEADLINE_WORDS: Final = frozenset({"AT", "BE", "BY", "FOR", "FROM", "IN", "IS", "OF", "ON", "THE", "TO", "WITH"})
-_LONGEST_ACRONYM: Final = 5
-_GROUPS: Final = re.compile(r"\s*(?:\([^()]+\)\s*){2,}")
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_SYNTAX: Final = PhraseFile("paper_search.intent", "data/typed_queries.txt")
+_PATTERNS: Final = _SYNTAX.patterns
+_MASK: Final = "\ue000"
+"""Stands for each character of a quoted phrase or a field tag, so that no rule reads inside it."""
 
 
 @dataclass(slots=True)
@@ -82,96 +39,111 @@ class TypedQuery:
     """The query as typed, without the words that were read."""
     kept: str
     """The whole text, equally long, with spaces in place of the words that were read."""
-    years: YearReading
-    amount: AmountReading = field(default_factory=lambda: AmountReading(rest=""))
-    requests: list[str] = field(default_factory=list[str])
-    preferences: list[str] = field(default_factory=list[str])
+    reading: Reading
 
 
 def read_typed_query(text: str, today: date, vocabulary: Vocabulary | None = None) -> TypedQuery | None:
     """Return the query that a text is, or None for plain words. Never raises."""
     if len(text) > MAX_STRATEGY_CHARS:
         return None
-    text = _UNSEARCHABLE.sub(" ", text)
-    marked = text.translate(QUERY_SIGNS).replace(BREAK, " ")
-    if is_strategy(text):
-        return _read_years_behind_strategy(text, marked, today)
-    if len(text) > MAX_QUERY_CHARS and _is_query(marked, marked, marked):
-        return TypedQuery(text.strip(), text, YearReading(rest=text))
-    if len(text) > MAX_QUERY_CHARS or not _has_syntax(marked):
+    text = _PATTERNS["unsearchable"].sub(" ", text)
+    kept = with_request = marked = text.translate(QUERY_SIGNS).replace(BREAK, " ")
+    reading = Reading()
+    if has_fields := is_strategy(text):  # only limits of years can stand behind it
+        end = len(text) if "\n" in text.strip() else max(map(marked.rfind, '])"')) + 1
+        kept = _tidy_cuts(_cut_years(_MASK * end + marked[end:], reading, today))
+    elif len(text) <= MAX_QUERY_CHARS:
+        masked = _PATTERNS["quoted"].sub(lambda quoted: _MASK * len(quoted[0]), marked)
+        masked = blank_tags(masked, [tag for tag in find_field_tags(marked) if tag.makes_a_query], _MASK)
+        kept = _cut_tail(marked, _cut_years(masked, reading, today), reading, vocabulary or Vocabulary({}), today)
+        with_request = _tidy_cuts(kept)
+        kept = _cut_requests(with_request, reading)
+    if not has_fields and not _is_query(marked, kept, with_request):
         return None
-    masked = _mask_phrases_and_tags(marked)
-    years, kept = read_and_cut_years(masked, today)
-    kept, preferences = cut_preferences(marked, kept, today, vocabulary or Vocabulary({}))
-    kept, tail_amount = cut_amount(kept)
-    with_request = tidy_cuts(kept)
-    kept, requests = cut_requests(with_request)
-    if not _is_query(marked, kept, with_request):
-        return None
-    amounts = [tail_amount, *map(read_amount, requests)]
-    amount = next((found for found in amounts if found.max_results is not None), tail_amount)
-    return TypedQuery(_join_kept(text, kept), blank_cuts(text, kept), years, amount, requests, preferences)
-
-
-def _read_years_behind_strategy(text: str, marked: str, today: date) -> TypedQuery:
-    """Return a strategy of PubMed; behind its last tag, bracket or quotation mark words may limit the years."""
-    end = max(marked.rfind(sign) for sign in ("]", ")", '"')) + 1
-    if "\n" in text.strip() or not marked[end:].strip():
-        return TypedQuery(text.strip(), text, YearReading(rest=text))
-    years, kept = read_and_cut_years(MASK * end + marked[end:], today)
-    kept = tidy_cuts(kept)
-    return TypedQuery(_join_kept(text, kept), blank_cuts(text, kept), years)
-
-
-def _join_kept(text: str, kept: str) -> str:
-    """Return the text without the words that were read; without any it is verbatim."""
-    if BREAK not in kept:
-        return text.strip()
     pieces = [text[part.start() : part.end()].strip() for part in re.finditer(r"[^\n]+", kept)]
-    return re.sub(r"(?<=\()\n|\n(?=\))", "", "\n".join(filter(None, pieces))).replace("\n", " ")
+    joined = re.sub(r"(?<=\()\n|\n(?=\))", "", "\n".join(filter(None, pieces))).replace("\n", " ")
+    return TypedQuery(joined if BREAK in kept else text.strip(), _blank_cuts(text, kept), reading)
 
 
-def _has_syntax(marked: str) -> bool:
-    has_tag = any(tag.makes_a_query for tag in find_field_tags(marked))
-    return has_tag or '"' in marked or OPERATOR.search(marked) is not None or _GROUPS.fullmatch(marked) is not None
+def _blank_cuts(text: str, kept: str) -> str:
+    """Return the text, equally long, with spaces in place of the breaks."""
+    return "".join(" " if cut == BREAK else own for own, cut in zip(text, kept, strict=True))
 
 
-def _mask_phrases_and_tags(marked: str) -> str:
-    masked = _QUOTED.sub(lambda quoted: MASK * len(quoted[0]), marked)
-    return blank_tags(masked, [tag for tag in find_field_tags(marked) if tag.makes_a_query], MASK)
+def _cut_years(masked: str, reading: Reading, today: date) -> str:
+    """Return the text with breaks in place of the words that limit the years."""
+    reading.rest = text = _PATTERNS["negated_limit"].sub("not", masked)
+    reading.read_years(today)
+    *pieces, last = reading.rest.split(BREAK)
+    kept = ""
+    for piece in pieces:
+        start = text.index(piece, len(kept))
+        kept += BREAK * (start - len(kept)) + masked[start : start + len(piece)]
+    return kept + BREAK * (len(text) - len(kept) - len(last)) + masked[len(text) - len(last) :]
+
+
+def _cut_tail(marked: str, kept: str, reading: Reading, vocabulary: Vocabulary, today: date) -> str:
+    """Return the text without a preference or a number of papers in plain words at its end."""
+    tail = _PATTERNS["tail"].search(kept.rstrip())
+    if tail is None or _PATTERNS["operator"].search(tail["words"]):
+        return kept
+    start = tail.start("words")
+    words = Reading(" ".join(_blank_cuts(marked, kept)[start:].replace('"', " ").split()))
+    read_amount(read_preferences(words, vocabulary, today))
+    if not (words.limits or words.preferences) or remove_courtesies(words.rest).strip(" \n,;."):
+        return kept
+    reading.limits |= words.limits
+    reading.preferences = words.preferences
+    reading.notes += words.notes
+    return kept[:start] + BREAK * (len(kept) - start)
+
+
+def _tidy_cuts(kept: str) -> str:
+    """Return the text with breaks also for the signs that joined a cut to the query."""
+    for pattern in _SYNTAX.compile_each("joining") if BREAK in kept else ():
+        kept = pattern.sub(lambda found: BREAK * len(found[0]), kept)
+    return kept
+
+
+def _cut_requests(kept: str, reading: Reading) -> str:
+    """Return the text without a request before the query ("find") or after it ("please")."""
+    bare = remove_openings_and_closings(kept).strip()
+    start = kept.rfind(bare)
+    if not bare or start < 0:
+        return kept
+    opening = "" if _PATTERNS["operator_first"].match(bare) else _PATTERNS["determiners"].sub("", kept[:start])
+    closing = "" if _PATTERNS["operator_last"].search(bare) else kept[start + len(bare) :]
+    opening, closing = (words if _PATTERNS["request"].match(words) else "" for words in (opening, closing))
+    for words in filter(None, (opening, closing)):
+        request = " ".join(words.split()).strip(" ,;:.")
+        reading.notes.append(f"“{request}” was read as a request.")
+        if "max_results" not in reading.limits:
+            reading.rest = request
+            read_amount(reading)
+    return BREAK * len(opening) + kept[len(opening) : len(kept) - len(closing)] + BREAK * len(closing)
 
 
 def _is_query(marked: str, kept: str, with_request: str) -> bool:
     """Return True if the text without the limits, requests and preferences beside it is a query."""
-    visible = blank_cuts(marked, kept)
+    visible = _blank_cuts(marked, kept)
     tags = find_field_tags(visible)
-    if any(tag.makes_a_query for tag in tags):
+    if any(tag.makes_a_query for tag in tags) or _PATTERNS["groups"].fullmatch(kept):
         return True
-    if OPERATOR.search(kept):
-        is_joined = _JOINED.search(kept) is not None
-        return not _QUESTION.match(kept) and (is_joined or not (_is_sentence(kept) or _is_headline(visible)))
-    if _GROUPS.fullmatch(kept):
-        return True
-    has_quotes = _QUOTED.search(visible) or _OPEN_QUOTE.search(visible)
+    if _PATTERNS["operator"].search(kept):
+        is_plain = not _PATTERNS["joined"].search(kept) and (
+            _PATTERNS["sentence"].search(kept) or _is_headline(visible)
+        )
+        return not is_plain and not _PATTERNS["question"].match(kept)
+    if not _PATTERNS["quoted"].search(visible) and not _PATTERNS["open_quote"].search(visible):
+        return False
     # Plain words have limits and hints, too: top 20 papers, author:Doe.
-    is_plain = any(is_function_word(word) or word in _FOREIGN for word in _split_words(with_request))
-    has_hint = any(tag.is_dropped for tag in tags) or read_amount(with_request).max_results is not None
-    return bool(has_quotes) and not is_plain and not has_hint
-
-
-def _split_words(kept: str) -> list[str]:
-    return re.findall(r"[^\s(),;:.!?\"\[\]\ue000]+", kept)
-
-
-def _is_sentence(kept: str) -> bool:
-    """Return True if a text has words that only sentences have; "of" and "in" occur in terms, too."""
-    words = _split_words(kept)
-    first = [word if word.isupper() else word.casefold() for word in words[:1]]
-    return not _SENTENCE.isdisjoint([*first, *words[1:]]) or _ARTICLE.search(kept) is not None
+    words = _PATTERNS["word"].findall(with_request)
+    is_plain = any(is_function_word(word) or _PATTERNS["foreign"].fullmatch(word) for word in words)
+    return not (is_plain or any(tag.is_dropped for tag in tags) or read_amount(Reading(with_request)).limits)
 
 
 def _is_headline(visible: str) -> bool:
     """Return True for a text all in capitals, in which capitals do not tell an operator from a word."""
-    words = [word for word in _WORD.findall(visible) if word not in OPERATORS]
-    is_spelled = any(word in _HEADLINE_WORDS or len(word) > _LONGEST_ACRONYM for word in words)
-    return bool(words) and is_spelled and visible.upper() == visible and visible.lower() != visible
+    words = [word for word in re.findall(r"[^\W\d_]+", visible) if word not in OPERATORS]
+    is_spelled = any(word in _SYNTAX.read_words("headline") or len(word) > 5 for word in words)
+    return is_spelled and visible.upper() == visible and visible.lower() != visible

@@ -5,13 +5,10 @@ from typing import Final
 from uraniborg.kernel.phrase_files import PhraseFile, read_function_words
 
 _WORDS: Final = PhraseFile("paper_search.intent", "data/words.txt")
-
 JOINING: Final = _WORDS.read_words("joining")
 BEFORE_HELPING: Final = _WORDS.read_words("before helping")
 FILLER: Final = _WORDS.read_words("filler")
 LEADING_FILLER: Final = _WORDS.read_words("leading filler")
-CHATTER: Final = FILLER | _WORDS.read_words("chatter")
-AFTER_NOT: Final = _WORDS.read_words("after not")
 NOUNS_LIKE_ADJECTIVES: Final = _WORDS.read_words("nouns like adjectives")
 NOT_SECOND: Final = _WORDS.read_words("not second")
 NOT_FIRST: Final = _WORDS.read_words("not first")

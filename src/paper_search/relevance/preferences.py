@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from paper_search.intent.languages import read_language
-from paper_search.intent.years import read_years
+from paper_search.intent.reading import Reading
+from paper_search.intent.wishes import read_language
 from paper_search.models import ParsedIntent, Work
 from paper_search.query.filters import can_be_within_years
 from paper_search.query.languages import parse_language
@@ -51,9 +51,10 @@ def list_met_preferences(
 
 
 def _parse_preference(text: str, this_year: int) -> Preference:
-    years = read_years(text, date(this_year, 12, 31))
-    if years.year_from is not None or years.year_to is not None:
-        return Preference(text, frozenset(), years.year_from, years.year_to)
-    if language := read_language(text).language:
+    reading = Reading(text)
+    reading.read_years(date(this_year, 12, 31))
+    if reading.limits:
+        return Preference(text, frozenset(), reading.limits.get("year_from"), reading.limits.get("year_to"))
+    if language := read_language(reading).limits.get("language"):
         return Preference(text, frozenset(), language=language)
     return Preference(text, frozenset(extract_terms(text.removeprefix(_DENIED))))

@@ -6,7 +6,7 @@ from typing import Final
 
 from paper_search.errors import NoteAsksForChange
 from paper_search.intent.feedback import read_text
-from paper_search.intent.feedback_phrases import has_phrase
+from paper_search.intent.feedback_requests import compile_phrases
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.sessions.store import SessionStore
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, StrategyPayload
@@ -38,6 +38,6 @@ def find_requests(decision: Decision) -> str:
     if decision.action is not DecisionAction.APPROVE or not note.strip():
         return ""
     reading = read_text(note, Vocabulary({}), date.max)
-    clauses = [clause for clause in reading.unused if has_phrase("asking", clause)]
+    clauses = [clause for clause in reading.unused if compile_phrases("asking").search(clause)]
     text = "; ".join(clauses) if clauses else note if reading.has_content else ""
     return " ".join(text.split())[:_CHARACTERS]

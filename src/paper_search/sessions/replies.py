@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from paper_search.editorial_notices import build_notice_fields
-from paper_search.intent.feedback_notes import NOT_USED
+from paper_search.intent.feedback import NOT_USED
 from paper_search.models import (
     NO_SOURCE_ANSWERED,
     Paper,

@@ -7,15 +7,15 @@ from paper_search.domains import get_domain
 from paper_search.identifier_queries import read_identifiers
 from paper_search.intent.concepts import MAX_CONCEPTS
 from paper_search.intent.intent_reader import read_intent
-from paper_search.intent.result_limits import correct_limits
+from paper_search.intent.reading import correct_limits
 from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.years import describe_years
 from paper_search.llm.base import LLMProvider
 from paper_search.llm.questions import ask_model
 from paper_search.models import ParsedIntent, SearchConstraints
 from paper_search.query.rendering import parse_phrase
 from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.years.reading import describe_years
 
 _MAX_CHARACTERS = 300
 

@@ -9,8 +9,8 @@ from paper_search.domains import get_domain
 from paper_search.identifier_queries import read_identifiers
 from paper_search.intent.block_changes import accept_suggestions, add_blocks
 from paper_search.intent.concept_blocks import MAX_BLOCKS, make_block
-from paper_search.intent.feedback_notes import list_exact_changes, select_accepted
-from paper_search.intent.result_limits import correct_limits
+from paper_search.intent.feedback import list_exact_changes, select_accepted
+from paper_search.intent.reading import correct_limits
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.topic_words import is_generic, list_question_words
 from paper_search.intent.vocabulary import Vocabulary

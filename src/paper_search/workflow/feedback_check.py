@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from paper_search.errors import InvalidDecision
 from paper_search.intent.block_changes import contains_key
-from paper_search.intent.feedback_notes import select_accepted
+from paper_search.intent.feedback import select_accepted
 from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.vocabulary import Key, make_term_key
 from paper_search.models import SearchConstraints, SearchStrategy, UserFeedback

@@ -5,14 +5,13 @@ Once a person has set queries or limits, the sentences about them are derived fr
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from paper_search.intent.reading_notes import (
+from paper_search.intent.reading import (
     describe_author,
     describe_exclusion,
     describe_preference,
     describe_venue,
 )
 from paper_search.intent.written_queries import split_exclusions
-from paper_search.intent.years import describe_years
 from paper_search.models import ParsedIntent, SearchConstraints, SearchStrategy
 from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import has_year_limit, is_text_excluded
@@ -20,6 +19,7 @@ from paper_search.query.languages import parse_language, to_english_name
 from paper_search.text import extract_terms, fold_text, split_words
 from paper_search.workflow.strategy_origins import get_query_text
 from uraniborg.kernel.boolean_query import Node, Term, iterate_wanted_terms
+from uraniborg.kernel.years.reading import describe_years
 
 UNKNOWN_YEARS_KEPT = (
     "Papers without a year are kept and marked. A source that limits the years itself may leave them out."

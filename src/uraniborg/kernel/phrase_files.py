@@ -63,7 +63,8 @@ class PhraseFile:
     """The lists of a phrase file, compiled when they are first used.
 
     The list `names` names patterns for all lists. It may use {placeholder} for a quoted phrase, {function_words} for
-    English words that carry no topic, and the names that `get_names` returns.
+    English words that carry no topic, {foreign_function_words} for those of other languages, and the names that
+    `get_names` returns.
     """
 
     def __init__(self, package: str, name: str, get_names: Callable[[], Mapping[str, str]] = dict[str, str]) -> None:
@@ -75,7 +76,9 @@ class PhraseFile:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
+        foreign = frozenset[str]().union(*read_function_words())
         known = {"placeholder": PLACEHOLDER, "function_words": "|".join(sorted(STOP_WORDS)), **self._get_names()}
+        known["foreign_function_words"] = "|".join(sorted(foreign))
         return known | translate_names(self.lists.get("names", ()), known)
 
     def read_words(self, title: str) -> frozenset[str]:

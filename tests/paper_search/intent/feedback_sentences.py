@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from paper_search.domains import get_domain
-from paper_search.intent.feedback import FeedbackReading, read_text
+from paper_search.intent.feedback import read_text
+from paper_search.intent.reading import Reading
 from paper_search.intent.vocabulary import Vocabulary
 
 TODAY = date(2026, 6, 15)
@@ -56,11 +57,11 @@ def is_understood(row: dict[str, Any]) -> bool:
     )
 
 
-def _read(row: dict[str, Any]) -> FeedbackReading:
+def _read(row: dict[str, Any]) -> Reading:
     return read_text(row["text"], _VOCABULARY, TODAY)
 
 
-def _list_changes(reading: FeedbackReading) -> list[Change]:
+def _list_changes(reading: Reading) -> list[Change]:
     return [
         *(("add", term.casefold()) for term in reading.wanted),
         *(("exclude", term.casefold()) for term in reading.unwanted),

@@ -6,9 +6,8 @@ import pytest
 
 from paper_search.domains import get_domain
 from paper_search.intent.concepts import find_acronyms, find_alternatives, find_concepts
-from paper_search.intent.courtesy_phrases import remove_courtesies
 from paper_search.intent.intent_reader import read_intent
-from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
+from paper_search.intent.text_cleanup import normalise_text, remove_courtesies, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(get_domain("general").synonyms)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.domains import get_domain
-from paper_search.intent.feedback import Direction, extract_wanted_words, read_feedback, read_text
+from paper_search.intent.feedback import extract_wanted_words, read_feedback, read_text
+from paper_search.intent.reading import Direction
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import SearchConstraints, UserFeedback
 from tests.paper_search.intent.feedback_sentences import find_misreadings, is_understood, list_half
@@ -58,6 +59,8 @@ def test_the_sentences_are_sixty_in_ten_languages_and_three_tones() -> None:
         "If there are too many, exclude reviews",
         "exclude reviews, unless they are new",
         "exclude reviews unless they are new",
+        "sauf les revues",
+        "ajoute les souris, sauf les revues",
         "no reviews?",
         "Should we exclude reviews?",
         "exclude search and rescue",

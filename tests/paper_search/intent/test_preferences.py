@@ -7,6 +7,7 @@ import pytest
 from paper_search.domains import get_domain
 from paper_search.intent.intent_reader import read_intent
 from paper_search.intent.preferences import read_preferences
+from paper_search.intent.reading import Reading
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import QueryBuilderInput
@@ -47,7 +48,7 @@ TODAY = date(2024, 6, 15)
     ],
 )
 def test_wishes_are_distinguished_from_topics(text: str, preferences: list[str], rest: list[str]) -> None:
-    reading = read_preferences(text, VOCABULARY, TODAY)
+    reading = read_preferences(Reading(text), VOCABULARY, TODAY)
     assert reading.preferences == preferences
     assert reading.rest.split() == rest
 

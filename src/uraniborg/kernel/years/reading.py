@@ -5,6 +5,7 @@ A number is read as a year only with a reason: a word of time before it, a range
 in the text. The strict mode, for search boxes, reads explicit bounds only: every other number is a search word.
 """
 
+import re
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
@@ -18,6 +19,8 @@ EARLIEST_YEAR: Final = 1600
 RECENT_YEARS: Final = 5
 _MODERN: Final = 1950
 """Earlier years without a word of publication are a subject: "influenza in 1918"."""
+
+_FULL_DATE: Final = re.compile("[0-9]-[0-9]")
 
 Bounds = tuple[int | None, int | None]
 NO_BOUNDS: Final[Bounds] = (None, None)
@@ -55,6 +58,8 @@ def read_years(text: str, today: date, *, strict: bool = False) -> YearReading:
             position = 0
             while rule.mode in modes and (match := rule.find_limit(reading.rest, position)):
                 position = match.end()
+                if strict and _FULL_DATE.search(match[0]):
+                    continue  # a search box searches dates as words
                 phrase = language.find_phrase(match, "" if strict else rule.ending)
                 if strict and phrase and phrase.negated and rule.meaning == "since" and not match[0][0].isdigit():
                     continue  # "not since 2015" is no explicit bound, "not 2015 or later" is one

@@ -211,6 +211,13 @@ def test_a_negated_limit_is_inverted(query: str, year_from: int | None, year_to:
         ("Eis, letzte 10 Jahre", 2014, None),
         ("études récentes sur la glace", 2019, None),
         ("ice 2010..2015", 2010, 2015),
+        ("year:[2015 TO 2018] ice", 2015, 2018),
+        ("ice from 2015-01-01 to 2020-12-31", 2015, 2020),
+        ("ice between 2015-01-01 and 2020-12-31", 2015, 2020),
+        ("ice since 2015-06-01", 2015, None),
+        ("ice after 2015-06-01", 2015, None),
+        ("ice before 2015-06-01", None, 2015),
+        ("ice, file 2015-12-31", None, None),
     ],
 )
 def test_years_are_read_in_many_languages(query: str, year_from: int | None, year_to: int | None) -> None:
