@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from paper_search.intent.topic_words import iterate_lines
+from paper_search.intent.vocabulary import read_lines
 
 REQUESTS: Final = (
     "drop",
@@ -22,7 +22,7 @@ REQUESTS: Final = (
 )
 """The kinds of phrases that ask for something, in the order in which they are tried."""
 _LIMITS: Final = ("years", "language", "min_relevance", "year_from", "year_to")
-_LINES: Final = tuple(iterate_lines("feedback_phrases.txt"))
+_LINES: Final = tuple(read_lines("feedback_phrases.txt"))
 _EDGE: Final = r"[\s,:.!?¿¡~…()]"
 _ELISION: Final = re.compile(r"\b(d|l|un|(?:d|s|n|a|da)(?:e|u|a)?ll)['’](?=\w)", re.IGNORECASE)
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")

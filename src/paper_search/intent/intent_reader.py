@@ -6,7 +6,7 @@ from datetime import date
 
 from paper_search.identifier_queries import Identifier, read_identifiers
 from paper_search.intent.authors import read_authors
-from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
+from paper_search.intent.concepts import MAX_CONCEPTS, find_concepts
 from paper_search.intent.courtesy_phrases import remove_courtesies
 from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.languages import read_language
@@ -27,12 +27,13 @@ from paper_search.intent.text_cleanup import (
 )
 from paper_search.intent.typed_queries import TypedQuery, read_typed_query
 from paper_search.intent.venues import read_venues
-from paper_search.intent.vocabulary import Vocabulary, make_term_key
+from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import split_exclusions
 from paper_search.intent.years import YearReading, describe_years, is_publication_year, read_years
-from paper_search.models import IntentType, ParsedIntent, SearchConstraints
+from paper_search.models import IntentType, ParsedIntent, SearchConstraints, SearchQuery
 from paper_search.query.boolean_query import QUERY_SIGNS, iterate_wanted_terms, parse_query
+from paper_search.query.ladder import read_blocks
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import format_query
 from paper_search.strategies.lint import check_query_text
@@ -58,7 +59,7 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
     if identifiers := read_identifiers(query):
         return _make_lookup_intent(identifiers)
     if typed := read_typed_query(query, today, vocabulary):
-        return _read_typed_query(typed, vocabulary)
+        return _read_typed_query(typed)
     plain, identifier_notes = _quote_identifiers(repair_brackets(normalise_text(remove_markdown(query))))
     text, phrases = replace_quoted_phrases(plain)
     wishes = _read_wishes(text, vocabulary, today)
@@ -133,7 +134,7 @@ def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today:
     )
 
 
-def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent:
+def _read_typed_query(typed: TypedQuery) -> ParsedIntent:
     """Return the intent of a query that a person typed; concepts and phrases serve the ranking of its papers."""
     node = parse_query(typed.text)
     asked, refused = split_exclusions(node) if node else (None, ())
@@ -148,8 +149,8 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
         typed.years.year_to = stated.year_to or typed.years.year_to
     else:
         topic = format_query(asked) if asked and (refused or tags) else normalise_text(typed.text)
-        text, quoted = replace_quoted_phrases(topic)
-        _, concepts, _ = _read_subject(text, quoted, vocabulary, fallback_texts=[topic])
+        written = SearchQuery(keywords=[], boolean_query=typed.text)
+        concepts = [block.name for block in read_blocks([written], ())][:MAX_CONCEPTS]
     return ParsedIntent(
         topic=topic,
         concepts=concepts,
@@ -210,15 +211,15 @@ def _read_subject(
 ) -> tuple[str, list[str], list[str]]:
     """Return the topic, its concepts and notes; without a subject, the texts `fallback_texts` are the topic."""
     topic = tidy_punctuation(restore_phrases(subject, phrases))
-    concepts = [restore_phrases(concept, phrases) for concept in find_concepts(subject, vocabulary)]
+    found = find_concepts(subject, vocabulary)
+    concepts = [restore_phrases(name, phrases) for term, others in found.items() for name in (term, *others)]
     if not concepts:
         raw = [tidy_punctuation(restore_phrases(text, phrases)) for text in fallback_texts]
         topic = ", ".join(raw)
-        concepts = find_concepts(topic, vocabulary) or [word for word in topic.split() if any(map(str.isalnum, word))]
+        concepts = list(find_concepts(topic, vocabulary)) or [
+            word for word in topic.split() if any(map(str.isalnum, word))
+        ]
         return topic, concepts[:MAX_CONCEPTS], ["The query names no subject, so all its words are searched for."]
-    second_names = {make_term_key(acronym) for acronym in find_acronyms(topic).values()}
-    second_names |= {make_term_key(other) for group in find_alternatives(topic, vocabulary) for other in group[1:]}
-    concepts = [concept for concept in concepts if make_term_key(concept) not in second_names] or concepts
     if len(concepts) <= MAX_CONCEPTS:
         return topic, concepts, []
     return topic, concepts[:MAX_CONCEPTS], [f"Only the first {MAX_CONCEPTS} of {len(concepts)} concepts are used."]

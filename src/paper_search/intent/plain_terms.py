@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from paper_search.intent.concepts import find_concepts
+from paper_search.intent.concepts import find_phrases
 from paper_search.intent.feedback_phrases import has_phrase, is_phrase, split_at, strip_term
 from paper_search.intent.text_cleanup import PLACEHOLDER
 from paper_search.intent.topic_words import is_counted, is_generic
@@ -25,7 +25,7 @@ def list_added(named: str, vocabulary: Vocabulary) -> list[str]:
     terms = [strip_term(part) for part in ([named] if _CJK.search(named) else split_at("join", named))]
     if not all(_is_plain(term, _MOST_ADDED) for term in terms):
         return []
-    split = (find_concepts(term, vocabulary) if STOP_WORDS & set(term.casefold().split()) else [term] for term in terms)
+    split = (find_phrases(term, vocabulary) if STOP_WORDS & set(term.casefold().split()) else [term] for term in terms)
     return [text for texts in split for text in texts]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
-from paper_search.intent.concepts import find_concepts
+from paper_search.intent.concepts import find_phrases
 from paper_search.intent.courtesy_phrases import remove_courtesies
 from paper_search.intent.languages import read_language
 from paper_search.intent.text_cleanup import BREAK, cut_span
@@ -80,7 +80,7 @@ def _parse_wish(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:
     wish = patterns["over"].sub("", wish)
     years = read_years(wish, today)
     if denied := patterns["denied"].match(years.rest):
-        return [f"not {concept}" for concept in find_concepts(years.rest[denied.end() :], vocabulary)]
+        return [f"not {concept}" for concept in find_phrases(years.rest[denied.end() :], vocabulary)]
     language = read_language(years.rest)
     found: list[str] = []
     if years.year_from is not None or years.year_to is not None:
@@ -91,5 +91,5 @@ def _parse_wish(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:
     if not found and not rest.strip(f"{BREAK} "):
         rest = language.rest  # "preferably review articles": here the noun for papers is the wish
     prepositions = re.compile(rf"^(?:(?:{'|'.join(sorted(frozenset[str]().union(*read_function_words())))})\s+)+")
-    bare = (patterns["behind"].sub("", prepositions.sub("", raw)) for raw in find_concepts(rest, vocabulary))
+    bare = (patterns["behind"].sub("", prepositions.sub("", raw)) for raw in find_phrases(rest, vocabulary))
     return found + [concept for concept in bare if concept]

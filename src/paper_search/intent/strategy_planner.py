@@ -1,10 +1,11 @@
 """The strategy of one round, planned by rule: concept blocks, and the ladder of queries composed of them.
 
-Queries that a person typed or edited run exactly as they are: they have no ladder, and feedback adds queries to them.
+Queries that a person typed or edited run exactly as they are. A wish for wider or narrower queries reads blocks from
+them and composes the ladder of these; other feedback only adds exclusions and queries.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
@@ -15,18 +16,25 @@ from paper_search.intent.block_changes import (
     accept_suggestions,
     add_blocks,
     describe_block_changes,
+    drop_alternatives,
     drop_least_specific,
-    list_numbers,
+    drop_refused_terms,
+    exclude_terms,
+    list_keys,
     replace_learned_blocks,
-    resolve_contradictions,
 )
-from paper_search.intent.concept_blocks import build_blocks, extract_family_name, make_block
+from paper_search.intent.concept_blocks import build_blocks, extract_family_name, make_author_block, make_block
 from paper_search.intent.feedback import Direction, FeedbackReading, read_feedback
 from paper_search.intent.feedback_notes import describe_changes, select_accepted
 from paper_search.intent.result_limits import apply_limit_changes, correct_limits
 from paper_search.intent.topic_words import list_question_words
-from paper_search.intent.vocabulary import Vocabulary, make_term_key
-from paper_search.intent.written_queries import Refiner, describe_loosening, describe_tightening
+from paper_search.intent.vocabulary import Key, Vocabulary, make_term_key
+from paper_search.intent.written_queries import (
+    exclude_from_queries,
+    list_typed_queries,
+    plan_written_queries,
+    read_written_blocks,
+)
 from paper_search.intent.years import RECENT_YEARS
 from paper_search.models import (
     MAX_RESULTS_CAP,
@@ -39,24 +47,21 @@ from paper_search.models import (
     SearchStrategy,
     TermSuggestion,
 )
-from paper_search.query.boolean_query import Node, iterate_wanted_terms, parse_query
+from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import is_text_excluded
-from paper_search.query.ladder import MOST_LEARNED, compose_ladder
+from paper_search.query.ladder import MOST_LEARNED, compose_ladder, list_common_exclusions
 from paper_search.query.observed_shares import describe_new_order, observe_shares
-from paper_search.query.rendering import normalise_query, parse_phrase
-from paper_search.strategies.translation import parse_any_query
+from paper_search.query.rendering import normalise_query
 from paper_search.text import split_words
 from uraniborg.kernel.text import plural
 
-MAX_QUERIES: Final = 3
-LOOSENED: Final = "asks for less than the last query"
-TIGHTENED: Final = "asks for more than the last query"
+_ADDS: Final = "adds what the feedback and the papers ask for"
 _BEST_TAUGHT: Final = 4
 """The number of taught terms that stay in every plan."""
-_MOST_TITLES: Final = 8
-"""The number of titles of included papers in a plan; those of later rounds have the others."""
 _OFTEN: Final = 2
 """Other taught terms leave the plan after as many rounds."""
+_MOST_TITLES: Final = 8
+"""The number of titles of included papers in a plan; those of later rounds have the others."""
 _WIDER: Final = frozenset({Direction.WIDER, Direction.MORE})
 _NARROWER: Final = frozenset({Direction.NARROWER, Direction.FEWER})
 
@@ -65,8 +70,8 @@ _NARROWER: Final = frozenset({Direction.NARROWER, Direction.FEWER})
 class _Draft:
     """The queries of a plan with their blocks, and notes on them."""
 
-    queries: list[SearchQuery] = field(default_factory=list[SearchQuery])
-    reason: str = "follows from the question"
+    queries: list[SearchQuery]
+    reason: str
     blocks: list[ConceptBlock] = field(default_factory=list[ConceptBlock])
     notes: list[str] = field(default_factory=list[str])
 
@@ -78,21 +83,22 @@ def plan_strategy(
 
     An intent without words gives a strategy without queries.
     """
-    intent = given.intent
-    if not given.person_queries and (identifiers := read_identifiers(intent.topic)):
+    if not given.person_queries and (identifiers := read_identifiers(given.intent.topic)):
         return _plan_lookup(identifiers, given, sources, today)
     last = given.previous_strategies[-1] if given.previous_strategies else None
-    limits = last.filters if last else intent.constraints
+    limits = last.filters if last else given.intent.constraints
     latest = read_feedback([given.user_feedback] if given.user_feedback else [], vocabulary, today, limits)
     feedback = read_feedback(given.earlier_feedback, vocabulary, today)
     feedback.merge_later(latest)
     filters, notes = correct_limits(apply_limit_changes(limits, latest.limits), today)
-    written = given.person_queries or _list_typed_queries(intent)
-    if written:
-        draft = _plan_written_queries(written, given, feedback, latest)
+    written = given.person_queries or list_typed_queries(given.intent)
+    if not written or latest.directions or (last and last.blocks and not given.person_queries):
+        draft = _plan_ladder(given, written, last, feedback, latest, vocabulary)
     else:
-        draft = _plan_ladder(given, last, feedback, latest, vocabulary)
-    if last and _is_unchanged(draft.queries, last) and (changes := _change_limits(latest.directions, filters)):
+        taught = given.taught[:MOST_LEARNED]
+        queries, added = plan_written_queries(written, feedback, latest, taught)
+        draft = _Draft(queries, _ADDS if len(queries) > len(written) else "typed by a person", notes=added)
+    if last and _is_unchanged(draft.queries, last.queries) and (changes := _change_limits(latest.directions, filters)):
         filters = filters.model_copy(update=changes)
         notes += [f"The query cannot be changed further, so {name} is now {value}." for name, value in changes.items()]
     if not draft.queries:
@@ -101,86 +107,75 @@ def plan_strategy(
         notes.append("No source is available, so nothing can be searched.")
     notes += [*draft.notes, *latest.notes, *(f"“{name}” was read as an author." for name in latest.authors)]
     notes += describe_changes(latest, limits, filters, draft.notes)
-    origins = [
-        _make_origin(f"queries[{index}]", query.boolean_query or query.words, draft.reason)
-        for index, query in enumerate(draft.queries)
-    ]
-    origins += [_make_origin("blocks", "", draft.reason)] if draft.blocks else []
-    origins += [
-        _make_origin(name, str(value), "the feedback asks for it", by_person=True)
-        for name, value in filters
-        if latest.has_content and value != getattr(limits, name)
-    ]
     return SearchStrategy(
         queries=draft.queries,
         sources=list(sources),
         filters=filters,
         notes=notes,
-        origins=origins,
+        origins=_list_origins(draft, limits, filters, is_asked_for=latest.has_content),
         blocks=draft.blocks,
-        suggestions=_select_suggestions(given.suggestions, draft.blocks) if draft.blocks else [],
+        suggestions=_select_suggestions(given.suggestions, draft.blocks),
     )
 
 
 def _plan_ladder(
     given: QueryBuilderInput,
+    written: Sequence[SearchQuery],
     last: SearchStrategy | None,
     feedback: FeedbackReading,
     latest: FeedbackReading,
     vocabulary: Vocabulary,
 ) -> _Draft:
     """Return the blocks of the last plan, changed as feedback and marks ask, and their ladder."""
-    intent = given.intent
-    estimated = last.blocks if last and last.blocks else build_blocks(intent, vocabulary)
-    before = observe_shares(estimated, given.searched) if given.searched else estimated
-    unwanted = [*_list_kept_exclusions(intent, last), *feedback.unwanted]
-    blocks, excluded, notes = resolve_contradictions(before, unwanted, feedback.wanted)
-    notes += describe_new_order(estimated, before)
-    blocks = add_blocks(
-        blocks,
-        [
-            *(make_block(text, vocabulary, reason=ASKED_FOR, learned=True) for text in feedback.wanted),
-            *(
-                ConceptBlock(name=name, variants=[name], exact=True, share=0.001, reason="named as an author")
-                for name in dict.fromkeys(map(extract_family_name, feedback.authors))
-            ),
-        ],
-    )
-    refused = {make_term_key(text) for text in feedback.unwanted}
-    taught = _select_taught(
-        [entry for entry in given.taught if make_term_key(entry.term) not in refused], given.previous_strategies
-    )
+    is_wider, is_narrower = (not own.isdisjoint(latest.directions) for own in (_WIDER, _NARROWER))
+    named = read_written_blocks(written) if written else build_blocks(given.intent, vocabulary)
+    estimated = last.blocks if last and last.blocks else named
+    observed = observe_shares(estimated, given.searched) if given.searched else estimated
+    wanted = set(map(make_term_key, feedback.wanted))
+    unwanted = [*([] if written else _list_kept_exclusions(given.intent, last)), *feedback.unwanted]
+    refused = [text for text in unwanted if make_term_key(text) not in wanted]
+    blocks = drop_refused_terms(observed, refused)
+    asked = [text for block in blocks if block.active for text in block.variants]
+    excluded, notes = exclude_terms(refused, asked)
+    excluded = [*list_common_exclusions(written), *excluded]
+    notes += describe_new_order(estimated, observed)
+    added = [make_block(text, vocabulary, reason=ASKED_FOR, learned=True) for text in feedback.wanted]
+    authors = dict.fromkeys(map(extract_family_name, feedback.authors))
+    blocks = add_blocks(blocks, [*added, *(make_author_block([name]) for name in authors)])
+    taught = _select_taught(given, set(map(make_term_key, feedback.unwanted)))
     blocks = replace_learned_blocks(blocks, taught, vocabulary)
     blocks = accept_suggestions(blocks, select_accepted(given.suggestions, latest.suggestions), vocabulary)
     if taught and given.taught == given.suggestions:  # only a search without a person uses suggestions unasked
         words = ", ".join(f"“{entry.term}”" for entry in taught)
         notes.append(f"Second pass: the best papers of the first pass taught the terms {words}.")
-    draft = _Draft(blocks=blocks, notes=notes)
-    directions = set(latest.directions)
-    if directions & _WIDER:
-        draft.blocks, draft.reason = drop_least_specific(blocks), LOOSENED
-    elif given.taught or latest.wanted:
-        draft.reason = "adds what the feedback and the papers ask for"
-    titles = [] if directions & _NARROWER else _select_titles(given)
-    named = build_blocks(intent, vocabulary) if last else estimated
-    draft.queries = compose_ladder(draft.blocks, excluded, list_question_words(intent.topic), titles, named)
-    if directions & _NARROWER:
-        draft.queries, draft.reason = _keep_strict_queries(draft.queries, last), TIGHTENED
-        draft.notes.append("Only the strict queries are searched.")
-    if last and last.blocks:
-        draft.notes += describe_block_changes(last.blocks, draft.blocks)
+    reason = _ADDS if given.taught or latest.wanted else "follows from the question"
+    if is_wider:
+        blocks, reason = drop_least_specific(blocks), "asks for less than the last query"
+    is_typed = bool(written)
+    if is_narrower and written and (strict := drop_alternatives(blocks)) != blocks:
+        blocks, is_typed = strict, False
+    titles = [] if is_narrower else _select_titles(given)
+    queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles, named)
+    if is_narrower:
+        queries, reason = _keep_strict_queries(queries, last), "asks for more than the last query"
+        notes.append("Only the strict queries are searched.")
+    if is_typed:
+        own = exclude_from_queries(written, excluded)
+        texts = {normalise_query(query.boolean_query) for query in own}
+        queries = own + [query for query in queries if not (is_narrower or query.boolean_query in texts)]
+    if last:
+        notes += describe_block_changes(estimated, blocks)
         if titles:
-            draft.notes.append(f"Ranking sources also receive {plural(len(titles), 'title')} of included papers.")
-        if draft.queries == last.queries:
-            draft.notes.append("The queries are those of the last round; sources continue with papers that are new.")
-    return draft
+            notes.append(f"Ranking sources also receive {plural(len(titles), 'title')} of included papers.")
+        if queries == last.queries:
+            notes.append("The queries are those of the last round; sources continue with papers that are new.")
+    return _Draft(queries, reason, blocks, notes)
 
 
 def _list_kept_exclusions(intent: ParsedIntent, last: SearchStrategy | None) -> list[str]:
     """Return the terms that the question excludes, without those that a person took out of the last plan."""
-    if last is None:
-        return intent.excluded
-    nodes = [node for query in last.queries if (node := parse_query(query.boolean_query or query.words))]
+    queries = last.queries if last else []
+    nodes = [node for query in queries if (node := parse_query(query.boolean_query or query.words))]
     return [term for term in intent.excluded if all(is_text_excluded(node, term) for node in nodes)]
 
 
@@ -191,12 +186,13 @@ def _select_titles(given: QueryBuilderInput) -> list[str]:
     return [words for words in titles if words and tuple(split_words(words)) not in searched][-_MOST_TITLES:]
 
 
-def _select_taught(taught: Sequence[TermSuggestion], previous: Sequence[SearchStrategy]) -> list[TermSuggestion]:
+def _select_taught(given: QueryBuilderInput, refused: set[Key]) -> list[TermSuggestion]:
     """Return the best terms and then those that earlier plans have not searched for often: they find other papers."""
-    searched = Counter(block.name for strategy in previous for block in strategy.blocks if block.learned)
-    best = list(taught[:_BEST_TAUGHT])
+    taught = [entry for entry in given.taught if make_term_key(entry.term) not in refused]
+    plans = given.previous_strategies
+    searched = Counter(block.name for strategy in plans for block in strategy.blocks if block.learned)
     fresh = [entry for entry in taught[_BEST_TAUGHT:] if searched[entry.term] < _OFTEN]
-    return [*best, *fresh][:MOST_LEARNED]
+    return [*taught[:_BEST_TAUGHT], *fresh][:MOST_LEARNED]
 
 
 def _keep_strict_queries(queries: Sequence[SearchQuery], last: SearchStrategy | None) -> list[SearchQuery]:
@@ -207,64 +203,14 @@ def _keep_strict_queries(queries: Sequence[SearchQuery], last: SearchStrategy | 
     return [query for query in queries if query.rung in rungs[:count]]
 
 
-def _plan_written_queries(
-    written: Sequence[SearchQuery], given: QueryBuilderInput, feedback: FeedbackReading, latest: FeedbackReading
-) -> _Draft:
-    """Return the queries of a person, and new ones built on them as the feedback asks."""
-    nodes = [node for query in written if (node := parse_any_query(query.boolean_query))]
-    wanted = {make_term_key(text) for text in feedback.wanted}
-    own = {make_term_key(term.text) for node in nodes for term in iterate_wanted_terms(node)}
-    excluded: list[Node] = []
-    notes: list[str] = []
-    for text in feedback.unwanted:
-        if make_term_key(text) in own:
-            notes.append(f"“{text}” is part of the search terms and cannot be excluded.")
-        elif make_term_key(text) not in wanted:
-            excluded += [node for spelling in list_numbers(text) if (node := parse_phrase(spelling))]
-    refiner = Refiner(nodes, excluded)
-    tried = {normalise_query(query.boolean_query) for plan in given.previous_strategies for query in plan.queries}
-    directions = set(latest.directions)
-    fresh: Iterable[SearchQuery] = ()
-    reason = "typed by a person"
-    if directions & _NARROWER:
-        fresh, reason = refiner.compose_narrower(), TIGHTENED
-    elif directions & _WIDER:
-        fresh, reason = refiner.compose_broader(), LOOSENED
-    turned = _select_untried(fresh, tried, 1)
-    joined: list[SearchQuery] = []
-    taught = [] if directions else given.taught[:MOST_LEARNED]
-    words = [*feedback.wanted, *map(extract_family_name, feedback.authors)]
-    if taught or (words if not directions else latest.wanted):
-        joined = _select_untried(
-            refiner.compose_with_terms(words, [entry.term for entry in taught]), tried, MAX_QUERIES
-        )
-        notes += [f"Added: “{entry.term}” ({entry.reason})." for entry in taught]
-        notes += [f"Added: “{text}” ({ASKED_FOR})." for text in latest.wanted if make_term_key(text) not in own]
-        reason = reason if turned else "adds what the feedback and the papers ask for"
-    kept = list(refiner.compose_first_queries(())) if excluded else list(written)
-    if turned:
-        before, after = written[0].boolean_query, turned[-1].boolean_query
-        notes += describe_loosening(before, after) if reason == LOOSENED else describe_tightening(before, after)
-    queries = [*(turned or kept), *joined]
-    return _Draft(queries, reason, [], notes)
-
-
-def _list_typed_queries(intent: ParsedIntent) -> list[SearchQuery]:
-    if not parse_any_query(intent.typed_query):
-        return []
-    tree = parse_query(intent.typed_query)
-    keywords = list(dict.fromkeys(term.text for term in iterate_wanted_terms(tree))) if tree else []
-    return [SearchQuery(keywords=keywords, boolean_query=intent.typed_query)]
-
-
 def _select_suggestions(suggestions: Sequence[TermSuggestion], blocks: Sequence[ConceptBlock]) -> list[TermSuggestion]:
-    """Return the suggestions that no block of the plan contains, switched off or not."""
-    known = {make_term_key(text) for block in blocks for text in (block.name, *block.variants)}
-    return [entry for entry in suggestions if make_term_key(entry.term) not in known]
+    """Return the suggestions that no block of a plan with blocks contains, switched off or not."""
+    known = list_keys(blocks)
+    return [entry for entry in suggestions if blocks and make_term_key(entry.term) not in known]
 
 
-def _is_unchanged(queries: Sequence[SearchQuery], last: SearchStrategy) -> bool:
-    texts, before = ([(query.boolean_query, query.words) for query in one] for one in (queries, last.queries))
+def _is_unchanged(queries: Sequence[SearchQuery], last: Sequence[SearchQuery]) -> bool:
+    texts, before = ([query.boolean_query for query in one if query.boolean_query] for one in (queries, last))
     return texts == before
 
 
@@ -274,14 +220,23 @@ def _change_limits(directions: Sequence[Direction], filters: SearchConstraints) 
         return {"max_results": max(1, filters.max_results // 2)}
     if Direction.WIDER not in directions:
         return {}
-    years = {"year_from": filters.year_from, "year_to": filters.year_to}
-    steps = {"year_from": -RECENT_YEARS, "year_to": RECENT_YEARS}
-    wider = {name: year + steps[name] for name, year in years.items() if year is not None}
+    years = (("year_from", filters.year_from, -RECENT_YEARS), ("year_to", filters.year_to, RECENT_YEARS))
+    wider = {name: year + step for name, year, step in years if year is not None}
     return wider or {"max_results": min(2 * filters.max_results, MAX_RESULTS_CAP)}
 
 
-def _make_origin(part: str, value: str, reason: str, *, by_person: bool = False) -> PartOrigin:
-    return PartOrigin(part=part, value=value, inherited=False, reason=reason, by_person=by_person)
+def _list_origins(
+    draft: _Draft, before: SearchConstraints, after: SearchConstraints, *, is_asked_for: bool
+) -> list[PartOrigin]:
+    """Return the origins of the queries, the blocks, and the limits that feedback changed."""
+    parts = [(f"queries[{index}]", query.boolean_query or query.words) for index, query in enumerate(draft.queries)]
+    parts += [("blocks", "")] * bool(draft.blocks)
+    origins = [PartOrigin(part=part, value=value, inherited=False, reason=draft.reason) for part, value in parts]
+    changed = [(name, str(value)) for name, value in after if is_asked_for and value != getattr(before, name)]
+    reason = "the feedback asks for it"
+    return origins + [
+        PartOrigin(part=part, value=value, inherited=False, reason=reason, by_person=True) for part, value in changed
+    ]
 
 
 def _plan_lookup(
@@ -297,11 +252,3 @@ def _plan_lookup(
             f"Only the first {len(wanted)} of {len(identifiers)} identifiers are fetched, as max_results asks."
         )
     return SearchStrategy(queries=[make_lookup_query(wanted)], sources=list(sources), filters=filters, notes=notes)
-
-
-def _select_untried(candidates: Iterable[SearchQuery], tried: set[str], limit: int) -> list[SearchQuery]:
-    fresh: dict[str, SearchQuery] = {}
-    for query in candidates:
-        if len(fresh) < limit and query.boolean_query not in tried:
-            fresh.setdefault(query.boolean_query, query)
-    return list(fresh.values())
