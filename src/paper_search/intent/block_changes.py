@@ -72,23 +72,19 @@ def accept_suggestions(
     return changed
 
 
-def replace_learned_blocks(
-    blocks: Sequence[ConceptBlock], taught: Sequence[TermSuggestion], vocabulary: Vocabulary
+def replace_taught_blocks(
+    blocks: Iterable[ConceptBlock],
+    added: Iterable[ConceptBlock],
+    taught: Sequence[TermSuggestion],
+    vocabulary: Vocabulary,
 ) -> list[ConceptBlock]:
-    """Return the blocks with those that the papers teach now in place of those taught before.
+    """Return the blocks with those added, and those that papers teach now in place of those taught before.
 
     Without terms taught now the earlier ones stay, and so do blocks that a person switched off.
     """
-    if not taught:
-        return list(blocks)
-    stable = [block for block in blocks if not block.learned or block.reason == ASKED_FOR or not block.active]
-    learned = [make_block(entry.term, vocabulary, reason=entry.reason, learned=True) for entry in taught]
-    return add_blocks(stable, learned)
-
-
-def drop_alternatives(blocks: Iterable[ConceptBlock]) -> list[ConceptBlock]:
-    """Return the blocks with their names as the only variants."""
-    return [block.model_copy(update={"variants": [block.name]}) for block in blocks]
+    kept = [one for one in blocks if not (taught and one.learned and one.active and one.reason != ASKED_FOR)]
+    learned = (make_block(entry.term, vocabulary, reason=entry.reason, learned=True) for entry in taught)
+    return add_blocks(kept, [*added, *learned])
 
 
 def drop_least_specific(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:
@@ -101,6 +97,14 @@ def drop_least_specific(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:
         return list(blocks)
     broadest = max(reversed(asked), key=lambda block: _UNKNOWN_SHARE if block.share is None else block.share)
     return [block.model_copy(update={"active": False}) if block is broadest else block for block in blocks]
+
+
+def require_more(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:
+    """Return the blocks all switched on; if all are, only their names are variants."""
+    switched_on = [block.model_copy(update={"active": True}) for block in blocks]
+    if switched_on != blocks:
+        return switched_on
+    return [block.model_copy(update={"variants": [block.name]}) for block in blocks]
 
 
 def describe_block_changes(before: Sequence[ConceptBlock], after: Sequence[ConceptBlock]) -> list[str]:
@@ -116,4 +120,6 @@ def describe_block_changes(before: Sequence[ConceptBlock], after: Sequence[Conce
         notes += [f"Removed: “{text}” from “{name}”." for text in earlier.variants if text not in block.variants]
         if earlier.active and not block.active:
             notes.append(f"Loosened: “{name}” is no longer required.")
+        if block.active and not earlier.active:
+            notes.append(f"Tightened: “{name}” is required.")
     return notes + [f"Removed: “{name}”." for name, block in old.items() if name not in new and block.active]

@@ -19,6 +19,7 @@ from paper_search.intent.word_lists import (
     FOREIGN_FUNCTION_WORDS,
     JOINING,
     MEDICINE_ENDINGS,
+    MODIFIER_ENDINGS,
     NOT_FIRST,
     NOT_SECOND,
     NOUNS_LIKE_ADJECTIVES,
@@ -26,10 +27,8 @@ from paper_search.intent.word_lists import (
 from paper_search.text import STOP_WORDS
 
 MAX_CONCEPTS: Final = 12
-MODIFIER: Final = re.compile(
-    r"(\w{3,})-(?:based|driven|led|oriented|related|induced|associated|assisted)", re.IGNORECASE
-)
-"""Words that say little without the noun behind them, whatever it is: "school-based programmes"."""
+MODIFIER: Final = re.compile(rf"(\w{{3,}})-(?:{'|'.join(MODIFIER_ENDINGS)})", re.IGNORECASE)
+"""Words that say little without the noun behind them."""
 _LONGEST_TERM: Final = 4
 _TOKEN: Final = re.compile(rf"{PLACEHOLDER}|[^\s{BREAK}]+")
 _EDGES: Final = "\"'`“”‘’,;:!?()[]{}<>|~^=•…、。，；：！？（）【】·"
@@ -65,9 +64,7 @@ def find_concepts(text: str, vocabulary: Vocabulary) -> dict[str, list[str]]:
     """
     acronyms = find_acronyms(text)
     known = (vocabulary, Vocabulary(dict.fromkeys(acronyms, ())))
-    capitals_name = not is_title_case(text)
-    phrases = _split_into_phrases(text, known)
-    found = [term for phrase in phrases for term in _split_phrase(phrase, known, capitals_name=capitals_name)]
+    found = [term for phrase in _split_into_phrases(text, known) for term in _split_phrase(phrase, known)]
     found = [term for term in found if not (is_weak(term) or _ADVERB.fullmatch(term))] or found
     terms = _drop_repeats(found) or find_phrases(text, vocabulary)
     lists = _find_lists(text, terms)
@@ -119,8 +116,9 @@ def is_function_word(word: str) -> bool:
 
 
 def _split_into_phrases(text: str, known: Sequence[Vocabulary]) -> Iterator[list[str]]:
-    """Yield the words between punctuation and function words; "internet of things" and "vitamin A" are one word."""
+    """Yield the words between punctuation and function words; "internet of things" and "Jane Doe" are one word."""
     foreign = _detect_foreign_function_words(text)
+    capitals_name = not is_title_case(text)
     apart = _CHINESE_RELATION.sub(" ", _ELISION.sub("", text) if "l" in foreign else text)
 
     def get_kind(word: str) -> str:
@@ -132,28 +130,44 @@ def _split_into_phrases(text: str, known: Sequence[Vocabulary]) -> Iterator[list
 
     for part in _SPLITS.split(apart):
         tokens = [_trim_token(token) for token in _TOKEN.findall(part)]
-        for kind, words in groupby(_join_tokens(tokens, known), get_kind):
+        for kind, words in groupby(_join_tokens(tokens, known, capitals_name=capitals_name), get_kind):
             if kind:
                 yield list(words)
 
 
-def _join_tokens(tokens: Sequence[str], known: Sequence[Vocabulary]) -> list[str]:
-    """Return the words with known terms that hold function words, "phase 3", "vitamin D" and "E. coli" as one."""
+def _join_tokens(tokens: Sequence[str], known: Sequence[Vocabulary], *, capitals_name: bool) -> list[str]:
+    """Return the words with known terms that hold function words, names, "phase 3" and "E. coli" as one."""
     joined: list[str] = []
     position = 0
     while position < len(tokens):
         word, before = tokens[position], joined[-1] if joined else ""
         size = _count_known_words(tokens, position, known)
-        is_suffix = (word.isdigit() and len(word) < 4) or (len(word) == 1 and "A" <= word <= "Z")
         if size > 1 and any(map(is_function_word, tokens[position : position + size])):
             joined.append(" ".join(tokens[position : position + size]))
             position += size - 1
-        elif _INITIAL.fullmatch(before) or (is_suffix and before.isalpha() and not is_function_word(before)):
+        elif (
+            _INITIAL.fullmatch(before) or _is_suffix(word, before) or (capitals_name and _continues_name(word, before))
+        ):
             joined[-1] += f" {word}"
         else:
             joined.append(word)
         position += 1
     return joined
+
+
+def _is_suffix(word: str, before: str) -> bool:
+    """Return True for the last word of "phase 3" and "vitamin D", and for the number of a name of several words."""
+    is_short = (word.isdigit() and len(word) < 4) or (len(word) == 1 and "A" <= word <= "Z")
+    return word.isdigit() if _is_name(before) else is_short and before.isalpha() and not is_function_word(before)
+
+
+def _continues_name(word: str, before: str) -> bool:
+    parts = [*before.split(), word]
+    return len(parts) > 1 and all(part[:1].isupper() and part[1:].islower() for part in parts)
+
+
+def _is_name(word: str) -> bool:
+    return " " in word and word[0].isupper()
 
 
 def _detect_foreign_function_words(text: str) -> frozenset[str]:
@@ -176,13 +190,13 @@ def _trim_token(token: str) -> str:
     return bare if re.match(r"\.[A-Za-z]", bare) else bare.lstrip(".")
 
 
-def _split_phrase(phrase: Sequence[str], known: Sequence[Vocabulary], *, capitals_name: bool) -> Iterator[str]:
+def _split_phrase(phrase: Sequence[str], known: Sequence[Vocabulary]) -> Iterator[str]:
     """Yield the terms of a phrase; words without a topic separate terms, except within known ones."""
     run: list[str] = []
     position = 0
     while position < len(phrase):
         word = phrase[position]
-        size = _count_term_words(phrase, position, known, capitals_name=capitals_name)
+        size = _count_term_words(phrase, position, known)
         if not size and (not _separates(word) or (run and MODIFIER.fullmatch(run[-1]))):
             run.append(word)
         if size or _separates(word):
@@ -194,29 +208,17 @@ def _split_phrase(phrase: Sequence[str], known: Sequence[Vocabulary], *, capital
     yield from _divide_run(run)
 
 
-def _count_term_words(phrase: Sequence[str], position: int, known: Sequence[Vocabulary], *, capitals_name: bool) -> int:
+def _count_term_words(phrase: Sequence[str], position: int, known: Sequence[Vocabulary]) -> int:
     """Return the number of words of the known term, name or usual pair at a position, or 0."""
-    size = _count_known_words(phrase, position, known)
     word = phrase[position]
-    if size > 1 or (size and (" " in word or _is_written_as_name(word))):  # "COVID-19" in "COVID-19 vaccines"
-        return size
-    if capitals_name and (size := _count_name_words(phrase, position)):
-        return size
-    return 2 * any(is_counted_pair(*pair) for pair in [phrase[position : position + 2]] if len(pair) == 2)
+    size = _count_known_words(phrase, position, known)
+    if size > 1 or _is_name(word) or (size and (" " in word or _is_written_as_name(word))):  # also "COVID-19"
+        return max(1, size)
+    return 2 * any(is_counted_pair(word, second) for second in phrase[position + 1 : position + 2])
 
 
 def _count_known_words(words: Sequence[str], position: int, known: Sequence[Vocabulary]) -> int:
     return max(vocabulary.count_matching_tokens(words, position) for vocabulary in known)
-
-
-def _count_name_words(words: Sequence[str], start: int) -> int:
-    """Return the number of words of a name at `start`: two or more with a capital, and a number behind them; else 0."""
-    end = start
-    while end < len(words) and words[end][0].isupper() and words[end][1:].islower():
-        end += 1
-    if end - start < 2:
-        return 0
-    return end - start + (end < len(words) and words[end].isdigit())
 
 
 def _separates(word: str) -> bool:
@@ -251,7 +253,6 @@ def _makes_term(words: Sequence[str], position: int) -> bool:
         and first.casefold() not in NOT_FIRST
         and not first.casefold().endswith(MEDICINE_ENDINGS)
         and "-" not in second  # mostly an adjective: off-target, long-term
-        and not _INITIAL.match(first)
         and (not _NOT_FIRST.fullmatch(first) or (first.endswith("ly") and bool(_PARTICIPLE.fullmatch(second))))
     )
 

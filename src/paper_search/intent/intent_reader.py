@@ -29,11 +29,10 @@ from paper_search.intent.typed_queries import TypedQuery, read_typed_query
 from paper_search.intent.venues import read_venues
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.word_lists import FILLER
-from paper_search.intent.written_queries import split_exclusions
+from paper_search.intent.written_queries import read_written_blocks, split_exclusions
 from paper_search.intent.years import YearReading, describe_years, is_publication_year, read_years
-from paper_search.models import IntentType, ParsedIntent, SearchConstraints, SearchQuery
+from paper_search.models import IntentType, ParsedIntent, SearchConstraints
 from paper_search.query.boolean_query import QUERY_SIGNS, iterate_wanted_terms, parse_query
-from paper_search.query.ladder import read_blocks
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import format_query
 from paper_search.strategies.lint import check_query_text
@@ -149,8 +148,7 @@ def _read_typed_query(typed: TypedQuery) -> ParsedIntent:
         typed.years.year_to = stated.year_to or typed.years.year_to
     else:
         topic = format_query(asked) if asked and (refused or tags) else normalise_text(typed.text)
-        written = SearchQuery(keywords=[], boolean_query=typed.text)
-        concepts = [block.name for block in read_blocks([written], ())][:MAX_CONCEPTS]
+        concepts = [block.name for block in read_written_blocks([typed.text])][:MAX_CONCEPTS]
     return ParsedIntent(
         topic=topic,
         concepts=concepts,

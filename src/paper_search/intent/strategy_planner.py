@@ -1,12 +1,10 @@
 """The strategy of one round, planned by rule: concept blocks, and the ladder of queries composed of them.
 
-Queries that a person typed or edited run exactly as they are. A wish for wider or narrower queries reads blocks from
-them and composes the ladder of these; other feedback only adds exclusions and queries.
+Queries that a person typed or edited run exactly as they are, and feedback adds queries to them.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Final
 
@@ -14,14 +12,12 @@ from paper_search.identifier_queries import Identifier, make_lookup_query, read_
 from paper_search.intent.block_changes import (
     ASKED_FOR,
     accept_suggestions,
-    add_blocks,
     describe_block_changes,
-    drop_alternatives,
     drop_least_specific,
     drop_refused_terms,
     exclude_terms,
     list_keys,
-    replace_learned_blocks,
+    replace_taught_blocks,
 )
 from paper_search.intent.concept_blocks import build_blocks, extract_family_name, make_author_block, make_block
 from paper_search.intent.feedback import Direction, FeedbackReading, read_feedback
@@ -30,10 +26,14 @@ from paper_search.intent.result_limits import apply_limit_changes, correct_limit
 from paper_search.intent.topic_words import list_question_words
 from paper_search.intent.vocabulary import Key, Vocabulary, make_term_key
 from paper_search.intent.written_queries import (
-    exclude_from_queries,
+    ADDS,
+    LOOSENED,
+    NARROWER,
+    TIGHTENED,
+    WIDER,
+    Draft,
     list_typed_queries,
     plan_written_queries,
-    read_written_blocks,
 )
 from paper_search.intent.years import RECENT_YEARS
 from paper_search.models import (
@@ -49,31 +49,17 @@ from paper_search.models import (
 )
 from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import is_text_excluded
-from paper_search.query.ladder import MOST_LEARNED, compose_ladder, list_common_exclusions
+from paper_search.query.ladder import MOST_LEARNED, compose_ladder
 from paper_search.query.observed_shares import describe_new_order, observe_shares
-from paper_search.query.rendering import normalise_query
 from paper_search.text import split_words
 from uraniborg.kernel.text import plural
 
-_ADDS: Final = "adds what the feedback and the papers ask for"
 _BEST_TAUGHT: Final = 4
 """The number of taught terms that stay in every plan."""
 _OFTEN: Final = 2
 """Other taught terms leave the plan after as many rounds."""
 _MOST_TITLES: Final = 8
 """The number of titles of included papers in a plan; those of later rounds have the others."""
-_WIDER: Final = frozenset({Direction.WIDER, Direction.MORE})
-_NARROWER: Final = frozenset({Direction.NARROWER, Direction.FEWER})
-
-
-@dataclass(slots=True)
-class _Draft:
-    """The queries of a plan with their blocks, and notes on them."""
-
-    queries: list[SearchQuery]
-    reason: str
-    blocks: list[ConceptBlock] = field(default_factory=list[ConceptBlock])
-    notes: list[str] = field(default_factory=list[str])
 
 
 def plan_strategy(
@@ -92,12 +78,11 @@ def plan_strategy(
     feedback.merge_later(latest)
     filters, notes = correct_limits(apply_limit_changes(limits, latest.limits), today)
     written = given.person_queries or list_typed_queries(given.intent)
-    if not written or latest.directions or (last and last.blocks and not given.person_queries):
-        draft = _plan_ladder(given, written, last, feedback, latest, vocabulary)
+    has_own_blocks = last and any(origin.part == "blocks" and origin.by_person for origin in last.origins)
+    if given.person_queries or (written and not has_own_blocks):
+        draft = plan_written_queries(given, written, last, feedback, latest)
     else:
-        taught = given.taught[:MOST_LEARNED]
-        queries, added = plan_written_queries(written, feedback, latest, taught)
-        draft = _Draft(queries, _ADDS if len(queries) > len(written) else "typed by a person", notes=added)
+        draft = _plan_ladder(given, last, feedback, latest, vocabulary)
     if last and _is_unchanged(draft.queries, last.queries) and (changes := _change_limits(latest.directions, filters)):
         filters = filters.model_copy(update=changes)
         notes += [f"The query cannot be changed further, so {name} is now {value}." for name, value in changes.items()]
@@ -107,12 +92,16 @@ def plan_strategy(
         notes.append("No source is available, so nothing can be searched.")
     notes += [*draft.notes, *latest.notes, *(f"“{name}” was read as an author." for name in latest.authors)]
     notes += describe_changes(latest, limits, filters, draft.notes)
+    texts = [query.boolean_query or query.words for query in draft.queries]
+    parts = [(f"queries[{index}]", text) for index, text in enumerate(texts)] + [("blocks", "")] * bool(draft.blocks)
+    changed = [(name, value) for name, value in filters if latest.has_content and value != getattr(limits, name)]
+    asked_for = _make_origins(changed, "the feedback asks for it", by_person=True)
     return SearchStrategy(
         queries=draft.queries,
         sources=list(sources),
         filters=filters,
         notes=notes,
-        origins=_list_origins(draft, limits, filters, is_asked_for=latest.has_content),
+        origins=[*_make_origins(parts, draft.reason), *asked_for],
         blocks=draft.blocks,
         suggestions=_select_suggestions(given.suggestions, draft.blocks),
     )
@@ -120,56 +109,46 @@ def plan_strategy(
 
 def _plan_ladder(
     given: QueryBuilderInput,
-    written: Sequence[SearchQuery],
     last: SearchStrategy | None,
     feedback: FeedbackReading,
     latest: FeedbackReading,
     vocabulary: Vocabulary,
-) -> _Draft:
+) -> Draft:
     """Return the blocks of the last plan, changed as feedback and marks ask, and their ladder."""
-    is_wider, is_narrower = (not own.isdisjoint(latest.directions) for own in (_WIDER, _NARROWER))
-    named = read_written_blocks(written) if written else build_blocks(given.intent, vocabulary)
+    named = build_blocks(given.intent, vocabulary)
     estimated = last.blocks if last and last.blocks else named
     observed = observe_shares(estimated, given.searched) if given.searched else estimated
     wanted = set(map(make_term_key, feedback.wanted))
-    unwanted = [*([] if written else _list_kept_exclusions(given.intent, last)), *feedback.unwanted]
+    unwanted = [*_list_kept_exclusions(given.intent, last), *feedback.unwanted]
     refused = [text for text in unwanted if make_term_key(text) not in wanted]
     blocks = drop_refused_terms(observed, refused)
-    asked = [text for block in blocks if block.active for text in block.variants]
-    excluded, notes = exclude_terms(refused, asked)
-    excluded = [*list_common_exclusions(written), *excluded]
+    excluded, notes = exclude_terms(refused, (text for block in blocks if block.active for text in block.variants))
     notes += describe_new_order(estimated, observed)
     added = [make_block(text, vocabulary, reason=ASKED_FOR, learned=True) for text in feedback.wanted]
     authors = dict.fromkeys(map(extract_family_name, feedback.authors))
-    blocks = add_blocks(blocks, [*added, *(make_author_block([name]) for name in authors)])
+    added += [make_author_block([name]) for name in authors]
     taught = _select_taught(given, set(map(make_term_key, feedback.unwanted)))
-    blocks = replace_learned_blocks(blocks, taught, vocabulary)
+    blocks = replace_taught_blocks(blocks, added, taught, vocabulary)
     blocks = accept_suggestions(blocks, select_accepted(given.suggestions, latest.suggestions), vocabulary)
     if taught and given.taught == given.suggestions:  # only a search without a person uses suggestions unasked
         words = ", ".join(f"“{entry.term}”" for entry in taught)
         notes.append(f"Second pass: the best papers of the first pass taught the terms {words}.")
-    reason = _ADDS if given.taught or latest.wanted else "follows from the question"
-    if is_wider:
-        blocks, reason = drop_least_specific(blocks), "asks for less than the last query"
-    is_typed = bool(written)
-    if is_narrower and written and (strict := drop_alternatives(blocks)) != blocks:
-        blocks, is_typed = strict, False
+    reason = ADDS if given.taught or latest.wanted else "follows from the question"
+    if not WIDER.isdisjoint(latest.directions):
+        blocks, reason = drop_least_specific(blocks), LOOSENED
+    is_narrower = not NARROWER.isdisjoint(latest.directions)
     titles = [] if is_narrower else _select_titles(given)
     queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles, named)
     if is_narrower:
-        queries, reason = _keep_strict_queries(queries, last), "asks for more than the last query"
+        queries, reason = _keep_strict_queries(queries, last), TIGHTENED
         notes.append("Only the strict queries are searched.")
-    if is_typed:
-        own = exclude_from_queries(written, excluded)
-        texts = {normalise_query(query.boolean_query) for query in own}
-        queries = own + [query for query in queries if not (is_narrower or query.boolean_query in texts)]
     if last:
         notes += describe_block_changes(estimated, blocks)
         if titles:
             notes.append(f"Ranking sources also receive {plural(len(titles), 'title')} of included papers.")
         if queries == last.queries:
             notes.append("The queries are those of the last round; sources continue with papers that are new.")
-    return _Draft(queries, reason, blocks, notes)
+    return Draft(queries, blocks, notes, reason)
 
 
 def _list_kept_exclusions(intent: ParsedIntent, last: SearchStrategy | None) -> list[str]:
@@ -225,17 +204,10 @@ def _change_limits(directions: Sequence[Direction], filters: SearchConstraints) 
     return wider or {"max_results": min(2 * filters.max_results, MAX_RESULTS_CAP)}
 
 
-def _list_origins(
-    draft: _Draft, before: SearchConstraints, after: SearchConstraints, *, is_asked_for: bool
-) -> list[PartOrigin]:
-    """Return the origins of the queries, the blocks, and the limits that feedback changed."""
-    parts = [(f"queries[{index}]", query.boolean_query or query.words) for index, query in enumerate(draft.queries)]
-    parts += [("blocks", "")] * bool(draft.blocks)
-    origins = [PartOrigin(part=part, value=value, inherited=False, reason=draft.reason) for part, value in parts]
-    changed = [(name, str(value)) for name, value in after if is_asked_for and value != getattr(before, name)]
-    reason = "the feedback asks for it"
-    return origins + [
-        PartOrigin(part=part, value=value, inherited=False, reason=reason, by_person=True) for part, value in changed
+def _make_origins(parts: Iterable[tuple[str, object]], reason: str, *, by_person: bool = False) -> list[PartOrigin]:
+    return [
+        PartOrigin(part=part, value=str(value), inherited=False, reason=reason, by_person=by_person)
+        for part, value in parts
     ]
 
 

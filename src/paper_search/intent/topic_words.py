@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from paper_search.intent.vocabulary import read_lines, read_plurals, to_singular
+from paper_search.intent.word_lists import ENDINGS_WITHOUT_PLURAL, PREFIXES
 from paper_search.text import STOP_WORDS, extract_terms, split_words
 
 _UNCOUNTED: Final = 5
@@ -21,16 +22,7 @@ _PHRASE: Final = 0.3
 """The share of the papers with its rarest word in which a phrase that was not counted is assumed to occur."""
 _USUAL: Final = 100
 """The count of words that have a plural: rare words are mostly substances or mass nouns."""
-_WITHOUT_PLURAL: Final = re.compile(
-    ".*(?:ed|ing|ly|ous|ive|al|ic|sis|able|ible|ful|less|ics|ism|ness|s|ese|ish|ary|ity|ogy|ance|ence|ment|ation)"
-)
-"""The endings of words that mostly have no plural."""
-_PREFIXED: Final = re.compile(
-    r"\b(anti|bio|co|cyber|eco|geo|hydro|hyper|immuno|inter|intra|macro|micro|multi|nano|neuro|non|photo|poly|post|pre"
-    r"|psycho|socio|sub|super|tele|thermo|ultra)-(?=[a-z]{4})",
-    re.IGNORECASE,
-)
-"""The beginnings of words that are also written without the hyphen behind them."""
+_PREFIXED: Final = re.compile(rf"\b({'|'.join(PREFIXES)})-(?=[a-z]{{4}})", re.IGNORECASE)
 
 
 def is_generic(word: str) -> bool:
@@ -118,7 +110,7 @@ def list_question_words(text: str) -> str:
 
 def _is_usual_noun(word: str) -> bool:
     count = max((_load_counts().get((stem,), 0) for stem in extract_terms(word)), default=0)
-    return count >= _USUAL and word.isalpha() and word.islower() and not _WITHOUT_PLURAL.fullmatch(word)
+    return count >= _USUAL and word.isalpha() and word.islower() and not word.endswith(ENDINGS_WITHOUT_PLURAL)
 
 
 def _to_plural(word: str) -> str:

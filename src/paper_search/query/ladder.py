@@ -98,7 +98,7 @@ def align_blocks_and_queries(proposed: SearchStrategy, edited: SearchStrategy) -
         return edited.model_copy(update={"queries": queries, "suggestions": left})
     if not (edited.blocks and edited.blocks == proposed.blocks):
         return edited
-    return edited.model_copy(update={"blocks": read_blocks(edited.queries, edited.blocks)})
+    return edited.model_copy(update={"blocks": _read_blocks(edited)})
 
 
 def build_block_condition(block: ConceptBlock, *, is_loose: bool = False) -> Node | None:
@@ -233,17 +233,17 @@ def _drop_exclusions(words: str) -> str:
     return " ".join(part.text for part in parts if isinstance(part, Term))
 
 
-def read_blocks(queries: Iterable[SearchQuery], known: Iterable[ConceptBlock]) -> list[ConceptBlock]:
-    """Return the known blocks as queries use them: other variants, new blocks, and those without a query switched off.
+def _read_blocks(edited: SearchStrategy) -> list[ConceptBlock]:
+    """Return the blocks as edited queries use them: other variants, new blocks, and those without a query switched off.
 
     A condition belongs to the block with which it shares a variant. Single words of a block's name, as the broadest
     queries require them, use the block; they replace its variants if no query has all words of the name.
     """
-    blocks = {block.name: block for block in known}
-    stems = {name: _extract_stems(block) for name, block in blocks.items()}
+    blocks = {block.name: block for block in edited.blocks}
+    stems = {block.name: _extract_stems(block) for block in edited.blocks}
     variants: dict[str, dict[str, None]] = {}
     words: dict[str, dict[str, None]] = {}
-    for condition in (condition for query in queries for condition in _list_conditions(query)):
+    for condition in (condition for query in edited.queries for condition in _list_conditions(query)):
         if found := _find_block_of_variants(condition, stems):
             variants.setdefault(found, {}).update(dict.fromkeys(condition))
         elif found := _find_block_of_word(condition, stems):
