@@ -6,18 +6,20 @@ Queries that a person typed or edited run exactly as they are, and feedback adds
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 from paper_search.identifier_queries import Identifier, make_lookup_query, read_identifiers
 from paper_search.intent.block_changes import (
     ASKED_FOR,
     accept_suggestions,
+    add_blocks,
     describe_block_changes,
     drop_least_specific,
     drop_refused_terms,
     exclude_terms,
     list_keys,
     replace_taught_blocks,
+    require_more,
 )
 from paper_search.intent.concept_blocks import build_blocks, extract_family_name, make_author_block, make_block
 from paper_search.intent.feedback import Direction, FeedbackReading, read_feedback
@@ -25,16 +27,7 @@ from paper_search.intent.feedback_notes import describe_changes, select_accepted
 from paper_search.intent.result_limits import apply_limit_changes, correct_limits
 from paper_search.intent.topic_words import list_question_words
 from paper_search.intent.vocabulary import Key, Vocabulary, make_term_key
-from paper_search.intent.written_queries import (
-    ADDS,
-    LOOSENED,
-    NARROWER,
-    TIGHTENED,
-    WIDER,
-    Draft,
-    list_typed_queries,
-    plan_written_queries,
-)
+from paper_search.intent.written_queries import compose_written_queries, list_typed_queries, read_written_blocks
 from paper_search.intent.years import RECENT_YEARS
 from paper_search.models import (
     MAX_RESULTS_CAP,
@@ -54,12 +47,23 @@ from paper_search.query.observed_shares import describe_new_order, observe_share
 from paper_search.text import split_words
 from uraniborg.kernel.text import plural
 
+_WIDER: Final = frozenset({Direction.WIDER, Direction.MORE})
+_NARROWER: Final = frozenset({Direction.NARROWER, Direction.FEWER})
 _BEST_TAUGHT: Final = 4
 """The number of taught terms that stay in every plan."""
 _OFTEN: Final = 2
 """Other taught terms leave the plan after as many rounds."""
 _MOST_TITLES: Final = 8
 """The number of titles of included papers in a plan; those of later rounds have the others."""
+
+
+class _Draft(NamedTuple):
+    """The queries of a plan with their blocks, notes on them, and their reason."""
+
+    queries: list[SearchQuery]
+    blocks: list[ConceptBlock]
+    notes: list[str]
+    reason: str
 
 
 def plan_strategy(
@@ -77,12 +81,7 @@ def plan_strategy(
     feedback = read_feedback(given.earlier_feedback, vocabulary, today)
     feedback.merge_later(latest)
     filters, notes = correct_limits(apply_limit_changes(limits, latest.limits), today)
-    written = given.person_queries or list_typed_queries(given.intent)
-    has_own_blocks = last and any(origin.part == "blocks" and origin.by_person for origin in last.origins)
-    if given.person_queries or (written and not has_own_blocks):
-        draft = plan_written_queries(given, written, last, feedback, latest)
-    else:
-        draft = _plan_ladder(given, last, feedback, latest, vocabulary)
+    draft = _plan_blocks(given, last, feedback, latest, vocabulary)
     if last and _is_unchanged(draft.queries, last.queries) and (changes := _change_limits(latest.directions, filters)):
         filters = filters.model_copy(update=changes)
         notes += [f"The query cannot be changed further, so {name} is now {value}." for name, value in changes.items()]
@@ -107,48 +106,63 @@ def plan_strategy(
     )
 
 
-def _plan_ladder(
+def _plan_blocks(
     given: QueryBuilderInput,
     last: SearchStrategy | None,
     feedback: FeedbackReading,
     latest: FeedbackReading,
     vocabulary: Vocabulary,
-) -> Draft:
-    """Return the blocks of the last plan, changed as feedback and marks ask, and their ladder."""
-    named = build_blocks(given.intent, vocabulary)
-    estimated = last.blocks if last and last.blocks else named
+) -> _Draft:
+    """Return the blocks of the last plan, changed as feedback and marks ask, and their queries."""
+    written = _list_written_queries(given, last)
+    before = last.blocks if last and not given.person_queries else []
+    named = read_written_blocks(one.boolean_query for one in written) or build_blocks(given.intent, vocabulary)
+    estimated = before or named
     observed = observe_shares(estimated, given.searched) if given.searched else estimated
+    kept_out = [] if written else _list_kept_exclusions(given.intent, last)
     wanted = set(map(make_term_key, feedback.wanted))
-    unwanted = [*_list_kept_exclusions(given.intent, last), *feedback.unwanted]
-    refused = [text for text in unwanted if make_term_key(text) not in wanted]
-    blocks = drop_refused_terms(observed, refused)
-    excluded, notes = exclude_terms(refused, (text for block in blocks if block.active for text in block.variants))
+    refused = [text for text in [*kept_out, *feedback.unwanted] if make_term_key(text) not in wanted]
+    blocks = observed if written else drop_refused_terms(observed, refused)
+    asked = [text for block in blocks if block.active or written for text in block.variants]
+    excluded, notes = exclude_terms(refused, asked)
     notes += describe_new_order(estimated, observed)
     added = [make_block(text, vocabulary, reason=ASKED_FOR, learned=True) for text in feedback.wanted]
-    authors = dict.fromkeys(map(extract_family_name, feedback.authors))
-    added += [make_author_block([name]) for name in authors]
+    added += [make_author_block([name]) for name in dict.fromkeys(map(extract_family_name, feedback.authors))]
     taught = _select_taught(given, set(map(make_term_key, feedback.unwanted)))
     blocks = replace_taught_blocks(blocks, added, taught, vocabulary)
     blocks = accept_suggestions(blocks, select_accepted(given.suggestions, latest.suggestions), vocabulary)
     if taught and given.taught == given.suggestions:  # only a search without a person uses suggestions unasked
         words = ", ".join(f"“{entry.term}”" for entry in taught)
         notes.append(f"Second pass: the best papers of the first pass taught the terms {words}.")
-    reason = ADDS if given.taught or latest.wanted else "follows from the question"
-    if not WIDER.isdisjoint(latest.directions):
-        blocks, reason = drop_least_specific(blocks), LOOSENED
-    is_narrower = not NARROWER.isdisjoint(latest.directions)
-    titles = [] if is_narrower else _select_titles(given)
-    queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles, named)
-    if is_narrower:
-        queries, reason = _keep_strict_queries(queries, last), TIGHTENED
+    reason = "typed by a person" if written else "follows from the question"
+    if given.taught or latest.wanted:
+        reason = "adds what the feedback and the papers ask for"
+    if not _WIDER.isdisjoint(latest.directions):
+        blocks, reason = drop_least_specific(blocks), "asks for less than the last query"
+    if is_narrower := not _NARROWER.isdisjoint(latest.directions):
+        blocks, reason = require_more(blocks) if written else blocks, "asks for more than the last query"
+    titles = [] if is_narrower or written else _select_titles(given)
+    if written:
+        queries = compose_written_queries(written, blocks, excluded)
+    else:
+        queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles, named)
+    if is_narrower and not written:
+        queries = _keep_strict_queries(queries, last)
         notes.append("Only the strict queries are searched.")
     if last:
-        notes += describe_block_changes(estimated, blocks)
+        noted = add_blocks(estimated, (one for one in added if written and one.name not in latest.wanted))
+        notes += describe_block_changes(noted, blocks)
         if titles:
             notes.append(f"Ranking sources also receive {plural(len(titles), 'title')} of included papers.")
         if queries == last.queries:
             notes.append("The queries are those of the last round; sources continue with papers that are new.")
-    return Draft(queries, blocks, notes, reason)
+    return _Draft(queries, blocks if before or latest.directions or not written else [], notes, reason)
+
+
+def _list_written_queries(given: QueryBuilderInput, last: SearchStrategy | None) -> list[SearchQuery]:
+    """Return the queries that a person edited, or the typed question unless a person edited its blocks."""
+    has_own_blocks = last and any(origin.part == "blocks" and origin.by_person for origin in last.origins)
+    return given.person_queries or ([] if has_own_blocks else list_typed_queries(given.intent.typed_query))
 
 
 def _list_kept_exclusions(intent: ParsedIntent, last: SearchStrategy | None) -> list[str]:

@@ -1,41 +1,17 @@
-"""Boolean queries that a person wrote: they run as written, and feedback adds exclusions and queries to them.
-
-Their conditions are blocks only once feedback asks for wider or narrower queries.
-"""
+"""Boolean queries that a person wrote: they run as written, beside others that follow the changes of their blocks."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from paper_search.intent.block_changes import (
-    ASKED_FOR,
-    describe_block_changes,
-    drop_least_specific,
-    exclude_terms,
-    require_more,
-)
-from paper_search.intent.concept_blocks import estimate_block_share, extract_family_name
-from paper_search.intent.feedback import Direction, FeedbackReading
-from paper_search.intent.vocabulary import make_term_key
-from paper_search.models import ConceptBlock, ParsedIntent, QueryBuilderInput, SearchQuery, SearchStrategy
-from paper_search.query.boolean_query import AllOf, AnyOf, Node, iterate_wanted_terms, join_all, join_any, parse_query
-from paper_search.query.ladder import MOST_LEARNED
+from paper_search.intent.block_changes import ASKED_FOR
+from paper_search.intent.concept_blocks import estimate_block_share
+from paper_search.models import ConceptBlock, SearchQuery
+from paper_search.query.boolean_query import AllOf, AnyOf, Node, iterate_wanted_terms, join_all, join_any
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
 from paper_search.strategies.translation import parse_any_query
 
-ADDS: Final = "adds what the feedback and the papers ask for"
-LOOSENED: Final = "asks for less than the last query"
-TIGHTENED: Final = "asks for more than the last query"
-WIDER: Final = frozenset({Direction.WIDER, Direction.MORE})
-NARROWER: Final = frozenset({Direction.NARROWER, Direction.FEWER})
-
-
-class Draft(NamedTuple):
-    """The queries of a plan with their blocks, notes on them, and their reason."""
-
-    queries: list[SearchQuery]
-    blocks: list[ConceptBlock]
-    notes: list[str]
-    reason: str
+_WRITTEN: Final = "written in a query"
+"""The reason of blocks that are conditions of a query."""
 
 
 def build_search_query(node: Node, excluded: Sequence[Node] = ()) -> SearchQuery:
@@ -52,13 +28,11 @@ def split_exclusions(node: Node) -> tuple[Node, tuple[Node, ...]]:
     return node, ()
 
 
-def list_typed_queries(intent: ParsedIntent) -> list[SearchQuery]:
-    """Return the query that the question is, or [] for a question in plain words."""
-    if not parse_any_query(intent.typed_query):
-        return []
-    tree = parse_query(intent.typed_query)
+def list_typed_queries(typed: str) -> list[SearchQuery]:
+    """Return the query that a question is; [] if it asks for nothing."""
+    tree = parse_any_query(typed)
     keywords = list(dict.fromkeys(term.text for term in iterate_wanted_terms(tree))) if tree else []
-    return [SearchQuery(keywords=keywords, boolean_query=intent.typed_query)]
+    return [SearchQuery(keywords=keywords, boolean_query=typed)] if tree else []
 
 
 def read_written_blocks(texts: Iterable[str]) -> list[ConceptBlock]:
@@ -67,47 +41,31 @@ def read_written_blocks(texts: Iterable[str]) -> list[ConceptBlock]:
     for alternatives in (found for tree in map(parse_any_query, texts) if tree for found in _list_conditions(tree)):
         name, *others = dict.fromkeys(map(_join_wanted, alternatives))
         share = estimate_block_share([name, *others])
-        block = ConceptBlock(name=name, variants=[name, *others], share=share, reason="written in a query")
-        blocks.setdefault(name, block)
+        blocks.setdefault(name, ConceptBlock(name=name, variants=[name, *others], share=share, reason=_WRITTEN))
     return list(blocks.values())
 
 
-def plan_written_queries(
-    given: QueryBuilderInput,
-    written: Sequence[SearchQuery],
-    last: SearchStrategy | None,
-    feedback: FeedbackReading,
-    latest: FeedbackReading,
-) -> Draft:
-    """Return the queries as written, or with exclusions, and others joined with wanted terms and those papers taught.
+def compose_written_queries(
+    written: Sequence[SearchQuery], blocks: Sequence[ConceptBlock], excluded: Sequence[Node]
+) -> list[SearchQuery]:
+    """Return the queries as written with the exclusions, as their blocks are now, and joined with the other blocks.
 
-    As soon as feedback asks for more or less, the conditions are blocks, and the queries are also changed as these are.
+    If the blocks ask for more than the queries, these are not returned as they were written.
     """
-    before = {block.name: block for block in last.blocks} if last and not given.person_queries else {}
-    read = read_written_blocks(query.boolean_query for query in written) if before or latest.directions else []
-    blocks = known = [before.get(block.name, block) for block in read]
-    reason = ADDS if given.taught or latest.wanted else "typed by a person"
-    if not WIDER.isdisjoint(latest.directions):
-        blocks, reason = drop_least_specific(blocks), LOOSENED
-    if not NARROWER.isdisjoint(latest.directions):
-        blocks, reason = require_more(blocks), TIGHTENED
     trees = [tree for query in written if (tree := parse_any_query(query.boolean_query))]
-    changed = [node for tree in trees if (node := _apply_blocks(tree, blocks))] if blocks else trees
-    own = [term.text for tree in trees for term in iterate_wanted_terms(tree)]
-    excluded, notes = exclude_terms(feedback.unwanted, own)
     kept = [build_search_query(tree, excluded) for tree in trees] if excluded else list(written)
-    new = [] if changed == trees else changed
-    if new and all(block.active for block in blocks):
-        kept = []  # only alternatives were dropped, so the queries as written would ask for more papers
-    taught = given.taught[:MOST_LEARNED]
-    wanted = [*feedback.wanted, *map(extract_family_name, feedback.authors)]
-    additions = [join_any(map(parse_phrase, terms)) for terms in (wanted, [entry.term for entry in taught])]
-    new += [node for added in additions if added and (node := join_all([join_any(changed), added]))]
-    keys = set(map(make_term_key, own))
-    added = [(text, ASKED_FOR) for text in latest.wanted if make_term_key(text) not in keys]
-    notes += [f"Added: “{text}” ({why})." for text, why in [*((one.term, one.reason) for one in taught), *added]]
-    queries = [*kept, *(build_search_query(node, excluded) for node in new)]
-    return Draft(queries, blocks, notes + describe_block_changes(known, blocks), reason)
+    own = [block for block in blocks if block.reason == _WRITTEN]
+    changed = trees
+    if own != read_written_blocks(query.boolean_query for query in written):
+        changed = [node for tree in trees if (node := _apply_blocks(tree, own))]
+        kept = [] if all(block.active for block in own) else kept
+    new = [node for node in changed if node not in trees]
+    taught = [block for block in blocks if block.learned and block.reason != ASKED_FOR]
+    wanted = [block for block in blocks if block not in taught and block not in own]
+    for added in (wanted, taught):
+        names = join_any(parse_phrase(block.name) for block in added)
+        new += [node for node in [join_all([join_any(changed), names])] if names and node]
+    return [*kept, *(build_search_query(node, excluded) for node in new)]
 
 
 def _list_conditions(tree: Node) -> list[Sequence[Node]]:
