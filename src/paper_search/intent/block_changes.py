@@ -23,14 +23,14 @@ def list_keys(blocks: Iterable[ConceptBlock]) -> set[Key]:
 def drop_refused_terms(blocks: Sequence[ConceptBlock], refused: Iterable[str]) -> list[ConceptBlock]:
     """Return the blocks without refused ones and refused variants; the last block of a plan stays."""
     keys = set(map(make_term_key, refused))
-    kept = [_drop_variants(block, keys) for block in blocks if make_term_key(block.name) not in keys]
+    kept: list[ConceptBlock] = []
+    for block in blocks:
+        others = {text: make_term_key(text) for text in block.variants if text != block.name}
+        dropped = [text for text, key in others.items() if any(contains_key(key, other) for other in keys)]
+        if make_term_key(block.name) not in keys:
+            variants = [text for text in block.variants if text not in dropped]
+            kept.append(block.model_copy(update={"variants": variants}))
     return kept or list(blocks)
-
-
-def _drop_variants(block: ConceptBlock, refused: Iterable[Key]) -> ConceptBlock:
-    keys = {text: make_term_key(text) for text in block.variants if text != block.name}
-    dropped = [text for text, key in keys.items() if any(contains_key(key, other) for other in refused)]
-    return block.model_copy(update={"variants": [text for text in block.variants if text not in dropped]})
 
 
 def exclude_terms(refused: Iterable[str], asked: Iterable[str]) -> tuple[list[Node], list[str]]:

@@ -172,15 +172,11 @@ def _is_name(word: str) -> bool:
 
 def _detect_foreign_function_words(text: str) -> frozenset[str]:
     """Return the function words of the text's language; none for English and unknown languages."""
-    lower = [word for word in _ELISION.sub(r"l ", text).split() if word.islower()]
-
-    def count_surplus(language: frozenset[str]) -> int:
-        foreign = sum(word in language and word not in STOP_WORDS for word in lower)
-        english = sum(word in STOP_WORDS and word not in language for word in lower)
-        return foreign - english if foreign > 1 else 0
-
-    likeliest = max(FOREIGN_FUNCTION_WORDS, key=count_surplus)
-    return likeliest if count_surplus(likeliest) > 0 else frozenset()
+    lower = {word for word in _ELISION.sub(r"l ", text).split() if word.islower()}
+    own = {language: lower & language - STOP_WORDS for language in FOREIGN_FUNCTION_WORDS}
+    likeliest = max(own, key=lambda language: len(own[language]) - len(lower & STOP_WORDS - language))
+    is_likely = len(own[likeliest]) > max(1, len(lower & STOP_WORDS - likeliest))
+    return likeliest if is_likely else frozenset()
 
 
 def _trim_token(token: str) -> str:

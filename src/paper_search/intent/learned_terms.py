@@ -84,8 +84,5 @@ def _rank_teachable(weights: dict[str, float], texts: Iterable[str], known: Iter
     rarest_first = sorted(counts, key=lambda word: (-counts[word], word), reverse=True)
     spelled = {stem: word for word in rarest_first for stem in extract_terms(word)[:1]}
     ranked = sorted(weights.keys() - taken, key=lambda stem: (-weights[stem], stem))
-    return [(stem, spelled[stem]) for stem in ranked if _is_informative(stem) and is_teachable(spelled[stem])]
-
-
-def _is_informative(stem: str) -> bool:
-    return len(stem) >= _SHORTEST and not stem[0].isdigit() and stem.isalnum()
+    plain = [stem for stem in ranked if len(stem) >= _SHORTEST and not stem[0].isdigit() and stem.isalnum()]
+    return [(stem, spelled[stem]) for stem in plain if is_teachable(spelled[stem])]

@@ -82,7 +82,11 @@ def plan_strategy(
     feedback.merge_later(latest)
     filters, notes = correct_limits(apply_limit_changes(limits, latest.limits), today)
     draft = _plan_blocks(given, last, feedback, latest, vocabulary)
-    if last and _is_unchanged(draft.queries, last.queries) and (changes := _change_limits(latest.directions, filters)):
+    texts, before = (
+        [query.boolean_query for query in one if query.boolean_query]
+        for one in (draft.queries, last.queries if last else [])
+    )
+    if last and texts == before and (changes := _change_limits(latest.directions, filters)):
         filters = filters.model_copy(update=changes)
         notes += [f"The query cannot be changed further, so {name} is now {value}." for name, value in changes.items()]
     if not draft.queries:
@@ -93,6 +97,7 @@ def plan_strategy(
     notes += describe_changes(latest, limits, filters, draft.notes)
     texts = [query.boolean_query or query.words for query in draft.queries]
     parts = [(f"queries[{index}]", text) for index, text in enumerate(texts)] + [("blocks", "")] * bool(draft.blocks)
+    known = list_keys(draft.blocks)
     changed = [(name, value) for name, value in filters if latest.has_content and value != getattr(limits, name)]
     asked_for = _make_origins(changed, "the feedback asks for it", by_person=True)
     return SearchStrategy(
@@ -102,7 +107,7 @@ def plan_strategy(
         notes=notes,
         origins=[*_make_origins(parts, draft.reason), *asked_for],
         blocks=draft.blocks,
-        suggestions=_select_suggestions(given.suggestions, draft.blocks),
+        suggestions=[one for one in given.suggestions if draft.blocks and make_term_key(one.term) not in known],
     )
 
 
@@ -194,17 +199,6 @@ def _keep_strict_queries(queries: Sequence[SearchQuery], last: SearchStrategy | 
     before = {query.rung for query in last.queries} if last else set[int]()
     count = max(1, min(len(rungs) // 2, len(before) - 1))
     return [query for query in queries if query.rung in rungs[:count]]
-
-
-def _select_suggestions(suggestions: Sequence[TermSuggestion], blocks: Sequence[ConceptBlock]) -> list[TermSuggestion]:
-    """Return the suggestions that no block of a plan with blocks contains, switched off or not."""
-    known = list_keys(blocks)
-    return [entry for entry in suggestions if blocks and make_term_key(entry.term) not in known]
-
-
-def _is_unchanged(queries: Sequence[SearchQuery], last: Sequence[SearchQuery]) -> bool:
-    texts, before = ([query.boolean_query for query in one if query.boolean_query] for one in (queries, last))
-    return texts == before
 
 
 def _change_limits(directions: Sequence[Direction], filters: SearchConstraints) -> dict[str, int]:

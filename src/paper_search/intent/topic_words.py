@@ -77,10 +77,8 @@ def list_spellings(term: str) -> list[str]:
     """Return the term with its other spellings: singular or plural, British or American, with and without hyphens."""
     *before, last = term.split(" ")
     numbers = [last, to_singular(last)]
-    if plural := read_plurals().get(last):
+    if plural := read_plurals().get(last) or (_form_plural(last) if numbers[0] == numbers[1] else ""):
         numbers.append(plural)
-    elif numbers[0] == numbers[1] and _is_usual_noun(last):
-        numbers.append(_to_plural(last))
     spelled = [" ".join([*before, number]) for number in numbers]
     for words in [text.split(" ") for text in spelled[:2]]:
         for index, word in enumerate(words):
@@ -108,12 +106,11 @@ def list_question_words(text: str) -> str:
     return " ".join(word for word in words if extract_terms(word)) or " ".join(words)
 
 
-def _is_usual_noun(word: str) -> bool:
+def _form_plural(word: str) -> str:
+    """Return the plural of a usual noun, and "" for other words."""
     count = max((_load_counts().get((stem,), 0) for stem in extract_terms(word)), default=0)
-    return count >= _USUAL and word.isalpha() and word.islower() and not word.endswith(ENDINGS_WITHOUT_PLURAL)
-
-
-def _to_plural(word: str) -> str:
+    if count < _USUAL or not (word.isalpha() and word.islower()) or word.endswith(ENDINGS_WITHOUT_PLURAL):
+        return ""
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return f"{word[:-1]}ies"
     return f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh")) else f"{word}s"

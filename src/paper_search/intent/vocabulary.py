@@ -63,9 +63,6 @@ class Vocabulary:
     def __init__(self, synonyms: Mapping[str, tuple[str, ...]]) -> None:
         self._groups, self._beginnings = _build_index(tuple(synonyms.items()))
 
-    def __contains__(self, term: str) -> bool:
-        return make_term_key(term) in self._groups
-
     def find_synonyms(self, term: str) -> list[str]:
         """Return the other spellings of a term, the most usual first; [] for an unknown term.
 
