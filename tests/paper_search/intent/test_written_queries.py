@@ -107,6 +107,23 @@ def test_narrower_drops_the_alternatives() -> None:
     assert "The query cannot be changed further, so max_results is now 50." in unchanged.notes
 
 
+def test_narrower_takes_back_what_wider_dropped() -> None:
+    _, wider, plan = plan_rounds('"sea ice" AND albedo', "wider", "narrower")
+    assert len(list_boolean(wider)) == 2
+    assert list_boolean(plan) == ['"sea ice" AND albedo']
+    assert [note for note in plan.notes if note.startswith("Tightened: ")]
+
+
+def test_a_looser_strategy_keeps_its_field_tags_and_exclusions_and_later_feedback_builds_on_it() -> None:
+    typed = '("heart failure"[tiab] OR "cardiac failure"[tiab]) AND exercise[mh] NOT animals[mh]'
+    *_, wider, plan = plan_rounds(typed, "wider", "add dyspnoea")
+    looser = '("heart failure"[tiab] OR "cardiac failure"[tiab]) NOT animals[mh]'
+    assert list_boolean(wider) == [typed, looser]
+    assert list_boolean(plan)[:2] == [typed, looser]
+    assert "dyspnoea" in list_boolean(plan)[2]
+    assert "Added: “dyspnoea” (asked for in the feedback)." in plan.notes
+
+
 def test_wanted_and_refused_words_are_added_to_typed_queries() -> None:
     _, plan = plan_rounds("(ice AND snow) OR hail", "add albedo, no reviews")
     assert list_boolean(plan) == [
