@@ -8,7 +8,7 @@ ones, `terms.txt` terms of several words that stay whole.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -143,12 +143,12 @@ def _make_spelling_rule(marked: str, marked_other: str) -> tuple[re.Pattern[str]
     return re.compile(part), instead, own != marked
 
 
-@cache
+@lru_cache(maxsize=4)
 def _load_words(name: str) -> frozenset[str]:
     return frozenset(word for line in read_lines(name) for word in line.split())
 
 
-@cache
+@lru_cache(maxsize=4)
 def _load_stems(name: str) -> frozenset[str]:
     return frozenset(stem for word in _load_words(name) for stem in extract_terms(word))
 
