@@ -41,8 +41,9 @@ def main() -> None:
         words.update(set(terms))
         pairs.update(set(pairwise(terms)))
     lines = [
-        "# In how many papers each stem, and each pair of neighbouring stems, occurs. Written by tools/count_words.py.",
-        f"# papers {papers}",
+        "# In how many papers each stem, and each pair of neighbouring stems, occurs; first the number of all papers.",
+        "# Written by tools/count_words.py.",
+        str(papers),
     ]
     lines += [f"{word} {count}" for word, count in sorted(words.items()) if count >= _LEAST_WORD and word.isascii()]
     for (first, second), count in sorted(pairs.items()):
@@ -50,7 +51,7 @@ def main() -> None:
         if count >= _LEAST_PAIR and math.log(count / chance) > _LEAST_ASSOCIATION and f"{first}{second}".isalpha():
             lines.append(f"{first} {second} {count}")
     TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{papers} papers, {len(lines) - 2} lines: {TARGET.name}")
+    print(f"{papers} papers, {len(lines) - 3} lines: {TARGET.name}")
 
 
 def _iterate_papers(folder: Path) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from paper_search.intent.concepts import find_concepts
+from paper_search.intent.concepts import find_phrases
 from paper_search.intent.topic_words import is_counted, is_generic
 from paper_search.intent.vocabulary import Vocabulary, to_singular
 from paper_search.query.languages import parse_language
@@ -82,7 +82,7 @@ def list_added(named: str, vocabulary: Vocabulary) -> list[str]:
     terms = list(map(_strip_term, parts))
     if not all(_is_plain(term, 6) for term in terms):
         return []
-    split = (find_concepts(term, vocabulary) if STOP_WORDS & set(term.casefold().split()) else [term] for term in terms)
+    split = (find_phrases(term, vocabulary) if STOP_WORDS & set(term.casefold().split()) else [term] for term in terms)
     return [text for texts in split for text in texts]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from paper_search.identifier_queries import Identifier, read_identifiers
-from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
+from paper_search.intent.concepts import MAX_CONCEPTS, find_concepts
 from paper_search.intent.preferences import read_preferences
 from paper_search.intent.reading import (
     Reading,
@@ -26,10 +26,10 @@ from paper_search.intent.text_cleanup import (
     tidy_punctuation,
 )
 from paper_search.intent.typed_queries import TypedQuery, read_typed_query
-from paper_search.intent.vocabulary import Vocabulary, make_term_key
+from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.wishes import read_wishes
 from paper_search.intent.word_lists import FILLER
-from paper_search.intent.written_queries import split_exclusions
+from paper_search.intent.written_queries import read_written_blocks, split_exclusions
 from paper_search.models import ParsedIntent, SearchConstraints
 from paper_search.query.boolean_query import parse_query
 from paper_search.query.languages import parse_language
@@ -48,7 +48,7 @@ def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent
     if identifiers := read_identifiers(query):
         return _make_lookup_intent(identifiers)
     if typed := read_typed_query(query, today, vocabulary):
-        return _read_typed_query(typed, vocabulary)
+        return _read_typed_query(typed)
     plain, notes = quote_identifiers(repair_brackets(normalise_text(remove_markdown(query))))
     text, phrases = replace_quoted_phrases(plain)
     reading = read_preferences(Reading(text), vocabulary, today)
@@ -98,7 +98,7 @@ def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
     return _make_intent(Reading(), ", ".join(names), names, names, [note])
 
 
-def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent:
+def _read_typed_query(typed: TypedQuery) -> ParsedIntent:
     """Return the intent of a query that a person typed; concepts and phrases serve the ranking of its papers."""
     node = parse_query(typed.text)
     asked, refused = split_exclusions(node) if node else (None, ())
@@ -118,7 +118,7 @@ def _read_typed_query(typed: TypedQuery, vocabulary: Vocabulary) -> ParsedIntent
     else:
         has_tags = any(tag.is_dropped for tag in find_field_tags(typed.text.translate(QUERY_SIGNS)))
         topic = format_query(asked) if asked and (refused or has_tags) else normalise_text(typed.text)
-        _, concepts, _ = _read_subject(*replace_quoted_phrases(topic), vocabulary, [topic])
+        concepts = [block.name for block in read_written_blocks([typed.text])][:MAX_CONCEPTS]
     wanted = iterate_wanted_terms(asked) if asked else ()
     phrases = list(dict.fromkeys(term.text for term in wanted if len(term.words) > 1))
     return _make_intent(reading, topic, concepts, phrases, notes, typed.text)
@@ -138,13 +138,12 @@ def _read_subject(
 ) -> tuple[str, list[str], list[str]]:
     """Return the topic, its concepts and notes; without a subject, the other texts are the topic."""
     topic = tidy_punctuation(restore_phrases(subject, phrases))
-    concepts = [restore_phrases(concept, phrases) for concept in find_concepts(subject, vocabulary)]
+    found = find_concepts(subject, vocabulary)
+    concepts = [restore_phrases(name, phrases) for term, listed in found.items() for name in (term, *listed)]
     if not concepts:
         topic = ", ".join(tidy_punctuation(restore_phrases(text, phrases)) for text in others)
-        concepts = find_concepts(topic, vocabulary) or [word for word in topic.split() if any(map(str.isalnum, word))]
+        concepts = list(find_concepts(topic, vocabulary))
+        concepts = concepts or [word for word in topic.split() if any(map(str.isalnum, word))]
         return topic, concepts[:MAX_CONCEPTS], ["The query names no subject, so all its words are searched for."]
-    second_names = {make_term_key(acronym) for acronym in find_acronyms(topic).values()}
-    second_names |= {make_term_key(other) for group in find_alternatives(topic, vocabulary) for other in group[1:]}
-    concepts = [concept for concept in concepts if make_term_key(concept) not in second_names] or concepts
     note = f"Only the first {MAX_CONCEPTS} of {len(concepts)} concepts are used."
     return topic, concepts[:MAX_CONCEPTS], [note] if len(concepts) > MAX_CONCEPTS else []

@@ -30,25 +30,14 @@ def suggest_terms(
 
     `known` are texts whose words are not suggested: the question and the blocks of the plan.
     """
-    taken = _collect_stems(known)
-    counts = Counter(stem for text in best for stem in set(extract_terms(text)))
-    elsewhere = Counter(stem for text in others for stem in set(extract_terms(text)))
-    ranked: list[tuple[float, str]] = []
+    counts, elsewhere = _count_texts(best), _count_texts(others)
+    weights: dict[str, float] = {}
     for stem, count in counts.items():
-        if count < min(_LEAST_PAPERS, len(best)) or stem in taken or not _is_informative(stem):
-            continue
         share = count / len(best)
-        usual = max(estimate_share(stem), 1e-6)
-        among_results = (elsewhere[stem] + 1) / (len(others) + 2)
-        if share > among_results:
-            ranked.append((share * math.log(share / usual), stem))
-    spelled = _find_spellings(best)
-    terms = [stem for _, stem in sorted(ranked, key=lambda pair: (-pair[0], pair[1]))]
-    return [
-        TermSuggestion(term=spelled[stem], reason=f"in {counts[stem]} of the {len(best)} {group}")
-        for stem in terms
-        if is_teachable(spelled[stem])
-    ][:MOST_TERMS]
+        if count >= min(_LEAST_PAPERS, len(best)) and share > (elsewhere[stem] + 1) / (len(others) + 2):
+            weights[stem] = share * math.log(share / max(estimate_share(stem), 1e-6))
+    terms = _rank_teachable(weights, best, known)[:MOST_TERMS]
+    return [TermSuggestion(term=term, reason=f"in {counts[stem]} of the {len(best)} {group}") for stem, term in terms]
 
 
 def separate_terms(included: Sequence[str], excluded: Sequence[str], known: Iterable[str]) -> list[TermSuggestion]:
@@ -56,37 +45,24 @@ def separate_terms(included: Sequence[str], excluded: Sequence[str], known: Iter
 
     Without excluded papers, return the terms that are frequent in the included ones.
     """
-    if not included:
-        return []
-    if not excluded:
-        return suggest_terms(included, (), known, "included papers")
+    if not (included and excluded):
+        return suggest_terms(included, (), known, "included papers") if included else []
     texts = [*included, *excluded]
-    counts = [Counter(extract_terms(text)) for text in texts]
-    model = fit_marks(counts, [True] * len(included) + [False] * len(excluded))
+    marks = [True] * len(included) + [False] * len(excluded)
+    model = fit_marks([Counter(extract_terms(text)) for text in texts], marks)
     assert model is not None
-    taken = _collect_stems(known)
-    held = Counter(stem for found in counts[: len(included)] for stem in found)
-    refused = Counter(stem for found in counts[len(included) :] for stem in found)
-    spelled = _find_spellings(included)
-    terms = [
-        stem
-        for stem, weight in sorted(model.weights.items(), key=lambda pair: (-pair[1], pair[0]))
+    held, refused = _count_texts(included), _count_texts(excluded)
+    weights = {
+        stem: weight
+        for stem, weight in model.weights.items()
         if weight > 0
         and held[stem] >= min(_LEAST_MARKED, len(included))
         and held[stem] / len(included) > refused[stem] / len(excluded)
         and not (len(texts) < _MANY_MARKS and _is_likely_chance(held[stem], refused[stem], len(included), len(texts)))
-        and stem not in taken
-        and _is_informative(stem)
-        and is_teachable(spelled[stem])
-    ]
-    of_excluded = f"of {len(excluded)} excluded"
-    return [
-        TermSuggestion(
-            term=spelled[stem],
-            reason=f"in {held[stem]} of {len(included)} included papers and {refused[stem]} {of_excluded}",
-        )
-        for stem in terms[:_MOST_SEPARATING]
-    ]
+    }
+    terms = _rank_teachable(weights, included, known)[:_MOST_SEPARATING]
+    reason = f"in {{}} of {len(included)} included papers and {{}} of {len(excluded)} excluded"
+    return [TermSuggestion(term=term, reason=reason.format(held[stem], refused[stem])) for stem, term in terms]
 
 
 def _is_likely_chance(held: int, refused: int, included: int, marked: int) -> bool:
@@ -96,19 +72,17 @@ def _is_likely_chance(held: int, refused: int, included: int, marked: int) -> bo
     return ways > _LIKELY * math.comb(marked, having)
 
 
-def _is_informative(stem: str) -> bool:
-    return len(stem) >= _SHORTEST and not stem[0].isdigit() and stem.isalnum()
+def _count_texts(texts: Iterable[str]) -> Counter[str]:
+    """Return the number of texts with each stem."""
+    return Counter(stem for text in texts for stem in set(extract_terms(text)))
 
 
-def _collect_stems(texts: Iterable[str]) -> set[str]:
-    return {stem for text in texts for stem in extract_terms(text)}
-
-
-def _find_spellings(texts: Iterable[str]) -> dict[str, str]:
-    """Return the most frequent spelling of each stem."""
-    seen: dict[str, Counter[str]] = {}
-    for text in texts:
-        for word in split_words(text):
-            for stem in extract_terms(word)[:1]:
-                seen.setdefault(stem, Counter())[word] += 1
-    return {stem: min(words, key=lambda word: (-words[word], word)) for stem, words in seen.items()}
+def _rank_teachable(weights: dict[str, float], texts: Iterable[str], known: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the stems that may be taught with their most frequent spelling in the texts, by falling weight."""
+    taken = {stem for text in known for stem in extract_terms(text)}
+    counts = Counter(word for text in texts for word in split_words(text))
+    rarest_first = sorted(counts, key=lambda word: (-counts[word], word), reverse=True)
+    spelled = {stem: word for word in rarest_first for stem in extract_terms(word)[:1]}
+    ranked = sorted(weights.keys() - taken, key=lambda stem: (-weights[stem], stem))
+    plain = [stem for stem in ranked if len(stem) >= _SHORTEST and not stem[0].isdigit() and stem.isalnum()]
+    return [(stem, spelled[stem]) for stem in plain if is_teachable(spelled[stem])]

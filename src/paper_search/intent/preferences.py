@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Final
 
-from paper_search.intent.concepts import find_concepts
+from paper_search.intent.concepts import find_phrases
 from paper_search.intent.reading import Reading
 from paper_search.intent.text_cleanup import remove_courtesies
 from paper_search.intent.vocabulary import Vocabulary
@@ -47,7 +47,7 @@ def _parse_wish(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:
     reading = Reading(patterns["over"].sub("", wish))
     reading.read_years(today)
     if denied := patterns["denied"].match(reading.rest):
-        return [f"not {concept}" for concept in find_concepts(reading.rest[denied.end() :], vocabulary)]
+        return [f"not {concept}" for concept in find_phrases(reading.rest[denied.end() :], vocabulary)]
     read_language(reading)
     first, last, language = map(reading.limits.get, ("year_from", "year_to", "language"))
     found = [describe_years(first, last)] if first or last else []
@@ -56,5 +56,5 @@ def _parse_wish(wish: str, vocabulary: Vocabulary, today: date) -> list[str]:
     rest = remove_courtesies(reading.rest)
     if not found and not rest.strip(f"{BREAK} "):
         rest = reading.rest  # "preferably review articles": here the noun for papers is the wish
-    bare = (patterns["behind"].sub("", patterns["before"].sub("", raw)) for raw in find_concepts(rest, vocabulary))
+    bare = (patterns["behind"].sub("", patterns["before"].sub("", raw)) for raw in find_phrases(rest, vocabulary))
     return [*found, *filter(None, bare)]

@@ -1,18 +1,22 @@
-"""The vocabulary of a domain: known terms in running text, and their synonyms."""
+"""How terms are written: singular and plural, the key that all spellings share, and a vocabulary of known terms."""
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from importlib.resources import files
+from typing import Final
 
 from paper_search.text import split_words
 
 Key = tuple[str, ...]
 
+_PLURAL_ACRONYM: Final = re.compile(r"\b([A-Z]{2,})s\b")
 
-_ENDS_WITH_USE = re.compile(r".*[aeo]uses|(?:ab|dis|mis|over|re)?uses|(?:acc|exc|f|m|per|recl|ref)uses")
-"""Plurals of words that end with "use"; other plurals with this ending are those of "bus" and "virus"."""
-_PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
+
+def read_lines(name: str) -> Iterator[str]:
+    """Yield the lines of a data file without comments and empty lines."""
+    text = files("paper_search.intent").joinpath("data", name).read_text(encoding="utf-8")
+    return (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
 
 
 @lru_cache(maxsize=4096)
@@ -24,48 +28,40 @@ def make_term_key(term: str) -> Key:
     return tuple(map(to_singular, split_words(_PLURAL_ACRONYM.sub(r"\1", term))))
 
 
+def contains_key(whole: Key, part: Key) -> bool:
+    """Return True if the words of a term stand together in another one."""
+    return bool(part) and any(whole[start : start + len(part)] == part for start in range(len(whole)))
+
+
 def to_singular(word: str) -> str:
     """Return the singular of an English word: a listed one, or else judged by its ending."""
     if listed := _read_singulars().get(word):
         return listed
-    if word.endswith(("analyses", "theses")):
-        return f"{word[:-2]}is"
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies"):
         return f"{word[:-3]}y"
-    if word.endswith("uses") and not _ENDS_WITH_USE.fullmatch(word):
-        return word[:-2]
     return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zes")) else word[:-1]
 
 
-def find_listed_plural(word: str) -> str | None:
-    """Return the plural that no rule forms, the word itself if it has none, and None for other words."""
-    return _read_plurals().get(word)
+@cache
+def read_plurals() -> Mapping[str, str]:
+    """Return the plurals that no rule forms by their singular; a word without a plural is its own."""
+    rows = [line.split() for line in read_lines("plurals.txt")]
+    alone = {word: word for row in rows if len(row) != 2 for word in row}
+    return alone | {row[0]: row[1] for row in rows if len(row) == 2}
 
 
-@lru_cache(maxsize=1)
-def _read_plurals() -> Mapping[str, str]:
-    """Return the listed plurals by their singular; a word without a plural is its own."""
-    text = files("paper_search.intent").joinpath("data", "plurals.txt").read_text(encoding="utf-8")
-    rows = [line.split() for line in text.splitlines() if not line.startswith("#")]
-    pairs = {row[0]: row[1] for row in rows if len(row) == 2}
-    return {word: word for row in rows if len(row) != 2 for word in row} | pairs
-
-
-@lru_cache(maxsize=1)
+@cache
 def _read_singulars() -> Mapping[str, str]:
-    return {plural: singular for singular, plural in _read_plurals().items()}
+    return {plural: singular for singular, plural in read_plurals().items()}
 
 
 class Vocabulary:
-    """An index over a table of synonyms, which must not change. Vocabularies of one table share the index."""
+    """An index over a table of synonyms. Vocabularies of equal tables share the index."""
 
     def __init__(self, synonyms: Mapping[str, tuple[str, ...]]) -> None:
-        self._groups, self._beginnings = _build_index(_SynonymTable(synonyms))
-
-    def __contains__(self, term: str) -> bool:
-        return make_term_key(term) in self._groups
+        self._groups, self._beginnings = _build_index(tuple(synonyms.items()))
 
     def find_synonyms(self, term: str) -> list[str]:
         """Return the other spellings of a term, the most usual first; [] for an unknown term.
@@ -87,26 +83,11 @@ class Vocabulary:
         return best
 
 
-class _SynonymTable:
-    """A table of synonyms that compares by identity."""
-
-    def __init__(self, synonyms: Mapping[str, tuple[str, ...]]) -> None:
-        self.synonyms = synonyms
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _SynonymTable) and other.synonyms is self.synonyms
-
-    def __hash__(self) -> int:
-        return id(self.synonyms)
-
-
 @lru_cache(maxsize=16)
-def _build_index(table: _SynonymTable) -> tuple[Mapping[Key, tuple[str, ...]], frozenset[Key]]:
+def _build_index(synonyms: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[Mapping[Key, Key], frozenset[Key]]:
     """Return the groups by the key of each spelling; the group that begins with a term comes before the others."""
-    groups: dict[Key, tuple[str, ...]] = {}
-    for term, others in table.synonyms.items():
-        groups.setdefault(make_term_key(term), (term, *others))
-    for term, others in table.synonyms.items():
+    groups: dict[Key, tuple[str, ...]] = {make_term_key(term): (term, *others) for term, others in reversed(synonyms)}
+    for term, others in synonyms:
         for spelling in others:
             groups.setdefault(make_term_key(spelling), (term, *others))
     return groups, frozenset(key[:end] for key in groups for end in range(1, len(key) + 1))

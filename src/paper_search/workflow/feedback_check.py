@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from paper_search.errors import InvalidDecision
-from paper_search.intent.block_changes import contains_key
 from paper_search.intent.feedback import select_accepted
 from paper_search.intent.text_cleanup import normalise_text
-from paper_search.intent.vocabulary import Key, make_term_key
+from paper_search.intent.vocabulary import Key, contains_key, make_term_key
 from paper_search.models import SearchConstraints, SearchStrategy, UserFeedback
 from paper_search.query.boolean_query import parse_query
 from paper_search.query.rendering import parse_phrase

@@ -72,7 +72,7 @@ def test_a_wish_without_another_subject_becomes_the_subject() -> None:
 @pytest.mark.parametrize(
     ("query", "concepts", "excluded"),
     [
-        ("no reviews, preferably simulations of galaxies", ["simulations", "galaxies"], ["reviews"]),
+        ("no reviews, preferably simulations of galaxies", ["galaxies"], ["reviews"]),
         ("not deep learning; random forests preferred", ["random forests"], ["deep learning"]),
         ("without Greenland, preferably the Alps", ["Alps"], ["Greenland"]),
     ],

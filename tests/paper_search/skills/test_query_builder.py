@@ -127,7 +127,7 @@ def get_blocks(strategy: SearchStrategy, *, learned: bool) -> list[ConceptBlock]
             ],
         ),
         ("ice in Nature or Science", ["ice AND (Nature OR Science)", "ice"]),
-        ("ice, no meta-analyses", ['ice AND NOT ("meta-analyses" OR "meta-analysis")']),
+        ("ice, no meta-analyses", ['ice AND NOT ("meta-analyses" OR "meta-analysis" OR "meta analyses")']),
         (
             "World War 2 economic history",
             [

@@ -192,7 +192,7 @@ async def test_wider_adds_a_looser_form_of_the_query_of_the_person_with_a_note()
     await make_workflow(handler, make_sources()).run(QUERY)
     strategy = get_strategy(handler, 2)
     assert list_boolean_queries(strategy) == ["Europa AND plumes", "Europa"]
-    assert "Loosened: plumes is no longer required." in strategy.notes
+    assert "Loosened: “plumes” is no longer required." in strategy.notes
 
 
 async def test_the_log_shows_the_edited_strategy_with_its_origins() -> None:
