@@ -1,7 +1,7 @@
 """The export of a shelf, or of the papers that a query finds, in the order of the shelf."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import orjson
 
@@ -20,6 +20,35 @@ _OF_THE_SHELF: Final = frozenset(
     | {"preferred_summary_template", "available_summary_templates"}
 )
 """Fields that describe the texts on the shelf, which are not exported."""
+_CITED: Final = frozenset(
+    {"paper_id", "citation_key", "identifiers", "kind", "title", "authors", "editors", "year", "venue", "volume"}
+    | {"issue", "pages", "publisher", "language", "abstract", "keywords", "retraction", "notices"}
+)
+"""Fields that citations are made of."""
+
+
+class CitedPaper(TypedDict):
+    """What the citations of a paper are made of."""
+
+    metadata: dict[str, Any]
+    bibtex: str
+    """The entry of its owner, or an empty text."""
+
+
+def list_cited_papers(shelf: Shelf) -> list[CitedPaper]:
+    """Return all papers, in the order of the shelf."""
+    return [
+        CitedPaper(
+            metadata={name: value for name, value in shelf.read_metadata(no).items() if name in _CITED},
+            bibtex=shelf.read_bibtex(no),
+        )
+        for no in range(shelf.manifest.papers)
+    ]
+
+
+def format_cited_papers(papers: Iterable[CitedPaper], format_name: str) -> str:
+    """Return the papers in one of `EXPORTS`, as `export_papers` writes the shelf that they are from."""
+    return "".join(EXPORTS[format_name]((one["metadata"], one["bibtex"]) for one in papers))
 
 
 def export_papers(shelf: Shelf, query: str, format_name: str) -> Iterator[str]:

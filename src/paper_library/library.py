@@ -25,7 +25,7 @@ from paper_library.errors import (
     TemplateNotAvailable,
     TranslationNotAvailable,
 )
-from paper_library.export import export_papers
+from paper_library.export import CitedPaper, export_papers, list_cited_papers
 from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, VALUE_CHARS
 from paper_library.paper_ids import list_identifiers
 from paper_library.search import engine
@@ -343,6 +343,10 @@ class Library:
         The papers are in shelf order, and all come from the current shelf.
         """
         return export_papers(self.live.get_current(), query, format_name)
+
+    def list_cited_papers(self) -> list[CitedPaper]:
+        """Return what the citations of all papers are made of, in the order of the shelf."""
+        return list_cited_papers(self.live.get_current())
 
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
         """Return the most frequent values of a category, with their numbers of papers."""

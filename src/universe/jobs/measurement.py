@@ -76,9 +76,11 @@ def measure(
     version: int = 0,
     title: str = "",
     progress: ReportFraction | None = None,
+    labels_from: Mapping[str, Any] | None = None,
 ) -> Measurement:
     """Compute a measurement of a plain state. `progress` is called with the fraction done.
 
+    `labels_from` is an earlier reply of this measurement whose texts the chart has, instead of those of the new reply.
     Raise NotFound for a body that does not exist, and InvalidInput for a universe or options that cannot be computed,
     and after `max_seconds`.
     """
@@ -86,11 +88,11 @@ def measure(
     title = title or universe_id or "Universe"
     match options:
         case NbodyOptions():
-            return _measure_nbody(universe_state, options, head, title, progress)
+            return _measure_nbody(universe_state, options, head, title, progress, labels_from)
         case TransitOptions():
-            return _measure_transits(universe_state, options, head, title, progress)
+            return _measure_transits(universe_state, options, head, title, progress, labels_from)
         case VelocityOptions():
-            return _measure_velocities(universe_state, options, head, title, progress)
+            return _measure_velocities(universe_state, options, head, title, progress, labels_from)
 
 
 def check_job_bodies(universe_state: Mapping[str, Any], options: JobOptions) -> None:
@@ -105,7 +107,12 @@ def _list_named_bodies(options: JobOptions) -> list[str]:
 
 
 def _measure_nbody(
-    state: Mapping[str, Any], options: NbodyOptions, head: dict[str, Any], title: str, progress: ReportFraction | None
+    state: Mapping[str, Any],
+    options: NbodyOptions,
+    head: dict[str, Any],
+    title: str,
+    progress: ReportFraction | None,
+    labels_from: Mapping[str, Any] | None,
 ) -> Measurement:
     from universe.nbody.charts import make_run_chart
     from universe.nbody.reports import run_and_report
@@ -124,12 +131,17 @@ def _measure_nbody(
         clock=monotonic,
         seconds=options.max_seconds,
     )
-    chart = make_run_chart(report.reply, report.run, report.motion, title=title)
+    chart = make_run_chart(labels_from or report.reply, report.run, report.motion, title=title)
     return Measurement("nbody", title, report.reply, chart, make_trajectory(report.run, float(state["time"])))
 
 
 def _measure_transits(
-    state: Mapping[str, Any], options: TransitOptions, head: dict[str, Any], title: str, progress: ReportFraction | None
+    state: Mapping[str, Any],
+    options: TransitOptions,
+    head: dict[str, Any],
+    title: str,
+    progress: ReportFraction | None,
+    labels_from: Mapping[str, Any] | None,
 ) -> Measurement:
     from universe.nbody.charts import make_transit_chart
     from universe.nbody.transit_times import measure_transit_times
@@ -143,7 +155,7 @@ def _measure_transits(
         notify=_TimeLimit(options, progress),
     )
     reply = {**head, **found}
-    return Measurement("transits", title, reply, make_transit_chart(reply, title=title))
+    return Measurement("transits", title, reply, make_transit_chart(labels_from or reply, title=title))
 
 
 def _measure_velocities(
@@ -152,6 +164,7 @@ def _measure_velocities(
     head: dict[str, Any],
     title: str,
     progress: ReportFraction | None,
+    labels_from: Mapping[str, Any] | None,
 ) -> Measurement:
     from universe.nbody.charts import make_velocity_chart
     from universe.nbody.radial_velocity import measure_radial_velocities
@@ -166,7 +179,7 @@ def _measure_velocities(
         notify=_TimeLimit(options, progress),
     )
     reply = {**head, **found}
-    return Measurement("rv", title, reply, make_velocity_chart(reply, title=title))
+    return Measurement("rv", title, reply, make_velocity_chart(labels_from or reply, title=title))
 
 
 class _TimeLimit:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 from urllib.parse import unquote
 
-from uraniborg.bundle.crate import CRATE, DIGESTS, make_entity_id
+from uraniborg.bundle.crate import CRATE, DIGESTS, SIGNATURE, make_entity_id
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
-Result = Literal["matched", "differs", "not repeated"]
+Result = Literal["matched", "differs", "not repeated", "not checked"]
+"""`not repeated`: a computation that was not done again. `not checked`: something that only the bundle states."""
 _LINE: Final = re.compile(r"([0-9a-f]{64})  (.+)")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T.*)?")
 _PROFILES: Final = "https://w3id.org/ro/crate/"
@@ -37,6 +38,8 @@ def check_digests(bundle: Bundle) -> Iterator[Check]:
     listed: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if found := _LINE.fullmatch(line):
+            if found[2] in listed:
+                yield Check(DIGESTS, "differs", f"line {number} lists '{make_printable(found[2])}' again")
             listed[found[2]] = found[1]
         else:
             yield Check(DIGESTS, "differs", f"line {number} is not a digest with a path")
@@ -48,7 +51,7 @@ def check_digests(bundle: Bundle) -> Iterator[Check]:
         else:
             matched += 1
     for path in bundle.paths:
-        if path not in listed and path != DIGESTS:
+        if path not in listed and path not in (DIGESTS, SIGNATURE):
             yield Check(make_printable(path), "differs", f"is not listed in {DIGESTS}: it was added later")
     if matched:
         yield Check("files", "matched", f"{plural(matched, 'file has', 'files have')} the listed SHA-256 digest")
@@ -111,7 +114,7 @@ def list_metadata_problems(metadata: dict[str, Any], bundle: Bundle) -> Iterator
     yield from _list_root_problems(root)
     parts = {_get_id(one) for one in _as_list(root.get("hasPart"))}
     for path in bundle.paths:
-        if path in (CRATE, DIGESTS):
+        if path in (CRATE, DIGESTS, SIGNATURE):
             continue
         entity = entities.get(make_entity_id(path))
         if entity is None or not _has_type(entity, "File"):

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from uraniborg.bundle.checks import Check
 from uraniborg.bundle.export import Selection, collect_files
-from uraniborg.bundle.pieces import BundleFile, Chosen
+from uraniborg.bundle.pieces import BundleFile, Chosen, make_title
 from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import check_target, write_bundle
@@ -51,18 +51,11 @@ def choose_and_export(
     if selection.is_empty:
         files = asyncio.run(read_default(report))
     else:
-        wanted = title or _make_title(chosen)
+        wanted = title or make_title({name: len(dict.fromkeys(ids or ())) for name, ids in chosen.items()})
         files = asyncio.run(collect_files(selection, title=wanted, folder=Path.cwd(), report=report))
     write_bundle(target, files, replace=replace)
     report("")
     print_bundle(target, files, as_json=as_json)
-
-
-def _make_title(chosen: Mapping[str, Sequence[str] | None]) -> str:
-    """Return a title such as: Export of 1 search and 2 universes."""
-    singular = {"searches": "search", "shelves": "shelf"}
-    counts = [plural(len(ids), singular.get(name, name[:-1]), name) for name, ids in chosen.items() if ids]
-    return f"Export of {', '.join(counts[:-1])}{' and ' if len(counts) > 1 else ''}{counts[-1]}."
 
 
 def print_bundle(target: Path, files: Sequence[BundleFile], *, as_json: bool) -> None:

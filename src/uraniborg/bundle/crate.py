@@ -1,18 +1,21 @@
 """The frame of a bundle: the page for people, the metadata for programs after RO-Crate 1.1, and the digests."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import quote
 
-from uraniborg.bundle.pieces import BundleFile, Plain, make_text_file
+from uraniborg.bundle.pieces import BundleFile, Piece, Plain, make_json_file, make_text_file
 from uraniborg.kernel.version import version
 
 CRATE: Final = "ro-crate-metadata.json"
 DIGESTS: Final = "SHA256SUMS"
 README: Final = "README.md"
+SIGNATURE: Final = "signature.json"
+METHODS: Final = "methods.md"
+SCHEMA: Final = "2"
+"""The version of what a bundle has: from 2 on, everything in it is made from its records by the functions below."""
 PROFILE: Final = "https://w3id.org/ro/crate/1.1"
 LICENSE: Final = "No licence is stated. Papers and catalogues that are named keep the licences of their owners."
 _ABOUT_CRATE: Final = "the same list for programs, as RO-Crate"
@@ -31,16 +34,31 @@ _TYPES: Final = {
 }
 
 
-def add_frame(files: Sequence[BundleFile], *, title: str, date: str, steps: Sequence[str] = ()) -> list[BundleFile]:
+def add_frame(
+    files: Sequence[BundleFile], *, title: str, date: str, steps: Sequence[str] = (), program: str | None = None
+) -> list[BundleFile]:
     """Return the files with a page that lists them, the metadata and the digests.
 
-    `date` is the day of the newest work, as ISO 8601. `steps` are lines of the page about repeating the work.
+    `date` is the day of the newest work, as ISO 8601. `steps` are lines of the page about repeating the work. `program`
+    is the version of the program that writes them, this one by default.
     """
-    page = make_text_file(README, "this page", _write_readme(files, title, steps))
-    every = [page, *files]
-    every.append(make_text_file(CRATE, _ABOUT_CRATE, _write_metadata(every, title, date)))
+    number = program or version()
+    every = [make_page(files, title=title, steps=steps, program=number), *files]
+    every.append(make_metadata(every, title=title, date=date, program=number))
     digests = "".join(f"{hashlib.sha256(one.content).hexdigest()}  {one.path}\n" for one in every)
     return [*every, make_text_file(DIGESTS, _ABOUT_DIGESTS, digests)]
+
+
+def make_methods_file(title: str, pieces: Sequence[Piece]) -> BundleFile:
+    """Return the methods: one paragraph, in which no sentence is repeated."""
+    sentences = dict.fromkeys(sentence for piece in pieces for sentence in piece.sentences)
+    text = f"# Methods\n\n{title}\n\n{' '.join(sentences)}\n"
+    return make_text_file(METHODS, "how the results were found, made from what was done", text)
+
+
+def find_newest_day(pieces: Sequence[Piece]) -> str | None:
+    """Return the day of the newest work; None if no piece has a time."""
+    return max((time[:10] for piece in pieces for time in piece.times), default=None)
 
 
 def make_entity_id(path: str) -> str:
@@ -48,11 +66,12 @@ def make_entity_id(path: str) -> str:
     return quote(path)
 
 
-def _write_readme(files: Sequence[BundleFile], title: str, steps: Sequence[str]) -> str:
+def make_page(files: Sequence[BundleFile], *, title: str, steps: Sequence[str], program: str) -> BundleFile:
+    """Return the page that lists the files."""
     lines = [
         f"# {title}",
         "",
-        f"Written by Uraniborg {version()}.",
+        f"Written by Uraniborg {program}.",
         "",
         "| file | what it is |",
         "|---|---|",
@@ -62,8 +81,8 @@ def _write_readme(files: Sequence[BundleFile], title: str, steps: Sequence[str])
         "",
         "## Check it",
         "",
-        "The first line checks that the files are those that were exported. The second also repeats what can be",
-        "repeated: N-body runs within their error, pure workflow nodes, command logs, and the counts of searches.",
+        "The first line checks that the files fit the list of digests. The second makes every file again from the",
+        "records in the bundle, repeats N-body runs and pure workflow nodes, and names what it cannot check.",
         "",
         "```sh",
         f"sha256sum --check {DIGESTS}",
@@ -72,17 +91,17 @@ def _write_readme(files: Sequence[BundleFile], title: str, steps: Sequence[str])
         *steps,
         "",
     ]
-    return "\n".join(lines)
+    return make_text_file(README, "this page", "\n".join(lines))
 
 
 def _escape_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _write_metadata(files: Sequence[BundleFile], title: str, date: str) -> str:
+def make_metadata(files: Sequence[BundleFile], *, title: str, date: str, program: str) -> BundleFile:
     """Return the metadata after RO-Crate 1.1: the descriptor, the root, every file, and the program that wrote them."""
     parts = [{"@id": make_entity_id(one.path)} for one in files]
-    program: Plain = {"@id": _PROGRAM, "@type": "SoftwareApplication", "name": "Uraniborg", "version": version()}
+    software: Plain = {"@id": _PROGRAM, "@type": "SoftwareApplication", "name": "Uraniborg", "version": program}
     graph: list[Plain] = [
         {
             "@id": CRATE,
@@ -97,6 +116,7 @@ def _write_metadata(files: Sequence[BundleFile], title: str, date: str) -> str:
             "description": f"{title} The record of the work: every file is described and has a digest.",
             "datePublished": date,
             "license": LICENSE,
+            "schemaVersion": SCHEMA,
             "hasPart": parts,
             "mentions": {"@id": _EXPORT},
         },
@@ -107,10 +127,10 @@ def _write_metadata(files: Sequence[BundleFile], title: str, date: str) -> str:
             "instrument": {"@id": _PROGRAM},
             "result": {"@id": "./"},
         },
-        program,
+        software,
         *(_describe_file(one) for one in files),
     ]
-    return json.dumps({"@context": f"{PROFILE}/context", "@graph": graph}, ensure_ascii=False, indent=1) + "\n"
+    return make_json_file(CRATE, _ABOUT_CRATE, {"@context": f"{PROFILE}/context", "@graph": graph})
 
 
 def _describe_file(one: BundleFile) -> Plain:

@@ -4,18 +4,15 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from universe.claims import PaperTextReader
-from uraniborg.bundle.crate import add_frame
-from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, make_text_file
+from uraniborg.bundle.crate import add_frame, find_newest_day, make_methods_file
+from uraniborg.bundle.pieces import BundleFile, Chosen, Piece
 from uraniborg.bundle.search_pieces import collect_searches, collect_shelves
 from uraniborg.bundle.universe_pieces import collect_measurements, collect_universes
 from uraniborg.bundle.workflow_pieces import collect_workflows
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.progress import ReportItem
-
-METHODS: Final = "methods.md"
 
 
 @dataclass(frozen=True)
@@ -63,15 +60,6 @@ async def collect_files(
     pieces += await collect_universes(selection.universes, text_of)
     report("measurements")
     pieces += await collect_measurements(selection.jobs)
-    methods = make_text_file(
-        METHODS, "how the results were found, made from what was done", _write_methods(title, pieces)
-    )
-    files = [methods, *(file for piece in pieces for file in piece.files)]
-    days = [time[:10] for piece in pieces for time in piece.times]
-    return add_frame(files, title=title, date=max(days, default=format_iso(SystemClock().now())[:10]), steps=steps)
-
-
-def _write_methods(title: str, pieces: Sequence[Piece]) -> str:
-    """Return the methods: one paragraph, in which no sentence is repeated."""
-    sentences = dict.fromkeys(sentence for piece in pieces for sentence in piece.sentences)
-    return f"# Methods\n\n{title}\n\n{' '.join(sentences)}\n"
+    files = [make_methods_file(title, pieces), *(file for piece in pieces for file in piece.files)]
+    day = find_newest_day(pieces) or format_iso(SystemClock().now())[:10]
+    return add_frame(files, title=title, date=day, steps=steps)

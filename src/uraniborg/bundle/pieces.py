@@ -2,9 +2,11 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
+
+from uraniborg.kernel.text import plural
 
 Plain = dict[str, Any]
 
@@ -37,6 +39,13 @@ class Chosen(NamedTuple):
 
     id: str
     name: str = ""
+
+
+def make_title(counts: Mapping[str, int]) -> str:
+    """Return the title of a bundle that nobody named, such as: Export of 1 search and 2 universes."""
+    singular = {"searches": "search", "shelves": "shelf"}
+    listed = [plural(count, singular.get(name, name[:-1]), name) for name, count in counts.items() if count]
+    return f"Export of {', '.join(listed[:-1])}{' and ' if len(listed) > 1 else ''}{''.join(listed[-1:])}."
 
 
 def make_names(chosen: Sequence[Chosen]) -> list[str]:

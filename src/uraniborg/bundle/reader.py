@@ -1,5 +1,6 @@
 """Reading a bundle of unknown origin: a folder or a zip file, with limits on names, sizes and kinds of files."""
 
+import json
 import os
 import stat
 import zipfile
@@ -55,6 +56,10 @@ class Bundle:
         """Return the folders below the folder `kind`, such as `universes/trappist-1`."""
         parts = [name.split("/") for name in self.paths if name.startswith(f"{kind}/")]
         return sorted({"/".join(one[:2]) for one in parts if len(one) > 2})
+
+    def find_documents(self, kind: str) -> list[str]:
+        """Return the JSON files in the folder `kind`, such as `runs/masses.json`."""
+        return [name for name in self.paths if name.startswith(f"{kind}/") and name.endswith(".json")]
 
     def has(self, name: str) -> bool:
         """Return True if the bundle has this file."""
@@ -118,9 +123,20 @@ def open_bundle(path: Path) -> Generator[Bundle]:
 def parse_json(content: bytes) -> Any:
     """Return the value of a JSON text. Raise Unreadable."""
     try:
-        return orjson.loads(content)
+        value = orjson.loads(content)
+        json.loads(content, object_pairs_hook=_check_unique_keys)
     except orjson.JSONDecodeError as exc:
         raise Unreadable(f"is not JSON: {exc.msg} at line {exc.lineno}") from None
+    except (RecursionError, ValueError) as exc:  # deep nesting, or a number of more digits than Python reads
+        raise Unreadable(f"is not JSON that this program reads: {type(exc).__name__}") from None
+    return value
+
+
+def _check_unique_keys(pairs: list[tuple[str, Any]]) -> None:
+    """Raise Unreadable for a key that is there twice: programs differ in which of its values they read."""
+    keys = {key for key, _ in pairs}
+    if len(keys) < len(pairs):
+        raise Unreadable("has an object with a key twice")
 
 
 def _list_folder(root: Path) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, Final, cast
@@ -13,8 +13,9 @@ from pflow.node import Context, Outcome
 from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
 from uraniborg.bundle.checks import Check
+from uraniborg.bundle.inspection import Inspection, Verified
 from uraniborg.bundle.pieces import Plain
-from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.bundle.workflow_pieces import make_run_piece, make_workflow_piece
 from uraniborg.kernel.logging import MASK, make_printable
 from uraniborg.kernel.text import plural
 
@@ -22,23 +23,65 @@ REPEATABLE: Final = frozenset({"echo", "universe-claim"})
 """Node types that compute from their inputs alone: no file, network, program, model or clock."""
 
 
-def check_run(bundle: Bundle, path: str) -> Iterator[Check]:
-    """Run the pure nodes of a run again, and say why the others are not."""
-    try:
-        nodes: Any = bundle.read_object(path).get("nodes")
-    except Unreadable as exc:
-        yield Check(path, "differs", str(exc))
-        return
+def verify_run(inspection: Inspection, path: str) -> Verified:
+    """Run the pure nodes of a run again, compare reused nodes with the run before, and name all others."""
+    run = inspection.bundle.read_object(path)
+    nodes: Any = run.get("nodes")
     if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in cast("list[Any]", nodes)):
-        yield Check(path, "differs", "has no list of nodes")
-        return
+        return Verified([Check(path, "differs", "has no list of nodes")], None)
+    listed = cast("list[Plain]", nodes)
+    checks = [
+        *_repeat_nodes(inspection, path, run, listed),
+        *_check_summary(path, run, listed),
+        Check(
+            path,
+            "not checked",
+            "its workflow, inputs, outputs as a whole, messages, errors and times: only this record states them",
+        ),
+    ]
+    return Verified(checks, make_run_piece(run, path.removeprefix("runs/").removesuffix(".json")))
+
+
+def verify_workflow(inspection: Inspection, path: str) -> Verified:
+    """Name a workflow as what only its author can confirm."""
+    document = inspection.bundle.read_json(path)
+    reason = "what the workflow does: read it before you run it"
+    piece = make_workflow_piece(document, path.removeprefix("workflows/").removesuffix(".json"))
+    return Verified([Check(path, "not checked", reason)], piece)
+
+
+def _check_summary(path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Check]:
+    """Yield the contradictions between a run and its nodes."""
+    statuses = [str(node.get("status")) for node in nodes]
+    failed = [str(node.get("node")) for node in nodes if node.get("status") == "failed"]
+    reused = statuses.count("reused")
+    if run.get("reused") not in (None, reused):
+        yield Check(
+            path, "differs", f"reused is {str(run.get('reused'))[:20]}, and {plural(reused, 'node')} are reused"
+        )
+    if run.get("failed_node") is not None and run["failed_node"] not in failed:
+        yield Check(path, "differs", f"failed_node is {str(run['failed_node'])[:60]!r}, which did not fail")
+    if reused and not run.get("resumed_from"):
+        yield Check(path, "differs", "has reused nodes, and resumed no run")
+
+
+def _repeat_nodes(inspection: Inspection, path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Check]:
     matched: list[str] = []
+    reused: list[str] = []
     reasons: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         registry = Registry(Path(folder))  # without the nodes of the user
-        for node in cast("list[Plain]", nodes):
+        earlier = _find_earlier_nodes(inspection, run)
+        for node in nodes:
             name = make_printable(str(node.get("node")))[:80]
             interface = registry.get(str(node.get("type")))
+            if node.get("status") == "reused" and name in earlier:
+                if changed := _list_changes(node, earlier[name]):
+                    detail = f"is reused, and differs from that of the run before: {', '.join(changed)}"
+                    yield Check(f"{path}, node {name}", "differs", detail)
+                else:
+                    reused.append(name)
+                continue
             if reason := explain_not_repeated(node, interface):
                 reasons.setdefault(reason, []).append(name)
                 continue
@@ -49,8 +92,26 @@ def check_run(bundle: Bundle, path: str) -> Iterator[Check]:
                 matched.append(name)
     if matched:
         yield Check(path, "matched", f"{plural(len(matched), 'node')} repeated: {', '.join(matched)}")
+    if reused:
+        yield Check(path, "matched", f"{plural(len(reused), 'node')} reused as in the run before: {', '.join(reused)}")
     for reason, names in reasons.items():
         yield Check(path, "not repeated", f"{', '.join(names)}: {reason}")
+
+
+def _find_earlier_nodes(inspection: Inspection, run: Plain) -> dict[str, Plain]:
+    """Return the nodes of the run that this one resumed, if the bundle has it."""
+    for path in inspection.bundle.find_documents("runs"):
+        earlier = inspection.bundle.read_object(path)
+        if run.get("resumed_from") and earlier.get("id") == run["resumed_from"]:
+            return {str(node.get("node")): node for node in cast("list[Plain]", earlier["nodes"])}
+    return {}
+
+
+def _list_changes(node: Plain, earlier: Plain) -> list[str]:
+    """Return the names of what differs between a node that was reused and the node that it was reused from."""
+    names = ("type", "params", "inputs", "outputs")
+    is_done = earlier.get("status") in ("completed", "reused")
+    return [name for name in names if node.get(name) != earlier.get(name)] + ([] if is_done else ["status"])
 
 
 def explain_not_repeated(node: Plain, interface: Interface | None) -> str:

@@ -8,45 +8,75 @@ from pydantic import ValidationError
 
 from paper_search.citation_keys import citation_keys
 from paper_search.export.prisma_flow import FlowCounts, PrismaFlow, build_prisma_flow
+from paper_search.facets import count_facets
 from paper_search.models import PaperCollection
 from uraniborg.bundle.checks import Check
+from uraniborg.bundle.decision_checks import check_decisions, read_decisions
+from uraniborg.bundle.file_checks import make_difference
+from uraniborg.bundle.inspection import Inspection, Verified
+from uraniborg.bundle.pieces import BundleFile, Piece
 from uraniborg.bundle.reader import Bundle, Unreadable
-from uraniborg.bundle.search_pieces import select_kept_papers
+from uraniborg.bundle.search_pieces import (
+    BIBLIOGRAPHIES,
+    SHELF_RECORD,
+    make_search_piece,
+    make_shelf_piece,
+    select_kept_papers,
+)
 from uraniborg.kernel.text import plural
 
 _KEY: Final = re.compile(r"^@\w+\s*\{\s*([^,\s]+)\s*,", re.MULTILINE)
 _ENTRY: Final = re.compile(r"^TY  - ", re.MULTILINE)
 
 
-def check_search(bundle: Bundle, folder: str) -> Iterator[Check]:
-    """Compute the counts of the search log and the keys of the kept papers again from the result of the search."""
+def verify_search(inspection: Inspection, folder: str) -> Verified:
+    """Make the log, the counts and the bibliographies of a search again from its result and its decisions."""
+    bundle = inspection.bundle
     try:
         found = PaperCollection.model_validate_json(bundle.read(f"{folder}/result.json"))
+        bundle.read_json(f"{folder}/result.json")
         stored = PrismaFlow.model_validate_json(bundle.read(f"{folder}/search-log.json"))
+        decisions = read_decisions(bundle, f"{folder}/decisions.json")
     except (ValidationError, Unreadable) as exc:
         reason = (
             str(exc)
             if isinstance(exc, Unreadable)
             else plural(exc.error_count(), "value is not valid", "values are not valid")
         )
-        yield Check(folder, "differs", f"the result or the search log: {reason}")
-        return
-    flow = build_prisma_flow(found)
-    differences = [*_compare_flows("", stored, flow), *_list_wrong_sums(flow)]
-    differences += _compare_judges(stored, flow)
+        return Verified([Check(folder, "differs", f"the result, the search log or the decisions: {reason}")], None)
+    checks = [
+        *_check_log(f"{folder}/search-log.json", stored, build_prisma_flow(found)),
+        *check_bibliography(bundle, folder, set(citation_keys(select_kept_papers(found).papers))),
+        *check_decisions(folder, found, decisions),
+    ]
+    if inspection.is_current and count_facets(found.papers) != found.facets:
+        checks.append(Check(f"{folder}/result.json", "differs", "facets are not those of its papers"))
+    checks.append(
+        Check(
+            f"{folder}/result.json",
+            "not checked",
+            "what was asked and planned, what the sources answered and when, and the details and scores of the papers: "
+            "only this record states them",
+        )
+    )
+    plain = [entry.model_dump(mode="json", exclude={"payload"}) for entry in decisions]
+    return Verified(checks, make_search_piece(found, plain, folder))
+
+
+def _check_log(path: str, stored: PrismaFlow, flow: PrismaFlow) -> Iterator[Check]:
+    differences = [*_compare_flows("", stored, flow), *_list_wrong_sums(flow), *_compare_judges(stored, flow)]
     for number, (one, other) in enumerate(zip(stored.rounds, flow.rounds, strict=False), 1):
         differences += [*_compare_flows(f"round {number}: ", one, other), *_list_wrong_sums(other)]
     if len(stored.rounds) != len(flow.rounds):
         differences.append(f"the log has {plural(len(stored.rounds), 'round')} and the result {len(flow.rounds)}")
-    yield from (Check(f"{folder}/search-log.json", "differs", difference) for difference in differences)
+    yield from (Check(path, "differs", difference) for difference in differences)
     if not differences:
         yield Check(
-            f"{folder}/search-log.json",
+            path,
             "matched",
             f"the PRISMA counts follow from the result: {sum(flow.identified.values())} identified, "
             f"{flow.screened} screened, {flow.included} included",
         )
-    yield from check_bibliography(bundle, folder, set(citation_keys(select_kept_papers(found).papers)))
 
 
 def _compare_flows(where: str, stored: FlowCounts, computed: FlowCounts) -> Iterator[str]:
@@ -79,6 +109,22 @@ def _list_wrong_sums(flow: FlowCounts) -> Iterator[str]:
 
 def _format_count(count: int | dict[str, int]) -> str:
     return str(count if isinstance(count, int) else sum(count.values()))
+
+
+def verify_shelf(inspection: Inspection, folder: str) -> Verified:
+    """Make the bibliographies of a shelf again from its record; earlier versions wrote no record."""
+    bundle, record = inspection.bundle, f"{folder}/{SHELF_RECORD}"
+    checks = list(check_bibliography(bundle, folder))
+    if bundle.has(record):
+        shelf: Any = bundle.read_object(record)
+        reason = "which papers are on the shelf, and its build: only this record states them"
+        return Verified([*checks, Check(record, "not checked", reason)], make_shelf_piece(shelf, folder))
+    files = [
+        BundleFile(f"{folder}/{name}", f"the papers on the shelf {written}", bundle.read(f"{folder}/{name}"))
+        for name, (_, written) in BIBLIOGRAPHIES.items()
+    ]
+    made = make_difference(inspection, record, "is missing: the bibliographies cannot be made again")
+    return Verified([*checks, made], Piece(files))
 
 
 def check_bibliography(bundle: Bundle, folder: str, expected: set[str] | None = None) -> Iterator[Check]:

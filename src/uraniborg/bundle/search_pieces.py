@@ -3,7 +3,9 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final, TypedDict
 
+from paper_library.export import CitedPaper, format_cited_papers
 from paper_library.library import Library
 from paper_library.shelf_catalog import find_known_shelf
 from paper_search.export import export
@@ -11,7 +13,7 @@ from paper_search.export.prisma_flow import build_prisma_flow
 from paper_search.models import PaperCollection
 from paper_search.recordings import find_offline_notice
 from paper_search.review_models import ReviewStatus
-from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, Plain, make_json_file, make_names, make_text_file
+from uraniborg.bundle.pieces import Chosen, Piece, Plain, make_json_file, make_names, make_text_file
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_sessions
@@ -22,6 +24,7 @@ BIBLIOGRAPHIES = {
     "papers.csl.json": ("csl-json", "as CSL-JSON"),
 }
 """The file, the name of the format, and the description of each bibliography."""
+SHELF_RECORD: Final = "shelf.json"
 _SEARCH_LOGS = {
     "search-log.md": ("prisma", "the search log after PRISMA 2020"),
     "search-log.json": ("prisma-json", "the search log as JSON"),
@@ -39,12 +42,13 @@ async def collect_searches(chosen: Sequence[Chosen]) -> list[Piece]:
         for one, name in zip(chosen, make_names(chosen), strict=True):
             session_id = await manager.resolve_id_prefix(one.id)
             found = await manager.get_result(session_id)
-            pieces.append(await asyncio.to_thread(_collect_search, session_id, found, f"searches/{name}"))
+            decisions = await asyncio.to_thread(_list_decisions, session_id)
+            pieces.append(await asyncio.to_thread(make_search_piece, found, decisions, f"searches/{name}"))
     return pieces
 
 
-def _collect_search(session_id: str, found: PaperCollection, folder: str) -> Piece:
-    decisions = _list_decisions(session_id)
+def make_search_piece(found: PaperCollection, decisions: Sequence[Plain], folder: str) -> Piece:
+    """Return the piece of a search with this result and these decisions."""
     kept = select_kept_papers(found)
     return Piece(
         [
@@ -103,6 +107,15 @@ def _describe_search(found: PaperCollection, kept: PaperCollection, decisions: S
     return [*([notice] if notice else []), *sentences]
 
 
+class ShelfRecord(TypedDict):
+    """A shelf as a bundle records it, from which its bibliographies are made."""
+
+    name: str
+    build_id: str
+    built_at: str
+    papers: list[CitedPaper]
+
+
 def collect_shelves(chosen: Sequence[Chosen]) -> list[Piece]:
     """Return the bibliographies of these shelves, without the texts of papers. Raise ShelfNotFound."""
     pieces: list[Piece] = []
@@ -110,17 +123,31 @@ def collect_shelves(chosen: Sequence[Chosen]) -> list[Piece]:
         shelf = find_known_shelf(one.id)
         library = Library.open(shelf.path)
         try:
-            files = [
-                BundleFile(
-                    f"shelves/{name}/{file}",
-                    f"the papers on the shelf {written}",
-                    "".join(library.export(format_name=format_name)).encode("utf-8", "replace"),
-                )
-                for file, (format_name, written) in BIBLIOGRAPHIES.items()
-            ]
+            papers = library.list_cited_papers()
         finally:
             library.close()
         facts = shelf.describe()
-        sentence = f"The shelf {shelf.name} has {plural(facts['papers'], 'paper')} (build {facts['build_id']})."
-        pieces.append(Piece(files, [sentence], [str(facts["built_at"])]))
+        record = ShelfRecord(
+            name=shelf.name, build_id=str(facts["build_id"]), built_at=str(facts["built_at"]), papers=papers
+        )
+        pieces.append(make_shelf_piece(record, f"shelves/{name}"))
     return pieces
+
+
+def make_shelf_piece(shelf: ShelfRecord, folder: str) -> Piece:
+    """Return the piece of a shelf."""
+    papers = shelf["papers"]
+    record = "the shelf and its papers, from which the bibliographies are made"
+    return Piece(
+        [
+            *(
+                make_text_file(
+                    f"{folder}/{file}", f"the papers on the shelf {written}", format_cited_papers(papers, format_name)
+                )
+                for file, (format_name, written) in BIBLIOGRAPHIES.items()
+            ),
+            make_json_file(f"{folder}/{SHELF_RECORD}", record, shelf),
+        ],
+        [f"The shelf {shelf['name']} has {plural(len(papers), 'paper')} (build {shelf['build_id']})."],
+        [shelf["built_at"]],
+    )

@@ -59,13 +59,21 @@ async def _collect_universe(service: UniverseService, universe_id: str, folder: 
 
     def make() -> Piece:
         document = make_document(plain, universe_id, view.record.name, view.version)
-        rows = list_value_rows(document["state"], text_of)
-        lines = b"".join(orjson.dumps(entry) + b"\n" for entry in log)
-        sources = format_bibtex(collect_cited_sources(plain["stars"]))
-        files = [
+        return make_universe_piece(document, log, list_value_rows(document["state"], text_of), folder)
+
+    return await asyncio.to_thread(make)
+
+
+def make_universe_piece(document: Plain, log: Sequence[Plain], rows: Sequence[Plain], folder: str) -> Piece:
+    """Return the piece of a universe with this document, the entries of its log, and the rows of its values."""
+    name, version = document["name"], document["version"]
+    lines = b"".join(orjson.dumps(entry) + b"\n" for entry in log)
+    sources = format_bibtex(collect_cited_sources(document["state"]["stars"]))
+    return Piece(
+        [
             BundleFile(
                 f"{folder}/universe.json",
-                f"{view.record.name}, version {view.version}, to open with `universe import`",
+                f"{name}, version {version}, to open with `universe import`",
                 encode_document(document),
             ),
             BundleFile(f"{folder}/log.jsonl", "the command log: who changed what, from the first state", lines),
@@ -73,11 +81,10 @@ async def _collect_universe(service: UniverseService, universe_id: str, folder: 
                 f"{folder}/values.csv", "its values with status, source and location", write_value_table(rows)
             ),
             make_text_file(f"{folder}/sources.bib", "the sources of its values as BibTeX", sources),
-        ]
-        return Piece(files, [_describe_universe(view.record.name, view.version, plain, rows, entries)],
-                     [entry.at for entry in entries[-1:]])  # fmt: skip
-
-    return await asyncio.to_thread(make)
+        ],
+        [_describe_universe(name, version, document["state"], rows, log)],
+        [str(entry["at"]) for entry in log[-1:]],
+    )
 
 
 def make_document(plain: Plain, universe_id: str, name: str, version: int) -> Plain:
@@ -100,9 +107,9 @@ async def _describe_entry(service: UniverseService, entry: Entry, universe_id: s
     return {**described, "state": await asyncio.to_thread(view.replica.mirror.to_plain)}
 
 
-def _describe_universe(name: str, version: int, plain: Plain, rows: list[Plain], entries: list[Entry]) -> str:
+def _describe_universe(name: str, version: int, plain: Plain, rows: Sequence[Plain], log: Sequence[Plain]) -> str:
     statuses = Counter(str(row["status"]) for row in rows)
-    commands = Counter(entry.author or "an unknown author" for entry in entries if not entry.is_restore)
+    commands = Counter(str(one["author"] or "an unknown author") for one in log if one["kind"] != "restore")
     changed = ", ".join(f"{count} by {author}" for author, count in sorted(commands.items()))
     after = f", after {plural(commands.total(), 'command')} ({changed})" if commands else ""
     counted = ", ".join(f"{count} {status}" for status, count in statuses.most_common()) or "none"
@@ -126,12 +133,13 @@ async def collect_measurements(chosen: Sequence[Chosen]) -> list[Piece]:
             plot = await jobs.read_plot(job.universe_id, job.id)
             title = view.record.name
             pieces.append(
-                await asyncio.to_thread(_make_measurement, job, plain, reply, plot, title, f"measurements/{name}")
+                await asyncio.to_thread(make_measurement_piece, job, plain, reply, plot, title, f"measurements/{name}")
             )
     return pieces
 
 
-def _make_measurement(job: Job, plain: Plain, reply: Plain, plot: bytes, title: str, folder: str) -> Piece:
+def make_measurement_piece(job: Job, plain: Plain, reply: Plain, plot: bytes, title: str, folder: str) -> Piece:
+    """Return the piece of a measurement of this plain state."""
     what = f"{title}, version {job.version}"
     start = encode_document(make_document(plain, job.universe_id, title, job.version))
     files = [

@@ -1,61 +1,72 @@
-"""The verification of a bundle: its digests, its metadata, and everything that can be computed again from it."""
+"""The verification of a bundle: everything in it is made again from its records, or named as not checked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from uraniborg.bundle.checks import Check, check_digests, check_metadata
+from uraniborg.bundle.file_checks import check_files
+from uraniborg.bundle.frame_checks import check_frame
+from uraniborg.bundle.inspection import Inspection, PieceKind, Verified, read_frame
+from uraniborg.bundle.measurement_checks import verify_measurement
 from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.bundle.run_checks import verify_run, verify_workflow
+from uraniborg.bundle.search_checks import verify_search, verify_shelf
+from uraniborg.bundle.universe_checks import verify_universe
 from uraniborg.kernel.errors import InternalError, as_error
 from uraniborg.kernel.progress import ReportItem
 
+KINDS: Final = (
+    PieceKind(lambda bundle: bundle.find_folders("searches"), verify_search),
+    PieceKind(lambda bundle: bundle.find_folders("shelves"), verify_shelf),
+    PieceKind(lambda bundle: bundle.find_documents("runs"), verify_run),
+    PieceKind(lambda bundle: bundle.find_documents("workflows"), verify_workflow),
+    PieceKind(lambda bundle: bundle.find_folders("universes"), verify_universe),
+    PieceKind(lambda bundle: bundle.find_folders("measurements"), verify_measurement),
+)
+"""What an export writes. Later kinds are compared with earlier ones."""
 
-def verify_bundle(bundle: Bundle, *, repeat: bool = True, report: ReportItem = lambda _: None) -> Iterator[Check]:
+
+def verify_bundle(
+    bundle: Bundle, *, repeat: bool = True, more: Sequence[PieceKind] = (), report: ReportItem = lambda _: None
+) -> Iterator[Check]:
     """Yield all checks. Without `repeat`, only those of digests and metadata.
 
-    Only functions of this program run, on the values of the bundle: no program, network, model or code of the bundle.
+    `more` are kinds of pieces that others than the export add. Only functions of this program run, on the values of the
+    bundle: no program, network, model or code of the bundle.
     """
     report("digests")
     yield from check_digests(bundle)
     report("metadata")
     yield from check_metadata(bundle)
-    if repeat:
-        yield from _repeat(bundle, report)
+    if not repeat:
+        yield Check("contents", "not checked", "only digests and metadata were checked, as asked")
+        return
+    inspection = Inspection(bundle, read_frame(bundle), report)
+    found: list[Verified] = []
+    is_complete = True
+    for kind in (*KINDS, *more):
+        for item in kind.find(bundle):
+            report(item)
+            verified = _verify_item(inspection, kind, item)
+            is_complete = is_complete and verified.piece is not None
+            found.append(verified)
+            yield from verified.checks
+    report("methods")
+    yield from check_frame(inspection, found, is_complete=is_complete)
 
 
-def _repeat(bundle: Bundle, report: ReportItem) -> Iterator[Check]:
-    from uraniborg.bundle.comparison_checks import check_comparison
-    from uraniborg.bundle.measurement_checks import check_measurement
-    from uraniborg.bundle.run_checks import check_run
-    from uraniborg.bundle.search_checks import check_bibliography, check_search
-    from uraniborg.bundle.universe_checks import check_universe
-
-    for folder in bundle.find_folders("searches"):
-        yield from _guard(folder, lambda item: check_search(bundle, item), report)
-    for folder in bundle.find_folders("shelves"):
-        yield from _guard(folder, lambda item: check_bibliography(bundle, item), report)
-    for path in bundle.paths:
-        if path.startswith("runs/"):
-            yield from _guard(path, lambda item: check_run(bundle, item), report)
-    for folder in bundle.find_folders("universes"):
-        yield from _guard(folder, lambda item: check_universe(bundle, item), report)
-    for folder in bundle.find_folders("measurements"):
-
-        def show(done: float, folder: str = folder) -> None:
-            report(f"{folder} {done:.0%}")
-
-        yield from _guard(folder, lambda item: check_measurement(bundle, item, show), report)
-    for path in bundle.paths:
-        if path.startswith("comparisons/") and path.endswith(".json"):
-            yield from _guard(path, lambda item: check_comparison(bundle, item), report)
-
-
-def _guard(item: str, check: Callable[[str], Iterator[Check]], report: ReportItem) -> Iterator[Check]:
-    """Yield the checks of an item; one that fails on values that no export writes is a difference."""
-    report(item)
+def _verify_item(inspection: Inspection, kind: PieceKind, item: str) -> Verified:
+    """Return the checks of an item and of its files; an item that fails on values of no export is a difference."""
     try:
-        yield from check(item)
+        verified = kind.verify(inspection, item)
+        if verified.piece is None:
+            return verified
+        known = {check.item for check in verified.checks if check.result == "differs"}
+        checks = check_files(inspection, item, verified.piece.files, known)
+        return verified._replace(checks=[*verified.checks, *checks])
     except Exception as exc:  # an unknown bundle can hold anything; the other checks continue
         error = as_error(exc)
         detail = type(exc).__name__ if isinstance(error, InternalError) else error.message
         if isinstance(exc, Unreadable):
             detail = str(exc)
-        yield Check(item, "differs", f"cannot be checked: {detail}")
+        return Verified([Check(item, "differs", f"cannot be checked: {detail}")], None)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from pflow.config import load_settings
 from pflow.errors import WorkflowNotFound
@@ -26,7 +27,7 @@ def collect_workflows(workflows: Sequence[Chosen], runs: Sequence[Chosen], folde
     service = Service(load_settings(), folder)
     with closing(service.history.open_log()) as log:
         found: list[Plain] = [log.get_run(one.id) for one in runs]
-    pieces = [_make_run_piece(run, name) for run, name in zip(found, make_names(runs), strict=True)]
+    pieces = [make_run_piece(_hide_data_folder(run), name) for run, name in zip(found, make_names(runs), strict=True)]
     named = {one.id for one in workflows}
     more = [Chosen(name) for name in dict.fromkeys(str(run["workflow"]) for run in found) if name not in named]
     every = [*workflows, *more]
@@ -37,20 +38,30 @@ def collect_workflows(workflows: Sequence[Chosen], runs: Sequence[Chosen], folde
             if one.id in named:
                 raise
             continue  # deleted since it ran; the run has its nodes
-        description = f"the workflow {one.id}, to run with `pflow run`"
-        pieces.append(Piece([make_json_file(f"workflows/{name}.json", description, document)]))
+        pieces.append(make_workflow_piece(document, name))
     return pieces
 
 
-def _make_run_piece(run: Plain, name: str) -> Piece:
+def make_workflow_piece(document: Any, name: str) -> Piece:
+    """Return the piece of a workflow."""
+    description = f"the workflow {name}, to run with `pflow run`"
+    return Piece([make_json_file(f"workflows/{name}.json", description, document)])
+
+
+def _hide_data_folder(run: Plain) -> Plain:
     public: Plain = json.loads(json.dumps(run).replace(json.dumps(str(data_dir()))[1:-1], DATA))
     public.pop("pid", None)
-    nodes: list[Plain] = public["nodes"]
+    return public
+
+
+def make_run_piece(run: Plain, name: str) -> Piece:
+    """Return the piece of a run."""
+    nodes: list[Plain] = run["nodes"]
     reused = sum(node["status"] == "reused" for node in nodes)
     ended = f"ended with {run['status']}" + (f" at the node {run['failed_node']}" if run["failed_node"] else "")
     resumed = f" resumed the run {run['resumed_from']}," if run["resumed_from"] else ""
     return Piece(
-        [make_json_file(f"runs/{name}.json", f"a run of {run['workflow']}: its nodes with inputs and outputs", public)],
+        [make_json_file(f"runs/{name}.json", f"a run of {run['workflow']}: its nodes with inputs and outputs", run)],
         [
             f"The workflow {run['workflow']} (run {run['id']}){resumed} used {plural(len(nodes), 'node')}, of which "
             f"{reused} {'was' if reused == 1 else 'were'} reused, and {ended}."

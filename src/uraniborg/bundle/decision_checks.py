@@ -1,0 +1,122 @@
+"""The checks of decisions: the marks of papers and the queries in a result must be those that were decided."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple, cast
+
+from paper_search.models import PaperCollection
+from uraniborg.bundle.checks import Check
+from uraniborg.bundle.pieces import Plain
+from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.kernel.inbox import Entry
+from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.text import plural
+
+_SHOWN: Final = 5
+
+
+class _Mark(NamedTuple):
+    """What a reviewer made of a paper."""
+
+    title: str
+    ids: tuple[str, ...]
+    status: str
+    reason: str | None
+    reviewer: str | None
+    at: datetime | None
+
+    @property
+    def event(self) -> tuple[str | None, datetime | None]:
+        return self.reviewer, self.at
+
+
+def read_decisions(bundle: Bundle, path: str) -> list[Entry]:
+    """Return the decisions of a search. Raise Unreadable or ValidationError."""
+    listed = bundle.read_json(path)
+    if not isinstance(listed, list):
+        raise Unreadable("decisions.json is not a list")
+    entries = cast("list[Any]", listed)
+    if not all(isinstance(one, dict) and "payload" not in one for one in entries):
+        raise Unreadable("decisions.json has an entry that is not a decision")
+    return [Entry.model_validate({**one, "payload": None}) for one in entries]
+
+
+def check_decisions(folder: str, found: PaperCollection, decisions: Sequence[Entry]) -> Iterator[Check]:
+    """Yield the contradictions between decisions and result, and what neither confirms."""
+    path = f"{folder}/decisions.json"
+    problems = [problem for entry in decisions for problem in _list_entry_problems(entry, decisions[0].subject)]
+    marks = _list_marks(found)
+    decided = [(mark, _find_decided_mark(decisions, mark)) for mark in marks]
+    tied = [mark for mark, other in decided if (mark.status, mark.reason) == other]
+    events = {mark.event for mark in tied}
+    for mark, other in decided:
+        # A mark that was set outside of a decision is of another event; those of one decision are of one.
+        if other is not None and mark not in tied and mark.event in events:
+            problems.append(f"“{mark.title}” is marked {mark.status} in the result, and {other[0]} here")
+    yield from (Check(path, "differs", problem) for problem in problems)
+    if tied and not problems:
+        yield Check(path, "matched", f"{plural(len(tied), 'mark')} of papers in the result as decided")
+    if untied := [mark.title for mark in marks if mark not in tied]:
+        listed = ", ".join(f"“{title}”" for title in untied[:_SHOWN])
+        reason = f"{plural(len(untied), 'mark')} of papers that no decision here made: {listed}"
+        yield Check(f"{folder}/result.json", "not checked", reason)
+    if decisions:
+        reason = "who decided, through which interface, when and why: only this record states it"
+        yield Check(path, "not checked", reason)
+
+
+def _list_entry_problems(entry: Entry, subject: str) -> Iterator[str]:
+    shown = make_printable(entry.id)[:60]
+    if entry.state != "decided" or entry.decision is None or entry.decided_at is None:
+        yield f"{shown} has no decision"
+    elif entry.decided_at < entry.created_at:
+        yield f"{shown} was decided before it was asked"
+    if entry.subject != subject or not entry.id.startswith(subject):
+        yield f"{shown} is about another search"
+    if entry.actor is not None and entry.actor.name != entry.decided_by:
+        yield f"{shown} was decided by {make_printable(str(entry.decided_by))[:40]}, and its actor has another name"
+
+
+def _list_marks(found: PaperCollection) -> list[_Mark]:
+    """Return the marks of papers by reviewers, and the exclusions by people."""
+    papers = [*found.papers, *found.excluded_papers, *found.removed_papers]
+    return [
+        *(
+            _Mark(
+                _shorten(paper.title), (paper.id, *paper.other_ids), str(one.status), one.reason, one.reviewer, one.at
+            )
+            for paper in papers
+            for one in paper.decisions
+        ),
+        *(
+            _Mark(_shorten(one.title), (one.paper_id, *one.other_ids), "exclude", one.detail, one.reviewer, one.at)
+            for one in found.metadata.exclusions
+            if one.reviewer is not None
+        ),
+    ]
+
+
+def _find_decided_mark(decisions: Sequence[Entry], mark: _Mark) -> tuple[str, str | None] | None:
+    """Return status and reason of a paper in the last decision of the reviewer before a mark, if it has the paper."""
+    for entry in reversed(decisions):
+        if mark.at is None or entry.decision is None or entry.decided_at is None or entry.decided_at > mark.at:
+            continue
+        data: Any = entry.decision.data
+        listed = cast("Plain", data).get("decisions") if isinstance(data, dict) else None
+        if not isinstance(listed, dict) or mark.reviewer not in (cast("Plain", data).get("reviewer"), entry.decided_by):
+            continue
+        for key in mark.ids:
+            if key in listed:
+                return _read_mark(cast("Plain", listed)[key])
+    return None
+
+
+def _read_mark(mark: Any) -> tuple[str, str | None]:
+    if isinstance(mark, dict):
+        plain = cast("Plain", mark)
+        return str(plain.get("status")), plain.get("reason")
+    return str(mark), None
+
+
+def _shorten(title: str) -> str:
+    return make_printable(title)[:60]
