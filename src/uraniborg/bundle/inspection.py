@@ -44,12 +44,15 @@ class History(NamedTuple):
     """Empty if no record names it."""
     states: list[State]
     """The state at each version, from version 0."""
+    commands: list[Any]
 
 
 class RepeatedRun(NamedTuple):
     """A measurement of the bundle that was repeated."""
 
     folder: str
+    title: str
+    """The name of its universe."""
     job: Plain
     state: Plain
     reply: Plain

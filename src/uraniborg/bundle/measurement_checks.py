@@ -61,7 +61,7 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
         problem = f"is not a result of this kind: {type(exc).__name__} {make_printable(str(exc))}"[:200]
         return Verified([*checks, Check(path, "differs", problem)], None)
     inspection.runs[job.id] = RepeatedRun(
-        folder, job.describe(), state, stored, measured.trajectory if measured else None
+        folder, title, job.describe(), state, stored, measured.trajectory if measured else None
     )
     return Verified(checks, make_measurement_piece(job, state, stored, plot, title, folder))
 

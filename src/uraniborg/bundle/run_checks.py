@@ -14,7 +14,9 @@ from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
 from uraniborg.bundle.checks import Check
 from uraniborg.bundle.inspection import Inspection, Verified
-from uraniborg.bundle.pieces import Plain
+from uraniborg.bundle.pieces import Chosen, Plain, make_names
+from uraniborg.bundle.reader import Bundle
+from uraniborg.bundle.reference_checks import find_broken_references, is_cut
 from uraniborg.bundle.workflow_pieces import make_run_piece, make_workflow_piece
 from uraniborg.kernel.logging import MASK, make_printable
 from uraniborg.kernel.text import plural
@@ -32,7 +34,7 @@ def verify_run(inspection: Inspection, path: str) -> Verified:
     listed = cast("list[Plain]", nodes)
     checks = [
         *_repeat_nodes(inspection, path, run, listed),
-        *_check_summary(path, run, listed),
+        *_check_summary(inspection, path, run, listed),
         Check(
             path,
             "not checked",
@@ -50,7 +52,7 @@ def verify_workflow(inspection: Inspection, path: str) -> Verified:
     return Verified([Check(path, "not checked", reason)], piece)
 
 
-def _check_summary(path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Check]:
+def _check_summary(inspection: Inspection, path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Check]:
     """Yield the contradictions between a run and its nodes."""
     statuses = [str(node.get("status")) for node in nodes]
     failed = [str(node.get("node")) for node in nodes if node.get("status") == "failed"]
@@ -61,8 +63,17 @@ def _check_summary(path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Ch
         )
     if run.get("failed_node") is not None and run["failed_node"] not in failed:
         yield Check(path, "differs", f"failed_node is {str(run['failed_node'])[:60]!r}, which did not fail")
+    broken = list(find_broken_references(run, nodes, _find_workflow(inspection.bundle, run)))
+    yield from (Check(path, "differs", problem) for problem in broken)
     if reused and not run.get("resumed_from"):
         yield Check(path, "differs", "has reused nodes, and resumed no run")
+
+
+def _find_workflow(bundle: Bundle, run: Plain) -> Plain | None:
+    """Return the workflow of a run, if the bundle has it."""
+    (name,) = make_names([Chosen(str(run.get("workflow")))])
+    path = f"workflows/{name}.json"
+    return bundle.read_object(path) if bundle.has(path) else None
 
 
 def _repeat_nodes(inspection: Inspection, path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Check]:
@@ -136,10 +147,7 @@ def explain_not_repeated(node: Plain, interface: Interface | None) -> str:
 
 
 def _is_cut(values: Plain) -> bool:
-    cut = ({"bytes"}, {"characters", "beginning"})
-    return set(values) in cut or any(
-        isinstance(one, dict) and set(cast("Plain", one)) in cut for one in values.values()
-    )
+    return is_cut(values) or any(map(is_cut, values.values()))
 
 
 def _repeat_and_compare(registry: Registry, interface: Interface, node: Plain, folder: Path) -> str:

@@ -67,7 +67,9 @@ def verify_universe(inspection: Inspection, folder: str) -> Verified:
     # Files that list bodies have them in the order of the document.
     ordered = {**replayed, "stars": {key: replayed["stars"][key] for key in state["stars"]}}
     made = make_document(ordered, universe_id, str(document.get("name")), version)
-    inspection.histories[folder] = History(folder, made["name"], universe_id, states)
+    inspection.histories[folder] = History(
+        folder, made["name"], universe_id, states, [entry["command"] for entry in log if "command" in entry]
+    )
     return Verified(checks, make_universe_piece(made, log, rows, folder))
 
 

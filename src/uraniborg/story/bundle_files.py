@@ -1,6 +1,7 @@
 """The files of the story that no part has: the answers, the steps, the data sheets, the masses and the comparisons."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from paper_library.sample_shelf_builder import SAMPLE_PAPERS
 from universe.plotting import render_svg
@@ -8,8 +9,10 @@ from uraniborg.bundle.export import Selection
 from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, make_json_file, make_names, make_text_file
 from uraniborg.story.folder import SHELF, Plain
 from uraniborg.story.methods import describe_reading, write_answers
-from uraniborg.story.nbody_runs import draw_comparison, read_runs
+from uraniborg.story.nbody_runs import StoredRun, draw_comparison, read_runs
 from uraniborg.story.steps import Results
+
+DATA_SHEETS: Final = SAMPLE_PAPERS / "data_sheets"
 
 
 def select_work(results: Results) -> Selection:
@@ -38,43 +41,60 @@ def _name_factor(factor: float) -> str:
     return f"h-times-{factor:g}"
 
 
-async def make_story_piece(results: Results, steps: Sequence[Plain]) -> Piece:
+class Comparison(NamedTuple):
+    """A comparison as the bundle has it: the name of its files, its facts, and both runs."""
+
+    name: str
+    facts: Plain
+    runs: Sequence[StoredRun]
+
+
+async def collect_story_piece(results: Results, steps: Sequence[Plain]) -> Piece:
+    """Return the piece of a finished story."""
+    compared = [results["compare"], results["break"]]
+    base, *others = await read_runs([*compared[0]["runs"], compared[1]["runs"][1]])
+    names = make_names([Chosen(_name_factor(found["factor"])) for found in compared])
+    comparisons = [
+        Comparison(
+            name, {key: value for key, value in found.items() if key not in ("branch", "picture")}, [base, other]
+        )
+        for name, found, other in zip(names, compared, others, strict=True)
+    ]
+    sheets: list[str] = results["shelve"]["sheets"]
+    return make_story_piece(results, steps, {name: (DATA_SHEETS / name).read_bytes() for name in sheets}, comparisons)
+
+
+def make_story_piece(
+    results: Results, steps: Sequence[Plain], sheets: Mapping[str, bytes], comparisons: Sequence[Comparison]
+) -> Piece:
     """Return the files of the story that no part has, and the sentences about the masses."""
     return Piece(
         [
             make_text_file("answer.md", "the question, the answers, and the masses", write_answers(results)),
             make_json_file("steps.json", "every step: its sentence, who ran it and when", steps),
-            *_list_data_sheets(results),
+            *(
+                BundleFile(f"shelves/{SHELF}/texts/{name}", "the data sheet whose table rows state the masses", content)
+                for name, content in sheets.items()
+            ),
             make_json_file(
                 "masses.json", "the masses that the workflow read, with rows and commands", results["give"]["masses"]
             ),
-            *await _list_comparisons(results),
+            *(file for one in comparisons for file in _list_comparison_files(one)),
         ],
         describe_reading(results),
         [str(step["ended_at"]) for step in steps],
     )
 
 
-def _list_data_sheets(results: Results) -> list[BundleFile]:
-    description = "the data sheet whose table rows state the masses"
-    sheets = SAMPLE_PAPERS / "data_sheets"
-    names: list[str] = results["shelve"]["sheets"]
-    return [BundleFile(f"shelves/{SHELF}/texts/{name}", description, (sheets / name).read_bytes()) for name in names]
-
-
-async def _list_comparisons(results: Results) -> list[BundleFile]:
-    compared = [results["compare"], results["break"]]
-    base, *others = await read_runs([*compared[0]["runs"], compared[1]["runs"][1]])
-    names = make_names([Chosen(_name_factor(found["factor"])) for found in compared])
-    files: list[BundleFile] = []
-    for name, found, other in zip(names, compared, others, strict=True):
-        facts = {key: value for key, value in found.items() if key not in ("branch", "picture")}
-        drawing = draw_comparison([base, other], found["answer"])
-        factor = f"{found['factor']:g}"
-        files += [
-            make_json_file(f"comparisons/{name}.json", "the comparison, its answer, and the angles over time", facts),
-            make_text_file(
-                f"comparisons/{name}.svg", f"the Laplace angles at 1 and {factor} times the mass", render_svg(drawing)
-            ),
-        ]
-    return files
+def _list_comparison_files(one: Comparison) -> list[BundleFile]:
+    drawing = draw_comparison(one.runs, one.facts["answer"])
+    return [
+        make_json_file(
+            f"comparisons/{one.name}.json", "the comparison, its answer, and the angles over time", one.facts
+        ),
+        make_text_file(
+            f"comparisons/{one.name}.svg",
+            f"the Laplace angles at 1 and {one.facts['factor']:g} times the mass",
+            render_svg(drawing),
+        ),
+    ]

@@ -11,7 +11,7 @@ from uraniborg.bundle.pieces import BundleFile
 from uraniborg.bundle.writer import write_bundle
 from uraniborg.connect.servers import format_program
 from uraniborg.kernel.text import plural
-from uraniborg.story.bundle_files import make_story_piece, select_work
+from uraniborg.story.bundle_files import collect_story_piece, select_work
 from uraniborg.story.folder import SHELF, Plain, StoryFolder
 from uraniborg.story.question import format_question
 from uraniborg.story.steps import Description, Results, Step, StepContext
@@ -26,8 +26,8 @@ async def run_export(context: StepContext, _inputs: Plain) -> Plain:
         title=format_question(results["branch"]["factor"]),
         folder=folder.own,
         text_of=make_paper_text_reader(folder.shelf),
-        more=await make_story_piece(results, steps),
-        steps=_list_repetitions(results),
+        more=await collect_story_piece(results, steps),
+        steps=list_repetitions(results),
     )
     return await asyncio.to_thread(_write_both, folder, files)
 
@@ -57,7 +57,7 @@ def _list_done_steps(folder: StoryFolder) -> list[Plain]:
     ]
 
 
-def _list_repetitions(results: Results) -> list[str]:
+def list_repetitions(results: Results) -> list[str]:
     """Return lines of the page of the bundle that repeat the work in other data folders and programs."""
     return [
         "",

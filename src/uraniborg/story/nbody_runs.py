@@ -107,11 +107,11 @@ async def _read_run(jobs: JobService, run: Plain) -> StoredRun:
     reply: Plain = orjson.loads(await jobs.read_result(universe_id, job_id))
     layout, states = await jobs.read_trajectory(universe_id, job_id, first=0, limit=_ALL)
     start = await asyncio.to_thread(make_initial_conditions, state)
-    days, angles = await asyncio.to_thread(_compute_laplace_angles, reply, start, layout, states)
+    days, angles = await asyncio.to_thread(compute_laplace_angles, reply, start, layout, states)
     return StoredRun(run, reply, await jobs.read_plot(universe_id, job_id), start, angles, days)
 
 
-def _compute_laplace_angles(
+def compute_laplace_angles(
     reply: Plain, start: InitialConditions, layout: Plain, states: bytes
 ) -> tuple[list[float], list[Plain]]:
     """Return times in days and the Laplace angles at these times, from the stored trajectory."""

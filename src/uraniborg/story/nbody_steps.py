@@ -30,6 +30,15 @@ async def compare_runs(folder: StoryFolder, first: Plain, second: Plain, factor:
 
 
 def _compare_stored_runs(folder: StoryFolder, runs: list[StoredRun], factor: float) -> Plain:
+    found = make_comparison(runs, factor)
+    picture = folder.plots / f"laplace-angles-h-times-{factor:g}.svg"
+    make_folder(folder.plots)
+    write_drawing(draw_comparison(runs, found["answer"]), picture)
+    return {**found, "picture": str(picture.relative_to(folder.own))}
+
+
+def make_comparison(runs: Sequence[StoredRun], factor: float) -> Plain:
+    """Return the comparison of two runs: the answer in words, the resonances, the angles and the errors."""
     base, other = runs
     names = dict(zip(base.start.ids, base.start.names, strict=True))
     labels = [f"{run.about['name']} (version {run.about['version']})" for run in runs]
@@ -37,9 +46,6 @@ def _compare_stored_runs(folder: StoryFolder, runs: list[StoredRun], factor: flo
     answer = answer_question(
         base.reply, other.reply, comparison, planet=names[PLANET], factor=factor, names=base.short_names
     )
-    picture = folder.plots / f"laplace-angles-h-times-{factor:g}.svg"
-    make_folder(folder.plots)
-    write_drawing(draw_comparison(runs, answer.sentence), picture)
     return {
         "planet": PLANET,
         "factor": factor,
@@ -58,7 +64,6 @@ def _compare_stored_runs(folder: StoryFolder, runs: list[StoredRun], factor: flo
         "days": [run.reply["days"] for run in runs],
         "verdicts": [run.reply["verdict"] for run in runs],
         "left_out": base.reply["errors"]["physics"],
-        "picture": str(picture.relative_to(folder.own)),
     }
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final
 
@@ -168,18 +169,23 @@ async def run_give(context: StepContext, inputs: Plain) -> Plain:
         "run": {key: value for key, value in reply.items() if key != "outputs"},
         "given": inputs["mass"],
         "paper": outputs.get("paper"),
-        "masses": [
-            {
-                "node": node,
-                "body": outputs[node]["id"],
-                "command": outputs[node],
-                "stated": outputs[f"{node}_stated"],
-                "location": outputs[f"{node}_location"],
-            }
-            for node in READ_NODES
-            if node in outputs
-        ],
+        "masses": list_masses(outputs),
     }
+
+
+def list_masses(outputs: Mapping[str, Any]) -> list[Plain]:
+    """Return the masses that a run of the workflow read, with their rows and commands."""
+    return [
+        {
+            "node": node,
+            "body": outputs[node]["id"],
+            "command": outputs[node],
+            "stated": outputs[f"{node}_stated"],
+            "location": outputs[f"{node}_location"],
+        }
+        for node in READ_NODES
+        if node in outputs
+    ]
 
 
 def preview_give(results: Results) -> str:

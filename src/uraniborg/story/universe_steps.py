@@ -14,7 +14,7 @@ from uraniborg.kernel.errors import Conflict, NotFound
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_universes
 from uraniborg.story.errors import START_OVER
-from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.folder import Plain
 from uraniborg.story.question import FIRST_FACTOR
 from uraniborg.story.shelf_steps import SYSTEM, name_body, to_earth_masses
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
@@ -60,13 +60,12 @@ async def run_build(context: StepContext, _inputs: Plain) -> Plain:
         "version": version,
         "commands": len(masses),
         "bodies": len(state["stars"]),
-        "masses": await asyncio.to_thread(describe_masses, state, context.folder),
+        "masses": await asyncio.to_thread(describe_masses, state, make_paper_text_reader(context.folder.shelf)),
     }
 
 
-def describe_masses(state: Plain, folder: StoryFolder) -> list[Plain]:
+def describe_masses(state: Plain, text_of: PaperTextReader) -> list[Plain]:
     """Return the mass of every body with the status of its origin, checked against the texts of the shelf."""
-    text_of = make_paper_text_reader(folder.shelf)
     return [describe_mass(state, body, text_of) for body in state["stars"]]
 
 
@@ -145,7 +144,8 @@ async def branch_with_other_mass(context: StepContext, factor: float, replaced: 
         version_after = (await service.read_record(built["universe_id"])).version
         # Last: pages that draw the replaced universe know by now that this step runs.
         await _delete_if_present(service, replaced, context.actor)
-    (mass,) = [one for one in await asyncio.to_thread(describe_masses, state, context.folder) if one["body"] == PLANET]
+    text_of = make_paper_text_reader(context.folder.shelf)
+    (mass,) = [one for one in await asyncio.to_thread(describe_masses, state, text_of) if one["body"] == PLANET]
     return {
         "universe_id": record.id,
         "version": result.version,
