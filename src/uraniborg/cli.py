@@ -339,6 +339,7 @@ def export(
         str | None, typer.Option(metavar="TEXT", help="The title of the bundle.", show_default="what it has")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the bundle if it exists.")] = False,
+    sign: Annotated[bool, typer.Option("--sign", help="Sign the bundle with your key.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -352,6 +353,7 @@ def export(
     - `uraniborg export -o bundle.zip`
     - `uraniborg export -o review --session 3f6c1a2b --shelf trappist-1`
     - `uraniborg export -o runs.zip --universe t1 --job job_4f2a --run run_81c0`
+    - `uraniborg export -o t1.zip --universe t1 --sign`
     """
     from uraniborg.bundle.command import choose_and_export
     from uraniborg.story.last_bundle import read_story_bundle
@@ -362,6 +364,7 @@ def export(
         read_story_bundle,
         title=title,
         replace=replace,
+        sign=sign,
         as_json=json,
         quiet=quiet,
     )
@@ -375,22 +378,43 @@ def verify(
     digests_only: Annotated[
         bool, typer.Option("--digests-only", help="Check digests and metadata, and repeat nothing.")
     ] = False,
+    signer: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Require the signature of this public key: ed25519:…")
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Check a bundle: its digests, its metadata, and everything that can be computed again from it.
+    """Check a bundle: everything in it is made again from its records, or named as not checked.
 
     Measurements are repeated within their error, pure workflow nodes with their inputs, universes from their logs, and
-    the counts of searches from their results. No program, network, model or code of the bundle is used. Exit with 1 if
-    something differs.
+    texts, tables and plots are written again. No program, network, model or code of the bundle is used. Exit with 0 if
+    all matched, with 6 if nothing differs and some was not repeated or not checked, and with 1 if something differs.
 
     Examples:
     - `uraniborg verify bundle.zip`
     - `uraniborg verify demo-output --json`
+    - `uraniborg verify t1.zip --signer ed25519:Qx…`
     """
     from uraniborg.bundle.command import verify_and_print
+    from uraniborg.story.bundle_checks import STORY
 
-    return verify_and_print(bundle, repeat=not digests_only, as_json=json, quiet=quiet)
+    return verify_and_print(bundle, repeat=not digests_only, signer=signer, more=[STORY], as_json=json, quiet=quiet)
+
+
+@app.command()
+def key(
+    create: Annotated[bool, typer.Option("--create", help="Create your key, in a private file.")] = False,
+    json: Json = False,
+) -> None:
+    """Print your public key, which others give to `uraniborg verify --signer`.
+
+    Examples:
+    - `uraniborg key --create`
+    - `uraniborg key --json`
+    """
+    from uraniborg.bundle.command import print_key
+
+    print_key(create=create, as_json=json)
 
 
 @app.command("version")

@@ -7,23 +7,36 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from uraniborg.bundle.checks import Check
+from uraniborg.bundle.checks import Check, Result
 from uraniborg.bundle.export import Selection, collect_files
+from uraniborg.bundle.inspection import PieceKind
 from uraniborg.bundle.pieces import BundleFile, Chosen, make_title
 from uraniborg.bundle.reader import open_bundle
+from uraniborg.bundle.signatures import check_key, check_signature, create_key, read_public_key, sign_files
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import check_target, write_bundle
 from uraniborg.kernel.progress import ReportItem
 from uraniborg.kernel.text import plural
 
-_STYLES: Final = {"matched": "green", "differs": "red", "not repeated": "dim"}
-_DIFFERS: Final = 1
+_STYLES: Final[dict[Result, str]] = {
+    "matched": "green",
+    "differs": "red",
+    "not repeated": "yellow",
+    "not checked": "yellow",
+}
+Outcome = Literal["all matched", "some not checked", "differs"]
+EXIT_CODES: Final[dict[Outcome, int]] = {"all matched": 0, "some not checked": 6, "differs": 1}
+_OUTCOMES: Final[dict[Outcome, str]] = {
+    "all matched": "All matched.",
+    "some not checked": "Nothing differs. What was not repeated or not checked is as good as its source.",
+    "differs": "It differs: do not rely on this bundle.",
+}
 CHOICES: Final = (
     "Choose with --session, --shelf, --workflow, --run, --universe or --job. Lists of ids: paper-search sessions "
     "list, pflow history, universe list and universe jobs."
@@ -38,14 +51,18 @@ def choose_and_export(
     *,
     title: str | None,
     replace: bool,
+    sign: bool = False,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Write a bundle of the work with these ids, by the names of `Selection`; without ids, of `read_default`.
 
-    Raise UsageError, the errors of the parts for ids that do not exist, and those of `read_default` and `write_bundle`.
+    Raise UsageError, the errors of the parts for ids that do not exist, and those of `read_default`, `sign_files` and
+    `write_bundle`.
     """
     check_target(target, replace=replace)
+    if sign:
+        read_public_key()  # without a key, the work need not be collected
     report = make_progress_printer("Exporting", quiet=quiet or as_json)
     selection = Selection(**{name: [Chosen(one) for one in dict.fromkeys(ids or ())] for name, ids in chosen.items()})
     if selection.is_empty:
@@ -53,6 +70,8 @@ def choose_and_export(
     else:
         wanted = title or make_title({name: len(dict.fromkeys(ids or ())) for name, ids in chosen.items()})
         files = asyncio.run(collect_files(selection, title=wanted, folder=Path.cwd(), report=report))
+    if sign:
+        files = sign_files(files)
     write_bundle(target, files, replace=replace)
     report("")
     print_bundle(target, files, as_json=as_json)
@@ -71,26 +90,48 @@ def print_bundle(target: Path, files: Sequence[BundleFile], *, as_json: bool) ->
     )
 
 
-def verify_and_print(path: Path, *, repeat: bool, as_json: bool, quiet: bool) -> int:
-    """Verify a bundle, print all checks, and return 0 if nothing differs, else 1.
+def verify_and_print(
+    path: Path, *, repeat: bool, signer: str | None, more: Sequence[PieceKind], as_json: bool, quiet: bool
+) -> int:
+    """Verify a bundle, print all checks, and return the exit code of the outcome.
 
-    Raise BundleMissing or InvalidBundle.
+    `more` are kinds of pieces that others than the export add. Raise BundleMissing, InvalidBundle, InvalidKey or
+    MissingExtra.
     """
     report = make_progress_printer("Checking", quiet=quiet or as_json)
+    expected = None if signer is None else check_key(signer)
     with open_bundle(path) as bundle:
-        checks = list(verify_bundle(bundle, repeat=repeat, report=report))
+        checks = [
+            check_signature(bundle, expected),
+            *verify_bundle(bundle, repeat=repeat, more=more, report=report),
+        ]
     report("")
-    counts = Counter(check.result for check in checks)
+    counts: Counter[Result] = Counter(check.result for check in checks)
+    outcome = find_outcome(counts)
     if as_json:
         found = [{"item": check.item, "result": check.result, "detail": check.detail} for check in checks]
-        reply = {"bundle": str(path), "ok": not counts["differs"], "counts": dict(counts), "checks": found}
+        reply = {
+            "bundle": str(path),
+            "ok": outcome == "all matched",
+            "outcome": outcome,
+            "exit_code": EXIT_CODES[outcome],
+            "counts": {name: counts[name] for name in _STYLES},
+            "checks": found,
+        }
         sys.stdout.write(json.dumps(reply) + "\n")
     else:
-        _print_checks(checks, counts)
-    return _DIFFERS if counts["differs"] else 0
+        _print_checks(checks, counts, outcome)
+    return EXIT_CODES[outcome]
 
 
-def _print_checks(checks: Sequence[Check], counts: "Counter[str]") -> None:
+def find_outcome(counts: Mapping[Result, int]) -> Outcome:
+    """Return the outcome of a verification with these numbers of results."""
+    if counts.get("differs"):
+        return "differs"
+    return "some not checked" if counts.get("not repeated") or counts.get("not checked") else "all matched"
+
+
+def _print_checks(checks: Sequence[Check], counts: "Counter[Result]", outcome: Outcome) -> None:
     console = Console(highlight=False)
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
@@ -102,8 +143,9 @@ def _print_checks(checks: Sequence[Check], counts: "Counter[str]") -> None:
     console.print(
         f"\n{plural(len(checks), 'check')}: {counts['matched']} matched, "
         f"{counts['differs']} {'differs' if counts['differs'] == 1 else 'differ'}, "
-        f"{counts['not repeated']} not repeated."
+        f"{counts['not repeated']} not repeated, {counts['not checked']} not checked."
     )
+    console.print(_OUTCOMES[outcome])
 
 
 def make_progress_printer(verb: str, *, quiet: bool) -> ReportItem:
@@ -116,3 +158,12 @@ def make_progress_printer(verb: str, *, quiet: bool) -> ReportItem:
         sys.stderr.flush()
 
     return print_progress
+
+
+def print_key(*, create: bool, as_json: bool) -> None:
+    """Print the public key of the person, after creating it if asked.
+
+    Raise KeyMissing, InvalidKey, AlreadyExists, Unwritable or MissingExtra.
+    """
+    key = create_key() if create else read_public_key()
+    sys.stdout.write(f"{json.dumps({'key': key}) if as_json else key}\n")

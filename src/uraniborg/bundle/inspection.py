@@ -98,12 +98,9 @@ def read_frame(bundle: Bundle) -> Frame:
         graph: Any = bundle.read_object(CRATE).get("@graph")
     except Unreadable:
         graph = None
-    listed: list[Any] = cast("list[Any]", graph) if isinstance(graph, list) else []
-    entities: dict[str, Plain] = {
-        str(one.get("@id")): one
-        for one in listed
-        if isinstance(one, dict)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-    }
+    listed = cast("list[Any]", graph) if isinstance(graph, list) else []
+    found = [cast("Plain", one) for one in listed if isinstance(one, dict)]
+    entities = {str(one.get("@id")): one for one in found}
     root = entities.get("./", {})
     parts: Any = root.get("hasPart")
     ids = [

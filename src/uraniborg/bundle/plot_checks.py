@@ -38,12 +38,11 @@ def check_plot(path: str, stored: bytes, measured: Measurement) -> list[Check]:
     worst = find_worst_degrees(measured.reply) or 0.0 if measured.kind == "nbody" else 0.0
     top = _find_noisy_panel(measured.reply, other)
     main, noisy = (
-        _compare_lines(*(_select(lines, top, is_noisy=part) for lines in (one, other)), worst) for part in (False, True)
+        _compare_lines([_select(lines, top, is_noisy=part) for lines in (one, other)], worst) for part in (False, True)
     )
     if main:
-        if worst > _UNSURE:
-            return [Check(path, "not checked", f"{main}; the error of the run is {worst:.1g} degrees")]
-        return [Check(path, "differs", main)]
+        error = f"{main}; the error of the run is {worst:.1g} degrees"
+        return [Check(path, "not checked", error) if worst > _UNSURE else Check(path, "differs", main)]
     if noisy:
         return [matched, Check(path, "not checked", f"the panel “{_ENERGY}”: it shows rounding errors, which differ")]
     return [matched]
@@ -69,8 +68,9 @@ def _select(lines: Sequence[str], top: float, *, is_noisy: bool) -> list[str]:
     ]
 
 
-def _compare_lines(one: Sequence[str], other: Sequence[str], worst: float) -> str:
-    """Return the first difference of marks; an empty text if there is none."""
+def _compare_lines(plots: Sequence[Sequence[str]], worst: float) -> str:
+    """Return the first difference of the marks of two plots; an empty text if there is none."""
+    one, other = plots
     if len(one) != len(other):
         return f"has {len(one)} marks, drawn again {len(other)}"
     for first, second in zip(one, other, strict=True):

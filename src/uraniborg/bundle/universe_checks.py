@@ -126,10 +126,11 @@ def _apply_entry(states: Sequence[State], entry: Any, version: int) -> State:
 
 def _check_restore_event(states: Sequence[State], restored: State, events: Any) -> None:
     """Raise Unreadable unless an entry that restores a state says so, and the state is that of the version it names."""
-    event: Any = events[0] if isinstance(events, list) and len(cast("list[Any]", events)) == 1 else None
-    if not isinstance(event, dict) or cast("Plain", event).get("type") != "stateRestored":
+    listed = cast("list[Any]", events) if isinstance(events, list) else []
+    event = cast("Plain", listed[0]) if len(listed) == 1 and isinstance(listed[0], dict) else {}
+    if event.get("type") != "stateRestored" or not set(event) <= {"type", "reason", "toVersion"}:
         raise Unreadable("an entry that restores a state has other events")
-    to = cast("Plain", event).get("toVersion")
+    to = event.get("toVersion")
     if to is None:
         return
     if not isinstance(to, int) or not 0 <= to < len(states) or states[to].to_plain() != restored.to_plain():

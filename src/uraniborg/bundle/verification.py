@@ -1,6 +1,6 @@
 """The verification of a bundle: everything in it is made again from its records, or named as not checked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from uraniborg.bundle.checks import Check, check_digests, check_metadata
@@ -15,13 +15,22 @@ from uraniborg.bundle.universe_checks import verify_universe
 from uraniborg.kernel.errors import InternalError, as_error
 from uraniborg.kernel.progress import ReportItem
 
+
+def _find_folders(kind: str) -> Callable[[Bundle], list[str]]:
+    return lambda bundle: bundle.find_folders(kind)
+
+
+def _find_documents(kind: str) -> Callable[[Bundle], list[str]]:
+    return lambda bundle: bundle.find_documents(kind)
+
+
 KINDS: Final = (
-    PieceKind(lambda bundle: bundle.find_folders("searches"), verify_search),
-    PieceKind(lambda bundle: bundle.find_folders("shelves"), verify_shelf),
-    PieceKind(lambda bundle: bundle.find_documents("runs"), verify_run),
-    PieceKind(lambda bundle: bundle.find_documents("workflows"), verify_workflow),
-    PieceKind(lambda bundle: bundle.find_folders("universes"), verify_universe),
-    PieceKind(lambda bundle: bundle.find_folders("measurements"), verify_measurement),
+    PieceKind(_find_folders("searches"), verify_search),
+    PieceKind(_find_folders("shelves"), verify_shelf),
+    PieceKind(_find_documents("runs"), verify_run),
+    PieceKind(_find_documents("workflows"), verify_workflow),
+    PieceKind(_find_folders("universes"), verify_universe),
+    PieceKind(_find_folders("measurements"), verify_measurement),
 )
 """What an export writes. Later kinds are compared with earlier ones."""
 
