@@ -13,6 +13,8 @@ from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 _SHOWN: Final = 5
+_PLAN: Final = "strategy_confirmation"
+_REVIEW: Final = "result_review"
 
 
 class _Mark(NamedTuple):
@@ -53,7 +55,17 @@ def check_decisions(folder: str, found: PaperCollection, decisions: Sequence[Ent
         # A mark that was set outside of a decision is of another event; those of one decision are of one.
         if other is not None and mark not in tied and mark.event in events:
             problems.append(f"“{mark.title}” is marked {mark.status} in the result, and {other[0]} here")
+    if decisions and marks and not any(entry.kind == _REVIEW for entry in decisions):
+        problems.append("has no review, and reviewers have marked papers of the result")
+    checked, unclear = _compare_queries(found, decisions)
+    problems += checked
+    unclear += [
+        f"{_shorten(entry.id)} was decided by {_shorten(str(entry.decided_by))} for the reviewer {_shorten(name)}"
+        for entry in decisions
+        if (name := _find_reviewer(entry)) not in (None, entry.decided_by)
+    ]
     yield from (Check(path, "differs", problem) for problem in problems)
+    yield from (Check(path, "not checked", reason) for reason in unclear)
     if tied and not problems:
         yield Check(path, "matched", f"{plural(len(tied), 'mark')} of papers in the result as decided")
     if untied := [mark.title for mark in marks if mark not in tied]:
@@ -63,6 +75,40 @@ def check_decisions(folder: str, found: PaperCollection, decisions: Sequence[Ent
     if decisions:
         reason = "who decided, through which interface, when and why: only this record states it"
         yield Check(path, "not checked", reason)
+
+
+def _compare_queries(found: PaperCollection, decisions: Sequence[Entry]) -> tuple[list[str], list[str]]:
+    """Return the queries that were decided and not searched, as problems, or why they cannot be compared."""
+    plans = [
+        one.decision for one in decisions if one.kind == _PLAN and one.decision and one.decision.action != "reject"
+    ]
+    rounds = found.metadata.round_logs
+    if len(plans) != len(rounds):
+        return [], [
+            f"{plural(len(plans), 'plan')} of {plural(len(rounds), 'round')} decided: not compared"
+        ] if plans else []
+    problems: list[str] = []
+    for number, (decision, log) in enumerate(zip(plans, rounds, strict=True), 1):
+        data: Any = decision.data
+        queries = cast("Plain", data).get("queries") if isinstance(data, dict) else None
+        if isinstance(queries, list):
+            decided = [_read_query(one) for one in cast("list[Any]", queries)]
+            if decided != [_read_query(one.model_dump()) for one in log.strategy.queries]:
+                problems.append(f"the queries of round {number} in the result are not those that were decided")
+    return problems, []
+
+
+def _read_query(query: Any) -> str:
+    """Return the words of a query."""
+    if not isinstance(query, dict):
+        return str(query)
+    plain = cast("Plain", query)
+    return " ".join(str(plain.get("boolean_query") or plain.get("words") or "").split())
+
+
+def _find_reviewer(entry: Entry) -> str | None:
+    data: Any = entry.decision.data if entry.decision else None
+    return cast("Plain", data).get("reviewer") if isinstance(data, dict) else None
 
 
 def _list_entry_problems(entry: Entry, subject: str) -> Iterator[str]:

@@ -41,6 +41,9 @@ def check_frame(inspection: Inspection, found: Sequence[Verified], *, is_complet
         Check(make_printable(path), "not checked", "no export of this program writes it: nothing about it is known")
         for path in unknown
     )
+    with suppress(Unreadable):
+        if f"\nWritten by Uraniborg {frame.program}.\n".encode() not in inspection.bundle.read(README):
+            yield Check(CRATE, "differs", f"names the version {frame.program!r} of the program, and {README} another")
     yield from _check_title_and_date(inspection, found, day := find_newest_day(pieces))
     methods = make_methods_file(frame.title, pieces)
     described |= {path: frame.descriptions.get(make_entity_id(path), "") for path in unknown}

@@ -37,7 +37,7 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
         plot = bundle.read(f"{folder}/plot.svg")
         job, options = _read_job(bundle, f"{folder}/job.json")
     except Unreadable as exc:
-        return Verified([Check(folder, "differs", f"the measurement cannot be read: {exc}")], None)
+        return Verified([Check(exc.path or folder, "differs", f"the measurement cannot be read: {exc}")], None)
     checks = [*_check_start(inspection, folder, job, version, title, state)]
     measured: Measurement | None = None
     try:
@@ -89,6 +89,9 @@ def _check_job(folder: str, job: Job, stored: Plain) -> Iterator[Check]:
     path = f"{folder}/job.json"
     if (job.state, job.progress, job.error) != ("done", 1.0, None):
         yield Check(path, "differs", f"the job is {job.state}, and has a result")
+    times = [time for time in (job.created_at, job.started_at, job.ended_at) if time is not None]
+    if times != sorted(times):
+        yield Check(path, "differs", "the job ended before it started, or started before it was created")
     if job.summary != summarise_reply(job.kind, stored):
         yield Check(path, "differs", "the summary is not that of the result")
     if (stored["id"], stored["version"]) != (job.universe_id, job.version):

@@ -39,6 +39,9 @@ class BundleMissing(NotFound):
 class Unreadable(Exception):
     """A file of a bundle that cannot be read; the text says why."""
 
+    path = ""
+    """The file, if it is known."""
+
 
 class Bundle:
     """The files of a bundle by their paths. Nothing is unpacked to the disk."""
@@ -80,20 +83,38 @@ class Bundle:
 
     def read(self, name: str) -> bytes:
         """Return the content of a file. Raise Unreadable."""
-        if not self.has(name):
-            raise Unreadable("is missing")
-        return b"".join(self.iterate_blocks(name))
+        with self._name_in_errors(name):
+            if not self.has(name):
+                raise Unreadable("is missing")
+            return b"".join(self.iterate_blocks(name))
 
     def read_json(self, name: str) -> Any:
         """Return the value of a JSON file. Raise Unreadable."""
-        return parse_json(self.read(name))
+        content = self.read(name)
+        with self._name_in_errors(name):
+            return parse_json(content)
+
+    def read_json_lines(self, name: str) -> list[Any]:
+        """Return the values of the lines of a file. Raise Unreadable."""
+        content = self.read(name)
+        with self._name_in_errors(name):
+            return [parse_json(line) for line in content.splitlines()]
 
     def read_object(self, name: str) -> dict[str, Any]:
         """Return the object in a JSON file. Raise Unreadable."""
         value = self.read_json(name)
-        if not isinstance(value, dict):
-            raise Unreadable("is not a JSON object")
+        with self._name_in_errors(name):
+            if not isinstance(value, dict):
+                raise Unreadable("is not a JSON object")
         return value  # pyright: ignore[reportUnknownVariableType]
+
+    @contextmanager
+    def _name_in_errors(self, name: str) -> Generator[None]:
+        try:
+            yield
+        except Unreadable as exc:
+            exc.path = exc.path or name
+            raise
 
     def _open(self, name: str) -> IO[bytes]:
         if self._archive is not None:

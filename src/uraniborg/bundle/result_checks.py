@@ -21,6 +21,14 @@ _MEGNO_DIFFERENCE: Final = 0.2
 _MEGNO_ROUNDING: Final = 1e-3
 _CHANGE: Final = 1e-6
 """The relative difference of transit times and velocities that is a change; their error is larger."""
+_TIMES: Final = ("time", "times", "firstTransit")
+"""Days since an epoch, of which a part of a million is days."""
+_ABSOLUTE: Final = {
+    **dict.fromkeys(_TIMES, 1e-7),
+    **dict.fromkeys(("ocMinutes", "ttvHalfRangeMinutes"), 1e-4),
+    **dict.fromkeys(("velocities", "least", "greatest"), 1e-6),
+}
+"""The differences that rounding makes, of values that can be about 0."""
 _CLOSE: Final = 1e-9
 """The relative difference of a value of a run without errors that is a change."""
 _PRINTED: Final = 0.0011
@@ -234,10 +242,20 @@ def _compare_numbers(path: str, stored: Plain, computed: Plain) -> Iterator[Chec
             return
         for where, one, other in _walk_values(name, stored[name], computed[name]):
             numbers += 1
-            if not _is_close(one, other, _CHANGE):
+            if not _is_close_measurement(where, one, other):
                 yield Check(path, "differs", f"{where} is {_shorten(one)}, repeated {_shorten(other)}")
                 return
     yield Check(path, "matched", f"{plural(numbers, 'value')} measured again")
+
+
+def _is_close_measurement(where: str, one: Any, other: Any) -> bool:
+    """Return True for values that differ by rounding alone, which depends on what they are."""
+    name = where.rstrip(".0123456789").rpartition(".")[2]
+    if not _is_number(one) or not _is_number(other):
+        return _is_close(one, other, _CHANGE)
+    if name.startswith("error"):
+        return abs(one - other) <= _CLOSE or _is_about_same_error(one, other)
+    return math.isclose(one, other, rel_tol=0 if name in _TIMES else _CHANGE, abs_tol=_ABSOLUTE.get(name, _ROUNDING))
 
 
 def _walk_values(path: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -63,6 +63,15 @@ def _check_summary(inspection: Inspection, path: str, run: Plain, nodes: Sequenc
         )
     if run.get("failed_node") is not None and run["failed_node"] not in failed:
         yield Check(path, "differs", f"failed_node is {str(run['failed_node'])[:60]!r}, which did not fail")
+    last = nodes[-1] if nodes else {}
+    if (run.get("status") == "success") is (last.get("status") == "failed"):
+        yield Check(path, "differs", f"the run ended with {str(run.get('status'))[:20]}, and its last node did not")
+    error = next((node.get("error") for node in nodes if node.get("node") == run.get("failed_node")), None)
+    if run.get("failed_node") is not None and run.get("error") != error:
+        yield Check(path, "differs", f"the error is not that of the node {str(run['failed_node'])[:60]}")
+    times = [str(run.get("started_at")), *(str(node.get("started_at")) for node in nodes), str(run.get("ended_at"))]
+    if nodes and not times[0] <= min(times[1:-1]) <= max(times[1:-1]) <= times[-1]:
+        yield Check(path, "differs", "nodes ran before the run started, or after it ended")
     broken = list(find_broken_references(run, nodes, _find_workflow(inspection.bundle, run)))
     yield from (Check(path, "differs", problem) for problem in broken)
     if reused and not run.get("resumed_from"):

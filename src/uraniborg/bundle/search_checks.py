@@ -38,11 +38,9 @@ def verify_search(inspection: Inspection, folder: str) -> Verified:
         stored = PrismaFlow.model_validate_json(bundle.read(f"{folder}/search-log.json"))
         decisions = read_decisions(bundle, f"{folder}/decisions.json")
     except (ValidationError, Unreadable) as exc:
-        reason = (
-            str(exc)
-            if isinstance(exc, Unreadable)
-            else plural(exc.error_count(), "value is not valid", "values are not valid")
-        )
+        if isinstance(exc, Unreadable):
+            return Verified([Check(exc.path or folder, "differs", f"cannot be read: {exc}")], None)
+        reason = plural(exc.error_count(), "value is not valid", "values are not valid")
         return Verified([Check(folder, "differs", f"the result, the search log or the decisions: {reason}")], None)
     checks = [
         *_check_log(f"{folder}/search-log.json", stored, build_prisma_flow(found)),

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from universe.systems import list_system_names
 from uraniborg.bundle.checks import Check
 from uraniborg.bundle.inspection import History, Inspection, Verified
 from uraniborg.bundle.pieces import Plain
-from uraniborg.bundle.reader import Bundle, Unreadable, parse_json
+from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.bundle.search_checks import read_bibtex_keys
 from uraniborg.bundle.universe_pieces import make_document, make_universe_piece
 from uraniborg.bundle.value_table import list_value_rows
@@ -51,7 +51,7 @@ def verify_universe(inspection: Inspection, folder: str) -> Verified:
         document = bundle.read_object(f"{folder}/universe.json")
     except Unreadable as exc:
         return Verified([Check(f"{folder}/universe.json", "differs", str(exc))], None)
-    log = _read_log(bundle, f"{folder}/log.jsonl")
+    log = bundle.read_json_lines(f"{folder}/log.jsonl")
     checked, states = _replay_log(f"{folder}/log.jsonl", log, version, state)
     values, rows = _check_values(bundle, f"{folder}/values.csv", state)
     checks = [checked, *values, _check_sources(bundle, f"{folder}/sources.bib", state)]
@@ -71,11 +71,6 @@ def verify_universe(inspection: Inspection, folder: str) -> Verified:
         folder, made["name"], universe_id, states, [entry["command"] for entry in log if "command" in entry]
     )
     return Verified(checks, make_universe_piece(made, log, rows, folder))
-
-
-def _read_log(bundle: Bundle, path: str) -> list[Any]:
-    """Return the entries of a log, of which any value is possible. Raise Unreadable."""
-    return [parse_json(line) for line in bundle.read(path).splitlines()]
 
 
 def _replay_log(path: str, log: Sequence[Any], version: int, state: Plain) -> tuple[Check, list[State] | None]:
@@ -147,6 +142,8 @@ def _check_origins(
             continue
         if origin := _find_origin(inspection, folder, state):
             yield Check(path, "matched", f"version {entry['version']} is {origin}")
+        elif entry["events"][0].get("reason") == "branch" and (parent := _find_parent(inspection, folder, state)):
+            yield Check(path, "differs", f"version {entry['version']} is a branch, and not a version of {parent}")
         else:
             unknown.append(str(entry["version"]))
     if unknown:
@@ -169,11 +166,25 @@ def _find_origin(inspection: Inspection, folder: str, state: State) -> str:
     return ""
 
 
+def _find_parent(inspection: Inspection, folder: str, state: State) -> str:
+    """Return the universe of the bundle that the records of a branch name; an empty text if there is none."""
+    plain = state.to_plain()
+    named = {record.get("universe") for body in plain["stars"].values() for record in get_set_by_records(body).values()}
+    for other in inspection.bundle.find_folders("universes"):
+        if other == folder or not (states := _replay_other(inspection, other))[1:]:
+            continue
+        with suppress(Unreadable):
+            stored = inspection.bundle.read_object(f"{other}/universe.json")["state"]
+            if _find_universe_id(states[-1].to_plain(), stored) in named - {None}:
+                return other
+    return ""
+
+
 def _replay_other(inspection: Inspection, folder: str) -> list[State]:
     """Return the states of another universe, as far as its log can be replayed."""
     states = [EMPTY]
     with suppress(Unreadable):
-        for entry in _read_log(inspection.bundle, f"{folder}/log.jsonl"):
+        for entry in inspection.bundle.read_json_lines(f"{folder}/log.jsonl"):
             states.append(_apply_entry(states, entry, len(states)))
     return states
 
@@ -246,20 +257,22 @@ def _check_values(bundle: Bundle, path: str, state: Plain) -> tuple[list[Check],
     if len(stored) != len(computed):
         problem = f"has {plural(len(stored), 'row')}, and the universe {len(computed)}"
         return [Check(path, "differs", problem)], computed
-    expected = {(row["body"], row["field"], row["value"]): row for row in computed}
+    expected = {_make_key(row): row for row in computed}
+    refutable = {key: row for row in list_value_rows(state, lambda _: " ") if (key := _make_key(row)) in expected}
     refuted = 0
     for row in stored:
-        found = expected.get((row.get("body"), row.get("field"), row.get("value")))
+        key = _make_key(row)
+        found = expected.get(key)
         where = make_printable(f"{row.get('field')} of {row.get('body')}")
         if found is None:
             problem = f"{where} is {_shorten(row.get('value'))}, which the universe does not have"
             return [Check(path, "differs", problem)], computed
-        changed = [name for name in found if row.get(name) != found[name] and not _is_text_verdict(name, row)]
-        if changed:
-            return [Check(path, "differs", f"{where}: not as in the universe: {', '.join(changed)}")], computed
-        if row.get("status") != found["status"]:
+        if row == refutable.get(key) != found:
             refuted += 1
-            found |= {name: row[name] for name in ("status", "set by")}
+            found |= row
+        elif changed := [name for name in {**found, **row} if row.get(name) != found.get(name)]:
+            names = ", ".join(make_printable(str(name))[:40] for name in changed)
+            return [Check(path, "differs", f"{where}: not as in the universe: {names}")], computed
     supported = sum(row.get("status") == "supported" for row in stored)
     checks = [
         Check(
@@ -272,9 +285,8 @@ def _check_values(bundle: Bundle, path: str, state: Plain) -> tuple[list[Check],
     return checks, computed
 
 
-def _is_text_verdict(name: str, row: Plain) -> bool:
-    """Return True for a value that a text on the shelf refuted: the bundle does not have the text."""
-    return name in ("status", "set by") and row.get("status") == "unverified claim"
+def _make_key(row: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    return row.get("body"), row.get("field"), row.get("value")
 
 
 def _check_sources(bundle: Bundle, path: str, state: Plain) -> Check:

@@ -78,4 +78,5 @@ def _verify_item(inspection: Inspection, kind: PieceKind, item: str) -> Verified
         detail = type(exc).__name__ if isinstance(error, InternalError) else error.message
         if isinstance(exc, Unreadable):
             detail = str(exc)
-        return Verified([Check(item, "differs", f"cannot be checked: {detail}")], None)
+        path = exc.path if isinstance(exc, Unreadable) else ""
+        return Verified([Check(path or item, "differs", f"cannot be checked: {detail}")], None)
