@@ -1,5 +1,6 @@
 """Verification: what was changed is named, what can be repeated is repeated, and nothing of a hostile bundle runs."""
 
+import asyncio
 import hashlib
 import json
 import os
@@ -8,22 +9,28 @@ import shutil
 import stat
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from tests.shared_folders import PATIENCE_S, make_once
+from tests.uraniborg.bundle.forging import edit_root, reseal
 from tests.uraniborg.demo_runs import Demo, make_demo, read_demo, run_uraniborg
+from universe.jobs.measurement import summarise_reply
+from universe.provenance.shelf_texts import make_paper_text_reader
 from uraniborg.bundle import reader
 from uraniborg.bundle.checks import Check, list_metadata_problems
-from uraniborg.bundle.comparison_checks import check_comparison
-from uraniborg.bundle.crate import add_frame
+from uraniborg.bundle.crate import add_frame, make_methods_file
+from uraniborg.bundle.export import collect_files
 from uraniborg.bundle.pieces import BundleFile, make_json_file, make_text_file
 from uraniborg.bundle.reader import InvalidBundle, open_bundle
 from uraniborg.bundle.run_checks import REPEATABLE
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import write_bundle
+from uraniborg.story.bundle_checks import STORY
+from uraniborg.story.bundle_files import select_work
 from uraniborg.story.folder import StoryFolder
 
 pytestmark = pytest.mark.timeout(2 * PATIENCE_S)
@@ -35,20 +42,40 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return read_demo(make_once(tmp_path_factory, "demo", make_demo))
 
 
+@pytest.fixture(scope="session")
+def small(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_once(tmp_path_factory, "small-bundle", lambda folder: export_part_of_story(demo, folder))
+
+
+def export_part_of_story(demo: Demo, folder: Path) -> None:
+    """Export the work of the story with one of its N-body runs, to repeat quickly."""
+    home = folder / "home"
+    shutil.copytree(demo.story_home, home)
+    results = {key: record["result"] for key, record in StoryFolder(home).read_records().items()}
+    every = select_work(results)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("URANIBORG_HOME", str(home))
+        patched.delenv("PFLOW_HOME", raising=False)
+        files = asyncio.run(
+            collect_files(
+                replace(every, jobs=every.jobs[:1]),
+                title="A part of the story.",
+                folder=StoryFolder(home).own,
+                text_of=make_paper_text_reader(StoryFolder(home).shelf),
+            )
+        )
+    write_bundle(folder / "bundle", files)
+
+
 @pytest.fixture
-def bundle(demo: Demo, tmp_path: Path) -> Path:
-    """Copy the bundle of the story with one of its N-body runs, to repeat quickly."""
-    copy = tmp_path / "bundle"
-    shutil.copytree(demo.folder / "demo-output", copy)
-    for name in ("h-times-2", "h-times-50"):
-        shutil.rmtree(copy / "measurements" / name)
-        (copy / "comparisons" / f"{name}.json").unlink()
-    return copy
+def bundle(small: Path, tmp_path: Path) -> Path:
+    """Copy the bundle with one N-body run of the story."""
+    return shutil.copytree(small / "bundle", tmp_path / "bundle")
 
 
 def verify(path: Path, *, repeat: bool = True) -> list[Check]:
     with open_bundle(path) as opened:
-        return list(verify_bundle(opened, repeat=repeat))
+        return list(verify_bundle(opened, repeat=repeat, more=[STORY]))
 
 
 def list_differences(path: Path) -> list[str]:
@@ -60,14 +87,17 @@ def change_json(bundle: Path, path: str, change: Callable[[Any], object]) -> Non
     value = json.loads((bundle / path).read_text())
     change(value)
     (bundle / path).write_text(json.dumps(value))
-    seal(bundle)
+    reseal(bundle)
 
 
-def seal(bundle: Path) -> None:
-    frame = ("SHA256SUMS", "ro-crate-metadata.json", "README.md")
-    paths = sorted(path.relative_to(bundle).as_posix() for path in bundle.rglob("*") if path.is_file())
-    files = [BundleFile(path, path, (bundle / path).read_bytes()) for path in paths if path not in frame]
-    write_bundle(bundle, add_frame(files, title="Changed.", date=DATE), replace=True)
+RESULT: Final = "measurements/h-times-1/result.json"
+
+
+def change_run(bundle: Path, change: Callable[[Any], object]) -> None:
+    """Change the result of the N-body run and, as somebody who cheats would, the summary of its job."""
+    change_json(bundle, RESULT, change)
+    summary = summarise_reply("nbody", json.loads((bundle / RESULT).read_text()))
+    change_json(bundle, "measurements/h-times-1/job.json", lambda job: job.update(summary=summary))
 
 
 def count_papers(demo: Demo) -> tuple[int, int, int]:
@@ -79,10 +109,12 @@ def count_papers(demo: Demo) -> tuple[int, int, int]:
 
 
 def test_a_bundle_matches_and_one_changed_byte_is_named(bundle: Path, demo: Demo, tmp_path: Path) -> None:
-    seal(bundle)
     checks = verify(bundle)
     assert [check for check in checks if check.result == "differs"] == []
-    matched = {check.item: check.detail for check in checks if check.result == "matched"}
+    matched: dict[str, str] = {}
+    for check in checks:
+        if check.result == "matched":
+            matched[check.item] = f"{matched.get(check.item, '')}{check.detail}. "
     assert "8 bodies, integrated again" in matched["measurements/h-times-1/result.json"]
     for name in ("trappist-1", "h-times-2", "h-times-50"):
         assert "replayed to the state" in matched[f"universes/{name}/log.jsonl"]
@@ -99,14 +131,14 @@ def test_a_bundle_matches_and_one_changed_byte_is_named(bundle: Path, demo: Demo
     content[100] ^= 1
     plot.write_bytes(content)
     (bundle / "extra.txt").write_text("added")
-    (bundle / "masses.json").unlink()
+    (bundle / "methods.md").unlink()
     done = run_uraniborg(tmp_path, "verify", str(bundle), "--digests-only", "--json")
     reply = json.loads(done.stdout)
     assert (done.returncode, done.stderr, reply["ok"]) == (1, "", False)
     found = {one["item"]: one["detail"] for one in reply["checks"] if one["result"] == "differs"}
     assert "was changed" in found["measurements/h-times-1/plot.svg"]
     assert "was added later" in found["extra.txt"]
-    assert found["masses.json"] == "is missing"
+    assert found["methods.md"] == "is missing"
 
 
 ACCURACY = re.compile(r"(?<=accurate to )\S+(?= degrees)")
@@ -134,21 +166,19 @@ def test_rounding_errors_of_another_processor_are_not_a_difference(bundle: Path)
         run["verdict"] = ACCURACY.sub(lambda found: f"{float(found[0]) * 3:.1g}", run["verdict"])
         run["verdict"] = MEGNO.sub(lambda found: f"{float(found[0]) + 0.1:.2g}", run["verdict"])
 
-    path = "measurements/h-times-1/result.json"
-    change_json(bundle, path, change)
+    change_run(bundle, change)
     assert list_differences(bundle) == []
 
 
 @pytest.mark.parametrize(("number", "value"), [(ACCURACY, "1e-20"), (MEGNO, "9")])
 def test_a_changed_number_of_a_verdict_is_a_difference(bundle: Path, number: re.Pattern[str], value: str) -> None:
-    path = "measurements/h-times-1/result.json"
-    change_json(bundle, path, lambda run: run.update(verdict=number.sub(value, run["verdict"])))
+    change_run(bundle, lambda run: run.update(verdict=number.sub(value, run["verdict"])))
     (different,) = list_differences(bundle)
-    assert different.startswith(f"{path}: the verdict is")
+    assert different.startswith(f"{RESULT}: the verdict is")
 
 
 def test_an_error_that_the_repeated_run_does_not_have_hides_no_changed_position(bundle: Path) -> None:
-    path = "measurements/h-times-1/result.json"
+    path = RESULT
 
     def change(run: Any) -> None:
         run["end"]["trappist-1-b"]["position"][0] += 1e-6
@@ -157,8 +187,8 @@ def test_an_error_that_the_repeated_run_does_not_have_hides_no_changed_position(
         run["error"]["trappist-1-d"]["degrees"] *= 1.5  # as another machine might have
         run["trustworthy"] = False
 
-    change_json(bundle, path, change)
-    moved, larger, unknown, untrusted = list_differences(bundle)
+    change_run(bundle, change)
+    moved, larger, unknown, untrusted = [one for one in list_differences(bundle) if one.startswith(path)]
     assert moved.startswith(f"{path}: end: the position of trappist-1-b differs by 1e-06 AU; the error is")
     assert larger.startswith(f"{path}: the error of trappist-1-b is stated as 0.01 AU; the repeated run has ")
     assert unknown.startswith(f"{path}: the error of trappist-1-c is stated as unknown; the repeated run has ")
@@ -202,6 +232,7 @@ def test_people_and_agents_are_compared_apart_except_in_logs_that_do_not_tell_th
     def write_as_earlier_version(flow: dict[str, Any]) -> None:
         flow["judged_by_person"] += flow.pop("judged_by_agent")
 
+    edit_root(bundle, schemaVersion="1")
     change_json(bundle, log, write_as_earlier_version)
     assert not [one for one in list_differences(bundle) if "judged" in one]
     change_json(bundle, log, lambda flow: flow.update(judged_by_agent=1))
@@ -211,13 +242,12 @@ def test_people_and_agents_are_compared_apart_except_in_logs_that_do_not_tell_th
 def test_an_answer_that_does_not_follow_from_its_runs_is_found(demo: Demo, tmp_path: Path) -> None:
     copy, path = tmp_path / "bundle", "comparisons/h-times-50.json"
     shutil.copytree(demo.folder / "demo-output", copy)
-    with open_bundle(copy) as opened:
-        (right,) = check_comparison(opened, path)
+    (right, *_) = [check for check in verify(copy) if check.item == path]
     assert (right.result, "50 times as heavy" in right.detail) == ("matched", True)
     change_json(copy, path, lambda found: found.update(factor=2, answer="Yes."))
-    with open_bundle(copy) as opened:
-        (wrong,) = check_comparison(opened, path)
-    assert wrong.result == "differs"
+    (ratio, wrong) = [check for check in verify(copy) if check.item == path]
+    assert (ratio.result, wrong.result) == ("differs", "differs")
+    assert ratio.detail == "factor is 2, and the masses of trappist-1-h have the ratio 50"
     assert "the answer is “Yes.”, repeated “It cannot be said" in wrong.detail
     assert "twice as heavy" in wrong.detail
 
@@ -234,7 +264,16 @@ def test_only_pure_nodes_of_a_bundle_are_run(tmp_path: Path) -> None:
         {"node": "claim", "type": "universe-claim", "inputs": {"body": 3, "rows": 7}, "outputs": {}},
         {"node": "same", "type": "echo", "inputs": {"message": "hello"}, "outputs": {"echo": "hello"}},
     ]
-    run = {"nodes": [{**node, "status": "completed"} for node in nodes]}
+    times = {"started_at": f"{DATE}T00:00:00Z", "ended_at": f"{DATE}T00:00:01Z"}
+    run = {
+        "id": "run_1",
+        "workflow": "a",
+        "status": "success",
+        "failed_node": None,
+        "resumed_from": None,
+        **times,
+        "nodes": [{**node, "status": "completed", "started_at": times["started_at"]} for node in nodes],
+    }
     target = tmp_path / "bundle.zip"
     write_bundle(target, add_frame([make_json_file("runs/a.json", "a run", run)], title="A run.", date=DATE))
     found = {check.detail.partition(":")[0]: check for check in verify(target) if check.item.startswith("runs/")}
@@ -311,7 +350,8 @@ def test_broken_files_are_differences_and_the_other_checks_go_on(tmp_path: Path,
 def test_the_folder_around_a_bundle_stands_for_the_bundle(tmp_path: Path) -> None:
     target = tmp_path / "unpacked" / "bundle"
     target.parent.mkdir()
-    write_bundle(target, add_frame([make_text_file("a.txt", "a file", "a")], title="A file.", date=DATE))
+    files = [make_methods_file("A file.", []), make_text_file("a.txt", "a file", "a")]
+    write_bundle(target, add_frame(files, title="A file.", date=DATE))
     assert [check for check in verify(target.parent) if check.result == "differs"] == []
     (target / "a.txt").write_text("changed")
     assert "a.txt" in "".join(list_differences(target.parent))
