@@ -32,6 +32,8 @@ from uraniborg.story.service import Story
 from uraniborg.story.terminal import run_story
 
 INTERRUPTED = 130
+NOT_CHECKED = 6
+"""Nothing differs, and something is only stated by the bundle."""
 takes_long = pytest.mark.timeout(2 * PATIENCE_S)
 
 
@@ -106,7 +108,8 @@ def test_the_lines_at_the_end_of_the_demo_work_as_pasted_and_without_a_network(d
     assert len(lines) == 5
     for line in lines:
         code, output = paste(line, tmp_path, env)
-        assert code in ({0, INTERRUPTED} if "Press Ctrl-C" in output else {0}), output
+        done = {NOT_CHECKED} if " verify " in line else {0}
+        assert code in ({*done, INTERRUPTED} if "Press Ctrl-C" in output else done), output
 
 
 @pytest.mark.timeout(3 * PATIENCE_S)
@@ -119,7 +122,7 @@ def test_the_lines_in_the_readme_of_the_bundle_work_as_pasted(demo: Demo, tmp_pa
     assert len(lines) == 5
     for line in lines:
         code, output = paste(line, bundle, env)
-        assert code == 0, output
+        assert code == (NOT_CHECKED if " verify " in line else 0), output
 
 
 @takes_long

@@ -15,7 +15,7 @@ from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.plot_checks import check_plot
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.bundle.result_checks import compare_results
-from uraniborg.bundle.universe_checks import read_document, remove_universe_names
+from uraniborg.bundle.universe_log import read_document, remove_universe_names
 from uraniborg.bundle.universe_pieces import make_measurement_piece
 from uraniborg.kernel.errors import MissingExtra, Unavailable, UnsupportedPlatform, UraniborgError
 from uraniborg.kernel.logging import make_printable

@@ -1,0 +1,62 @@
+"""The origins of states that no command made: shipped systems, and other universes of the bundle."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from universe.domain.citations import get_set_by_records
+from universe.domain.state import State, check_and_copy_plain_state, make_state_from_plain
+from universe.initial_states import load_or_generate_state
+from universe.systems import list_system_names
+from uraniborg.bundle.checks import Check
+from uraniborg.bundle.inspection import Inspection
+from uraniborg.bundle.pieces import Plain
+from uraniborg.bundle.reader import Unreadable
+from uraniborg.bundle.universe_log import find_universe_id, remove_universe_names, replay_beginning
+
+
+def check_origins(
+    inspection: Inspection, folder: str, log: Sequence[Plain], states: Sequence[State]
+) -> Iterator[Check]:
+    """Yield what is known about states that no command made: shipped ones, and those of other universes."""
+    path, unknown = f"{folder}/log.jsonl", list[str]()
+    for entry, state in zip(log, states[1:], strict=True):
+        if entry["kind"] != "restore" or "toVersion" in entry["events"][0]:
+            continue
+        if origin := _find_origin(inspection, folder, state):
+            yield Check(path, "matched", f"version {entry['version']} is {origin}")
+        elif entry["events"][0].get("reason") == "branch" and (parent := _find_parent(inspection, folder, state)):
+            yield Check(path, "differs", f"version {entry['version']} is a branch, and not a version of {parent}")
+        else:
+            unknown.append(str(entry["version"]))
+    if unknown:
+        listed = ", ".join(unknown)
+        yield Check(path, "not checked", f"the state that was put in at version {listed}: only this record states it")
+
+
+def _find_origin(inspection: Inspection, folder: str, state: State) -> str:
+    """Return where a state is from; an empty text if that is not known."""
+    plain = remove_universe_names(state.to_plain())
+    for name in list_system_names():
+        shipped = make_state_from_plain(check_and_copy_plain_state(load_or_generate_state(name)))
+        if shipped.to_plain() == plain:
+            return f"the system {name} as this program ships it"
+    for other in inspection.bundle.find_folders("universes"):
+        if other != folder:
+            for version, known in enumerate(replay_beginning(inspection.bundle, other)):
+                if remove_universe_names(known.to_plain()) == plain:
+                    return f"version {version} of {other}"
+    return ""
+
+
+def _find_parent(inspection: Inspection, folder: str, state: State) -> str:
+    """Return the universe of the bundle that the records of a branch name; an empty text if there is none."""
+    plain = state.to_plain()
+    named = {record.get("universe") for body in plain["stars"].values() for record in get_set_by_records(body).values()}
+    for other in inspection.bundle.find_folders("universes"):
+        if other == folder or not (states := replay_beginning(inspection.bundle, other))[1:]:
+            continue
+        with suppress(Unreadable):
+            stored = inspection.bundle.read_object(f"{other}/universe.json")["state"]
+            if find_universe_id(states[-1].to_plain(), stored) in named - {None}:
+                return other
+    return ""

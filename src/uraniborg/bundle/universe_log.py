@@ -1,0 +1,109 @@
+"""The log of a universe in a bundle: its entries replayed to the states of all versions."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final, cast
+
+from universe.domain.citations import get_set_by_records, replace_set_by_records
+from universe.domain.command_parser import parse_command
+from universe.domain.provenance_tracking import Origin
+from universe.domain.reducer import reduce
+from universe.domain.state import EMPTY, State, check_and_copy_plain_state, make_state_from_plain
+from uraniborg.bundle.pieces import Plain
+from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import make_printable
+
+_SHOWN: Final = 5
+_ENTRY_FIELDS: Final = frozenset({"version", "kind", "at", "author", "command", "events", "state", "together"})
+
+
+def read_document(bundle: Bundle, path: str) -> tuple[int, Plain]:
+    """Return the version and the checked state of an exported universe. Raise Unreadable."""
+    document = bundle.read_object(path)
+    version = document.get("version")
+    try:
+        state = check_and_copy_plain_state(document.get("state"))
+    except UraniborgError as exc:
+        raise Unreadable(f"has no valid state: {exc.message}") from None
+    if not isinstance(version, int):
+        raise Unreadable("has no version")
+    return version, state
+
+
+def apply_entry(states: Sequence[State], entry: Any, version: int) -> State:
+    """Return the state after an entry of the log. Raise Unreadable."""
+    if not isinstance(entry, dict) or entry.get("version") != version:  # pyright: ignore[reportUnknownMemberType]
+        raise Unreadable("an entry is missing")
+    fields: Plain = entry  # pyright: ignore[reportUnknownVariableType]
+    if unknown := set(fields) - _ENTRY_FIELDS:
+        raise Unreadable(f"an entry has unknown fields ({', '.join(map(make_printable, sorted(unknown)[:_SHOWN]))})")
+    try:
+        if fields.get("kind") == "restore":
+            restored = make_state_from_plain(check_and_copy_plain_state(fields.get("state")))
+            _check_restore_event(states, restored, fields.get("events"))
+            return restored
+        author: Any = fields.get("author")
+        outcome = reduce(
+            states[-1], parse_command(fields.get("command")), None if author is None else Origin(version, author)
+        )
+    except UraniborgError as exc:
+        raise Unreadable(f"an entry cannot be replayed: {exc.message}") from None
+    if outcome.is_refused:
+        raise Unreadable("a command cannot follow the entry before it")
+    if fields.get("events") != outcome.events:
+        raise Unreadable("an entry has other events than its command")
+    return outcome.state
+
+
+def _check_restore_event(states: Sequence[State], restored: State, events: Any) -> None:
+    """Raise Unreadable unless an entry that restores a state says so, and the state is that of the version it names."""
+    listed = cast("list[Any]", events) if isinstance(events, list) else []
+    event = cast("Plain", listed[0]) if len(listed) == 1 and isinstance(listed[0], dict) else {}
+    if event.get("type") != "stateRestored" or not set(event) <= {"type", "reason", "toVersion"}:
+        raise Unreadable("an entry that restores a state has other events")
+    to = event.get("toVersion")
+    if to is None:
+        return
+    if not isinstance(to, int) or not 0 <= to < len(states) or states[to].to_plain() != restored.to_plain():
+        raise Unreadable("an entry restores another state than that of the version it names")
+
+
+def replay_beginning(bundle: Bundle, folder: str) -> list[State]:
+    """Return the states of a universe, as far as its log can be replayed."""
+    states = [EMPTY]
+    with suppress(Unreadable):
+        for entry in bundle.read_json_lines(f"{folder}/log.jsonl"):
+            states.append(apply_entry(states, entry, len(states)))
+    return states
+
+
+def find_universe_id(replayed: Plain, stored: Plain) -> str:
+    """Return the universe that the records of a stored state name; an empty text if none does.
+
+    Raise Unreadable if records of this universe name several.
+    """
+    named: set[str] = set()
+    for key, body in replayed["stars"].items():
+        records = get_set_by_records(stored["stars"][key])
+        for field, record in get_set_by_records(body).items():
+            if "universe" not in record and "imported" not in record:
+                named.add(str(records[field].get("universe") or ""))
+    if len(named) > 1:
+        raise Unreadable("the records of its values name several universes")
+    return next(iter(named), "")
+
+
+def remove_universe_names(plain: Plain) -> Plain:
+    """Return a state whose records do not name the universe that their versions belong to."""
+    stars = {
+        key: replace_set_by_records(
+            body,
+            {
+                field: {name: value for name, value in record.items() if name != "universe"}
+                for field, record in get_set_by_records(body).items()
+            },
+        )
+        for key, body in plain["stars"].items()
+    }
+    return {**plain, "stars": stars}
