@@ -116,6 +116,21 @@ README: dict[str, list[str]] = {
     ],
 }
 SECURITY: dict[str, list[str]] = {
+    "A bundle that contradicts itself does not pass.": [
+        "test_a_forged_bundle_does_not_match",
+        "test_a_genuine_bundle_has_no_difference_after_its_digests_are_written_anew",
+        "test_the_exit_code_tells_all_matched_some_not_checked_and_differs_apart",
+    ],
+    "Nothing in a bundle is executed or unpacked.": [
+        "test_only_pure_nodes_of_a_bundle_are_run",
+        "test_paths_that_leave_a_zip_are_refused",
+        "test_links_bombs_repeated_names_and_other_files_are_refused",
+    ],
+    "A signature covers every byte.": [
+        "test_bytes_that_were_changed_after_the_signature_are_a_difference_whatever_their_digests_say",
+        "test_a_file_that_was_added_renamed_or_deleted_breaks_the_signature",
+        "test_another_key_and_no_signature_are_differences_if_a_key_is_required",
+    ],
     "A key goes only where you send it.": [
         "test_no_part_takes_an_address_or_a_folder_from_a_dotenv_file",
         "test_a_dotenv_file_cannot_set_folders_or_addresses",
