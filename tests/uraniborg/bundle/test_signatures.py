@@ -4,12 +4,14 @@ import json
 import shutil
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from tests.uraniborg.bundle.forging import edit_json, reseal
+from uraniborg.bundle.checks import Result
 from uraniborg.bundle.command import EXIT_CODES, choose_and_export, find_outcome, verify_and_print
 from uraniborg.bundle.crate import add_frame, make_methods_file
 from uraniborg.bundle.pieces import BundleFile, make_text_file
@@ -133,11 +135,12 @@ def test_a_signature_that_is_not_one_of_these_files_is_a_difference(
 def test_a_file_that_was_added_renamed_or_deleted_breaks_the_signature(
     signed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for number, change in enumerate((
+    changes: list[Callable[[Path], object]] = [
         lambda folder: (folder / "b.txt").write_text("b"),
         lambda folder: (folder / "a.txt").rename(folder / "b.txt"),
         lambda folder: (folder / "a.txt").unlink(),
-    )):  # fmt: skip
+    ]
+    for number, change in enumerate(changes):
         copy = shutil.copytree(signed, tmp_path / f"copy{number}")
         change(copy)
         assert verify(copy, capsys)[:2] == (1, "differs")
@@ -181,12 +184,13 @@ def test_an_export_is_signed_if_asked_and_refused_before_the_work_without_a_key(
 def test_the_exit_code_tells_all_matched_some_not_checked_and_differs_apart(
     signed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert [find_outcome(counts) for counts in (
+    counts: list[dict[Result, int]] = [
         {"matched": 3},
         {"matched": 3, "not repeated": 1},
         {"matched": 3, "not checked": 1},
         {"differs": 1, "matched": 3, "not repeated": 1, "not checked": 1},
-    )] == ["all matched", "some not checked", "some not checked", "differs"]  # fmt: skip
+    ]
+    assert [find_outcome(one) for one in counts] == ["all matched", "some not checked", "some not checked", "differs"]
     assert EXIT_CODES == {"all matched": 0, "some not checked": 6, "differs": 1}
     code = verify_and_print(signed, repeat=False, signer=None, more=(), as_json=False, quiet=True)
     printed = " ".join(capsys.readouterr().out.split())

@@ -170,6 +170,32 @@ def test_rounding_errors_of_another_processor_are_not_a_difference(bundle: Path)
     assert list_differences(bundle) == []
 
 
+def test_what_rounding_decides_is_named_and_a_larger_change_of_it_is_a_difference(bundle: Path) -> None:
+    def change(run: Any) -> None:
+        run["steps"] += 1
+        run["step"] *= 1.001
+        run["shortestStep"] *= 1.05
+        run["chaos"]["megno"] += 0.05
+        run["energyDrift"]["final"] = run["energyDrift"]["max"] / 1e4
+
+    change_run(bundle, change)
+    assert list_differences(bundle) == []
+    named = [check.detail for check in verify(bundle) if (check.item, check.result) == (RESULT, "not checked")]
+    for name in ("steps", "step", "shortestStep", "chaos.megno", "energyDrift"):
+        assert any(detail.startswith((f"{name} ", f"{name}:")) for detail in named), named
+
+    def change_more(run: Any) -> None:
+        change(run)
+        run["steps"] *= 2
+        run["chaos"]["megno"] += 0.3
+
+    change_run(bundle, change_more)
+    assert [one.partition(" is ")[0] for one in list_differences(bundle) if one.startswith(RESULT)] == [
+        f"{RESULT}: chaos.megno",
+        f"{RESULT}: steps",
+    ]
+
+
 @pytest.mark.parametrize(("number", "value"), [(ACCURACY, "1e-20"), (MEGNO, "9")])
 def test_a_changed_number_of_a_verdict_is_a_difference(bundle: Path, number: re.Pattern[str], value: str) -> None:
     change_run(bundle, lambda run: run.update(verdict=number.sub(value, run["verdict"])))
