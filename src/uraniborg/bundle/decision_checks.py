@@ -47,6 +47,8 @@ def check_decisions(folder: str, found: PaperCollection, decisions: Sequence[Ent
     """Yield the contradictions between decisions and result, and what neither confirms."""
     path = f"{folder}/decisions.json"
     problems = [problem for entry in decisions for problem in _list_entry_problems(entry, decisions[0].subject)]
+    if len({entry.id for entry in decisions}) < len(decisions):
+        problems.append("has a decision twice")
     marks = _list_marks(found)
     decided = [(mark, _find_decided_mark(decisions, mark)) for mark in marks]
     tied = [mark for mark, other in decided if (mark.status, mark.reason) == other]

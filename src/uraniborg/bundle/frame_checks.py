@@ -28,9 +28,7 @@ _OF_FRAME = (README, METHODS, CRATE, DIGESTS, SIGNATURE)
 def check_frame(inspection: Inspection, found: Sequence[Verified], *, is_complete: bool) -> Iterator[Check]:
     """Make the frame again around the pieces that were verified. `is_complete` is False if some could not be made."""
     frame = inspection.frame
-    pieces = sorted(
-        (one.piece for one in found if one.piece), key=lambda one: _find_rank(inspection, one.files[0].path)
-    )
+    pieces = sorted((one.piece for one in found if one.piece), key=lambda one: inspection.find_rank(one.files[0].path))
     described = {file.path: file.description for piece in pieces for file in piece.files}
     unknown = [path for path in inspection.bundle.paths if path not in described and path not in _OF_FRAME]
     if not is_complete:
@@ -61,16 +59,10 @@ def check_frame(inspection: Inspection, found: Sequence[Verified], *, is_complet
         yield from check_files(inspection, made.path, [made], ())
 
 
-def _find_rank(inspection: Inspection, path: str) -> int:
-    """Return the position of a file in the metadata."""
-    order = inspection.frame.order
-    return order.index(make_entity_id(path)) if make_entity_id(path) in order else len(order)
-
-
 def _read_files(inspection: Inspection, described: Mapping[str, str]) -> list[BundleFile]:
     """Return the files of the bundle with these descriptions, in the order of the metadata."""
     files: list[BundleFile] = []
-    for path, description in sorted(described.items(), key=lambda one: _find_rank(inspection, one[0])):
+    for path, description in sorted(described.items(), key=lambda one: inspection.find_rank(one[0])):
         with suppress(Unreadable):  # the check of the digests says why
             files.append(BundleFile(path, description, inspection.bundle.read(path)))
     return files

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
+from urllib.parse import unquote
 
 from universe.domain.state import State
 from universe.jobs.measurement import Trajectory
@@ -68,8 +69,8 @@ class Frame(NamedTuple):
     date: str
     program: str
     schema: str
-    order: list[str]
-    """The ids of the files."""
+    ranks: dict[str, int]
+    """The positions of the files in the metadata, by path."""
     descriptions: dict[str, str]
     """The descriptions of files by their ids."""
 
@@ -83,8 +84,14 @@ class Inspection:
     report: ReportItem
     histories: dict[str, History] = field(default_factory=dict[str, History])
     """By folder."""
+    states: dict[str, list[State]] = field(default_factory=dict[str, list[State]])
+    """The states of universes by folder, as far as their logs can be replayed."""
     runs: dict[str, RepeatedRun] = field(default_factory=dict[str, RepeatedRun])
     """By the id of the job."""
+
+    def find_rank(self, path: str) -> int:
+        """Return the position of a file in the metadata; the last one if it is not there."""
+        return self.frame.ranks.get(path, len(self.frame.ranks))
 
     @property
     def is_current(self) -> bool:
@@ -113,6 +120,6 @@ def read_frame(bundle: Bundle) -> Frame:
         date=str(root.get("datePublished") or ""),
         program=make_printable(str(entities.get("#uraniborg", {}).get("version") or ""))[:40],
         schema=str(root.get("schemaVersion") or ""),
-        order=list(dict.fromkeys(ids)),
+        ranks={unquote(key): number for number, key in reversed(list(enumerate(ids)))},
         descriptions={key: str(one.get("description") or "") for key, one in entities.items()},
     )

@@ -42,8 +42,8 @@ def _find_origin(inspection: Inspection, folder: str, state: State) -> str:
             return f"the system {name} as this program ships it"
     for other in inspection.bundle.find_folders("universes"):
         if other != folder:
-            for version, known in enumerate(replay_beginning(inspection.bundle, other)):
-                if remove_universe_names(known.to_plain()) == plain:
+            for version, known in enumerate(_replay(inspection, other)):
+                if len(known.stars) == len(state.stars) and remove_universe_names(known.to_plain()) == plain:
                     return f"version {version} of {other}"
     return ""
 
@@ -53,10 +53,16 @@ def _find_parent(inspection: Inspection, folder: str, state: State) -> str:
     plain = state.to_plain()
     named = {record.get("universe") for body in plain["stars"].values() for record in get_set_by_records(body).values()}
     for other in inspection.bundle.find_folders("universes"):
-        if other == folder or not (states := replay_beginning(inspection.bundle, other))[1:]:
+        if other == folder or not (states := _replay(inspection, other))[1:]:
             continue
         with suppress(Unreadable):
             stored = inspection.bundle.read_object(f"{other}/universe.json")["state"]
             if find_universe_id(states[-1].to_plain(), stored) in named - {None}:
                 return other
     return ""
+
+
+def _replay(inspection: Inspection, folder: str) -> list[State]:
+    if folder not in inspection.states:
+        inspection.states[folder] = replay_beginning(inspection.bundle, folder)
+    return inspection.states[folder]

@@ -182,6 +182,8 @@ def _list_folder(root: Path) -> Iterator[str]:
 def _list_archive(archive: zipfile.ZipFile) -> Iterator[str]:
     root, seen, total = Path(archive.filename or ""), set[str](), 0
     entries = archive.infolist()
+    if archive.comment or min((entry.header_offset for entry in entries), default=0):
+        raise _make_error(root, "it has other data beside its files")
     if len(entries) > MOST_FILES:
         raise _make_error(root, f"it has {len(entries):,} files, and the limit is {MOST_FILES:,}")
     for entry in entries:

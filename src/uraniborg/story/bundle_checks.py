@@ -6,7 +6,6 @@ from typing import Any, Final, cast
 from universe.claims import PaperTextReader
 from universe.nbody.initial_conditions import make_initial_conditions
 from uraniborg.bundle.checks import Check
-from uraniborg.bundle.crate import make_entity_id
 from uraniborg.bundle.file_checks import make_difference
 from uraniborg.bundle.inspection import Inspection, PieceKind, RepeatedRun, Verified
 from uraniborg.bundle.reader import Bundle, Unreadable
@@ -35,7 +34,7 @@ def verify_story(inspection: Inspection, _item: str) -> Verified:
     """Make the answers, the masses and the comparisons of the story again."""
     bundle, checks = inspection.bundle, list[Check]()
     comparisons: list[Comparison] = []
-    for path in sorted(bundle.find_documents("comparisons"), key=lambda path: _find_rank(inspection, path)):
+    for path in sorted(bundle.find_documents("comparisons"), key=inspection.find_rank):
         found, comparison = _verify_comparison(inspection, path)
         checks += found
         if comparison is not None:
@@ -47,7 +46,7 @@ def verify_story(inspection: Inspection, _item: str) -> Verified:
     run = _find_run(bundle)
     sheets = {
         path.removeprefix(_TEXTS): bundle.read(path)
-        for path in sorted(bundle.paths, key=lambda path: _find_rank(inspection, path))
+        for path in sorted(bundle.paths, key=inspection.find_rank)
         if path.startswith(_TEXTS)
     }
     checks += _check_sheets(inspection, sheets)
@@ -68,11 +67,6 @@ def verify_story(inspection: Inspection, _item: str) -> Verified:
         format_question(first["factor"]),
         tuple(list_repetitions(results)),
     )
-
-
-def _find_rank(inspection: Inspection, path: str) -> int:
-    order = inspection.frame.order
-    return order.index(make_entity_id(path)) if make_entity_id(path) in order else len(order)
 
 
 def _verify_comparison(inspection: Inspection, path: str) -> tuple[list[Check], Comparison | None]:
