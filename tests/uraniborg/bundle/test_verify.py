@@ -20,12 +20,12 @@ from tests.uraniborg.bundle.forging import edit_root, reseal
 from tests.uraniborg.demo_runs import Demo, make_demo, read_demo, run_uraniborg
 from universe.jobs.measurement import summarise_reply
 from universe.provenance.shelf_texts import make_paper_text_reader
-from uraniborg.bundle import reader
+from uraniborg.bundle import measurement_checks, reader
 from uraniborg.bundle.checks import Check, list_metadata_problems
 from uraniborg.bundle.crate import add_frame, make_methods_file
 from uraniborg.bundle.export import collect_files
 from uraniborg.bundle.pieces import BundleFile, make_json_file, make_text_file
-from uraniborg.bundle.reader import InvalidBundle, open_bundle
+from uraniborg.bundle.reader import InvalidBundle, Unreadable, open_bundle
 from uraniborg.bundle.run_checks import REPEATABLE
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import write_bundle
@@ -178,6 +178,9 @@ def test_what_rounding_decides_is_named_and_a_larger_change_of_it_is_a_differenc
         run["chaos"]["megno"] += 0.05
         run["energyDrift"]["final"] = run["energyDrift"]["max"] / 1e4
 
+    plot, steps = bundle / "measurements/h-times-1/plot.svg", json.loads((bundle / RESULT).read_text())["steps"]
+    assert f", {steps:,} steps" in plot.read_text()
+    plot.write_text(plot.read_text().replace(f", {steps:,} steps", f", {steps + 1:,} steps"))
     change_run(bundle, change)
     assert list_differences(bundle) == []
     named = [check.detail for check in verify(bundle) if (check.item, check.result) == (RESULT, "not checked")]
@@ -371,6 +374,40 @@ def test_broken_files_are_differences_and_the_other_checks_go_on(tmp_path: Path,
         *("runs", "universes", "measurements", "searches", "shelves"),
     }
     assert {check.item for check in checks if check.result == "matched"} == {"files", "ro-crate-metadata.json"}
+
+
+def test_a_text_that_another_version_may_have_written_otherwise_is_named_and_does_not_match(bundle: Path) -> None:
+    edit_root(bundle, schemaVersion="1")
+    methods = bundle / "methods.md"
+    methods.write_text(f"{methods.read_text()}\nConfirmed by three teams.\n")
+    reseal(bundle)
+    (found,) = [check for check in verify(bundle) if check.item == "methods.md"]
+    assert found.result == "not checked"
+    assert "Confirmed by three teams." in found.detail
+    assert "may have written it otherwise" in found.detail
+
+
+def test_a_measurement_that_takes_too_long_is_not_repeated_and_never_matches(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measurement_checks, "MOST_SECONDS", 1e-9)
+    found = {(check.item, check.result): check.detail for check in verify(bundle)}
+    assert "within 1e-09 seconds, the limit" in found[RESULT, "not repeated"]
+    assert ("measurements/h-times-1/plot.svg", "not repeated") in found
+    assert (RESULT, "matched") not in found
+
+
+def test_a_key_that_is_there_twice_and_numbers_beyond_all_limits_are_refused() -> None:
+    for content in (
+        b'{"a": 1, "a": 2}',
+        b'[{"b": {"c": 1, "c": 1}}]',
+        b'{"a": NaN}',
+        b'{"a": 1e999}',
+        b'{"a": Infinity}',
+    ):
+        with pytest.raises(Unreadable):
+            reader.parse_json(content)
+    assert reader.parse_json(b'{"a": [{"b": 1}, {"b": 2}]}') == {"a": [{"b": 1}, {"b": 2}]}
 
 
 def test_the_folder_around_a_bundle_stands_for_the_bundle(tmp_path: Path) -> None:
