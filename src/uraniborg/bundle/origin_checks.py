@@ -22,9 +22,10 @@ def check_origins(
     for entry, state in zip(log, states[1:], strict=True):
         if entry["kind"] != "restore" or "toVersion" in entry["events"][0]:
             continue
-        if origin := _find_origin(inspection, folder, state):
-            yield Check(path, "matched", f"version {entry['version']} is {origin}")
-        elif entry["events"][0].get("reason") == "branch" and (parent := _find_parent(inspection, folder, state)):
+        is_first = entry["version"] == 1  # later states would be compared with every version of every universe
+        if is_first and (origin := _find_origin(inspection, folder, state)):
+            yield Check(path, "matched", f"version 1 is {origin}")
+        elif entry["events"][0]["reason"] == "branch" and (parent := _find_parent(inspection, folder, state)):
             yield Check(path, "differs", f"version {entry['version']} is a branch, and not a version of {parent}")
         else:
             unknown.append(str(entry["version"]))

@@ -38,7 +38,7 @@ def verify_run(inspection: Inspection, path: str) -> Verified:
         Check(
             path,
             "not checked",
-            "its workflow, inputs, outputs as a whole, messages, errors and times: only this record states them",
+            "who started it, its inputs, messages and times: only this record states them",
         ),
     ]
     return Verified(checks, make_run_piece(run, path.removeprefix("runs/").removesuffix(".json")))

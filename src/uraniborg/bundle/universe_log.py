@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args
 
 from universe.domain.citations import get_set_by_records, replace_set_by_records
 from universe.domain.command_parser import parse_command
 from universe.domain.provenance_tracking import Origin
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, check_and_copy_plain_state, make_state_from_plain
+from universe.service.change_requests import RestoreReason
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.kernel.errors import UraniborgError
@@ -38,6 +39,8 @@ def apply_entry(states: Sequence[State], entry: Any, version: int) -> State:
     fields: Plain = entry  # pyright: ignore[reportUnknownVariableType]
     if unknown := set(fields) - _ENTRY_FIELDS:
         raise Unreadable(f"an entry has unknown fields ({', '.join(map(make_printable, sorted(unknown)[:_SHOWN]))})")
+    if fields.get("kind") not in ("restore", "command") or fields.get("together", True) is not True:
+        raise Unreadable("an entry is of an unknown kind")
     try:
         if fields.get("kind") == "restore":
             restored = make_state_from_plain(check_and_copy_plain_state(fields.get("state")))
@@ -60,7 +63,8 @@ def _check_restore_event(states: Sequence[State], restored: State, events: Any) 
     """Raise Unreadable unless an entry that restores a state says so, and the state is that of the version it names."""
     listed = cast("list[Any]", events) if isinstance(events, list) else []
     event = cast("Plain", listed[0]) if len(listed) == 1 and isinstance(listed[0], dict) else {}
-    if event.get("type") != "stateRestored" or not set(event) <= {"type", "reason", "toVersion"}:
+    is_known = set(event) <= {"type", "reason", "toVersion"} and event.get("reason") in get_args(RestoreReason)
+    if event.get("type") != "stateRestored" or not is_known:
         raise Unreadable("an entry that restores a state has other events")
     to = event.get("toVersion")
     if to is None:
