@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from universe.jobs.measurement import Measurement, measure, summarise_reply
 from universe.jobs.options import JobOptions, parse_job_options
 from universe.jobs.store import Job
+from universe.store.authors import make_author
 from uraniborg.bundle.checks import Check
 from uraniborg.bundle.inspection import Inspection, RepeatedRun, Verified
 from uraniborg.bundle.pieces import Plain
@@ -22,7 +23,8 @@ from uraniborg.kernel.logging import make_printable
 
 MOST_SECONDS: Final = 600.0
 """The time that one measurement may take, whatever its options say."""
-_JOB_FACTS: Final = ("id", "version", "kind", "options", "author", "state", "progress", "summary", "error")
+_JOB_FACTS: Final = ("id", "version", "kind", "options", "author", "state", "progress", "summary", "error", "actor")
+_NOT_IN_BUNDLE: Final = {"owner": "", "cancelled_by": None}
 _WRONG_VALUES: Final = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 """What the values of an unknown bundle can raise."""
 
@@ -74,7 +76,7 @@ def _read_job(bundle: Bundle, path: str) -> tuple[Job, JobOptions]:
         times = {f"{name}_at": found.get(f"{name}At") for name in ("created", "started", "ended")}
         facts = {name: found.get(name) for name in _JOB_FACTS}
         job = TypeAdapter(Job).validate_json(
-            orjson.dumps({**facts, **times, "universe_id": found.get("universeId"), "owner": ""}), strict=True
+            orjson.dumps({**facts, **times, "universe_id": found.get("universeId"), **_NOT_IN_BUNDLE}), strict=True
         )
     except (UraniborgError, TypeError, ValidationError) as exc:
         reason = exc.message if isinstance(exc, UraniborgError) else f"not those of a job ({type(exc).__name__})"
@@ -92,6 +94,8 @@ def _check_job(folder: str, job: Job, stored: Plain) -> Iterator[Check]:
     times = [time for time in (job.created_at, job.started_at, job.ended_at) if time is not None]
     if times != sorted(times):
         yield Check(path, "differs", "the job ended before it started, or started before it was created")
+    if job.actor is not None and make_author(job.actor).name != job.author:
+        yield Check(path, "differs", "the author is another than the actor")
     if job.summary != summarise_reply(job.kind, stored):
         yield Check(path, "differs", "the summary is not that of the result")
     if (stored["id"], stored["version"]) != (job.universe_id, job.version):

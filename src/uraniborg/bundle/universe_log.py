@@ -10,13 +10,15 @@ from universe.domain.provenance_tracking import Origin
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, check_and_copy_plain_state, make_state_from_plain
 from universe.service.change_requests import RestoreReason
+from universe.store.authors import make_author
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.kernel.actors import read_actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import make_printable
 
 _SHOWN: Final = 5
-_ENTRY_FIELDS: Final = frozenset({"version", "kind", "at", "author", "command", "events", "state", "together"})
+_ENTRY_FIELDS: Final = frozenset({"version", "kind", "at", "author", "actor", "command", "events", "state", "together"})
 
 
 def read_document(bundle: Bundle, path: str) -> tuple[int, Plain]:
@@ -41,6 +43,9 @@ def apply_entry(states: Sequence[State], entry: Any, version: int) -> State:
         raise Unreadable(f"an entry has unknown fields ({', '.join(map(make_printable, sorted(unknown)[:_SHOWN]))})")
     if fields.get("kind") not in ("restore", "command") or fields.get("together", True) is not True:
         raise Unreadable("an entry is of an unknown kind")
+    actor = read_actor(fields.get("actor"))
+    if fields.get("actor") is not None and (actor is None or make_author(actor).name != fields.get("author")):
+        raise Unreadable("an entry has another author than its actor")
     try:
         if fields.get("kind") == "restore":
             restored = make_state_from_plain(check_and_copy_plain_state(fields.get("state")))

@@ -194,7 +194,11 @@ def _(folder: Path) -> None:
 
 @tells("a measurement by another person", "measurements", f"{NBODY}/job.json", NBODY, expected="unproven")
 def _(folder: Path) -> None:
-    edit_job(folder, NBODY, lambda job: job.update(author="Grace"))
+    edit_job(
+        folder,
+        NBODY,
+        lambda job: job.update(author="Grace (command line)", actor={**job["actor"], "name": "Grace"}),
+    )
 
 
 @tells("a measurement under the id of another job", "measurements", f"{NBODY}/job.json", NBODY, expected="unproven")

@@ -21,6 +21,7 @@ from uraniborg.bundle.value_table import list_value_rows, write_value_table
 BASE: Final = "universes/trappist-1"
 BRANCH: Final = "universes/h-times-2"
 METHODS: Final = "methods.md"
+ADA, GRACE = "Ada (command line)", "Grace (command line)"
 MASS: Final = "9.791375277253587e-7"
 """The mass of TRAPPIST-1 h as its log writes it."""
 
@@ -195,18 +196,21 @@ def _(folder: Path) -> None:
 
 @tells("a change of the universe by another person", "universe", BASE, METHODS)
 def _(folder: Path) -> None:
-    replace(folder, f"{BASE}/log.jsonl", '"author":"Ada"', '"author":"Grace"', every=True)
+    replace(folder, f"{BASE}/log.jsonl", f'"author":"{ADA}"', f'"author":"{GRACE}"', every=True)
 
 
 @tells("all changes of the universe by another person, in every file", "universe", BASE, expected="unproven")
 def _(folder: Path) -> None:
-    write_both_logs(folder, lambda text: text.replace('"author":"Ada"', '"author":"Grace"'))
-    replace(folder, METHODS, "after 8 commands (8 by Ada)", "after 8 commands (8 by Grace)")
+    write_both_logs(folder, lambda text: text.replace(ADA, GRACE).replace('"name":"Ada"', '"name":"Grace"'))
+    replace(folder, METHODS, f"after 8 commands (8 by {ADA})", f"after 8 commands (8 by {GRACE})")
 
 
 @tells("the universe created by another person", "universe", BASE, expected="unproven")
 def _(folder: Path) -> None:
-    edit_lines(folder, f"{BASE}/log.jsonl", lambda lines: lines[0].update(author="Grace"))
+    def change(lines: list[Any]) -> None:
+        lines[0].update(author=GRACE, actor={**lines[0]["actor"], "name": "Grace"})
+
+    edit_lines(folder, f"{BASE}/log.jsonl", change)
 
 
 @tells("the first changes of a universe made a year earlier", "universe", BASE, expected="unproven")
@@ -238,7 +242,7 @@ def _(folder: Path) -> None:
 
     edit_lines(folder, f"{BRANCH}/log.jsonl", change)
     edit_json(folder, f"{BRANCH}/universe.json", lambda document: document.update(version=1))
-    replace(folder, METHODS, "at version 2, after 1 command (1 by Ada)", "at version 1")
+    replace(folder, METHODS, f"at version 2, after 1 command (1 by {ADA})", "at version 1")
 
 
 @tells("a universe with another name", "universe", BASE, METHODS)

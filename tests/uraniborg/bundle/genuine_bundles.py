@@ -11,6 +11,7 @@ from tests.uraniborg.demo_runs import Demo
 from uraniborg.bundle.export import Selection, collect_files
 from uraniborg.bundle.pieces import Chosen
 from uraniborg.bundle.writer import write_bundle
+from uraniborg.kernel.actors import Actor
 from uraniborg.part_services import open_jobs
 from uraniborg.story.folder import StoryFolder
 
@@ -56,7 +57,8 @@ async def _export_all(home: Path, folder: Path) -> None:
 async def _measure(universe_id: str) -> list[Chosen]:
     """Measure the universe and return the jobs."""
     async with open_jobs() as service:
-        jobs = {name: await service.create(universe_id, options, author="Ada") for name, options in JOBS.items()}
+        actor = Actor(kind="person", name="Ada", authenticated="account")
+        jobs = {name: await service.create(universe_id, options, actor=actor) for name, options in JOBS.items()}
         ended = {name: await service.wait(universe_id, job.id) for name, job in jobs.items()}
     assert all(job.state == "done" for job in ended.values()), [job.error for job in ended.values()]
     return [Chosen(job.id, name) for name, job in ended.items()]
