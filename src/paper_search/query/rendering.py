@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
-from itertools import islice, product
 from urllib.parse import quote_plus
 
 from paper_search.models import SearchQuery
@@ -83,22 +82,6 @@ def render_plain_words(query: SearchQuery) -> str:
     """Return the wanted words of a query, without operators, fields and exclusions."""
     node = parse_search_query(query)
     return " ".join(list_wanted_words(node)) if node else ""
-
-
-def list_word_clauses(node: Node, limit: int = 16) -> list[tuple[str, ...]]:
-    """Return tuples of words of which a paper must hold one each, for sources whose OR joins single words only.
-
-    An alternative gives at most `limit` tuples, and exclusions and word order are dropped: the result can only widen.
-    """
-    match node:
-        case Term(words):
-            found = [(word.rstrip("*"),) for word in words]
-        case AllOf(parts):
-            found = [clause for part in parts for clause in list_word_clauses(part, limit)]
-        case AnyOf(parts):
-            choices = islice(product(*(list_word_clauses(part, limit) for part in parts)), limit)
-            found = [tuple(word for clause in choice for word in clause) for choice in choices]
-    return list(dict.fromkeys(tuple(dict.fromkeys(clause)) for clause in found))
 
 
 def count_address_bytes(text: str) -> int:

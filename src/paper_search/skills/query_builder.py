@@ -14,7 +14,6 @@ from paper_search.intent.reading import correct_limits
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.topic_words import is_generic, list_question_words
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.written_queries import split_exclusions
 from paper_search.llm.base import LLMProvider
 from paper_search.llm.questions import ask_model
 from paper_search.models import (
@@ -22,20 +21,14 @@ from paper_search.models import (
     PartOrigin,
     QueryBuilderInput,
     SearchConstraints,
-    SearchQuery,
     SearchStrategy,
 )
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.ladder import compose_ladder, list_common_exclusions, list_titles
-from paper_search.query.rendering import normalise_query
 from paper_search.skills.intent_parser import clean_texts
 from paper_search.text import split_words
-from uraniborg.kernel.boolean_query import AnyOf
 from uraniborg.kernel.clock import Clock, SystemClock
 
 _PERSONAL = frozenset({"max_results", "min_relevance"})  # limits that a model does not set
-_MAX_QUERIES = 5
-_MAX_QUERY_CHARACTERS = 2_000
 _MAX_TITLES = 20
 _MAX_TITLE_CHARACTERS = 200
 
@@ -48,10 +41,9 @@ class _ProposedBlock(BaseModel):
 
 
 class _ProposedPlan(BaseModel):
-    """The plan of a model. It names concepts; a model that writes queries all the same is understood too."""
+    """The plan of a model: it names concepts, and rules compose the queries."""
 
-    blocks: list[_ProposedBlock] = Field(default_factory=list[_ProposedBlock])
-    queries: list[SearchQuery] = Field(default_factory=list[SearchQuery])
+    blocks: list[_ProposedBlock]
     sources: list[str]
     filters: SearchConstraints = Field(default_factory=SearchConstraints)
 
@@ -82,9 +74,9 @@ class QueryBuilder:
             return by_rule
         given = self._describe_input(input)
         plan, problem = await ask_model(self._llm, "plan_search", self._domain, given, _ProposedPlan)
-        if plan and (proposed := self._limit_strategy(plan, by_rule, input)).queries:
-            return proposed
-        note = f"{problem or 'The language model proposed no new query'}, so the queries were built by rule."
+        if plan and (blocks := self._select_blocks(plan.blocks, by_rule, input)):
+            return self._make_strategy(plan, blocks, by_rule, input)
+        note = f"{problem or 'The language model named no concept'}, so the queries were built by rule."
         return by_rule.model_copy(update={"notes": [note, *by_rule.notes]})
 
     def _describe_input(self, given: QueryBuilderInput) -> dict[str, object]:
@@ -102,29 +94,26 @@ class QueryBuilder:
             "irrelevant_titles": [title[:_MAX_TITLE_CHARACTERS] for title in given.irrelevant_titles[:_MAX_TITLES]],
         }
 
-    def _limit_strategy(
-        self, proposed: _ProposedPlan, by_rule: SearchStrategy, given: QueryBuilderInput
+    def _make_strategy(
+        self, proposed: _ProposedPlan, blocks: list[ConceptBlock], by_rule: SearchStrategy, given: QueryBuilderInput
     ) -> SearchStrategy:
-        """Return the model's plan with the ladder of its blocks, or else its new queries, and with valid limits."""
-        if blocks := self._select_blocks(proposed.blocks, by_rule, given):
-            excluded, titles = list_common_exclusions(by_rule.queries), list_titles(by_rule.queries)
-            queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles)
-        else:
-            queries = _select_new_queries(proposed.queries, given.previous_strategies)
+        """Return the plan with the ladder of the blocks, and with valid sources and limits of the model."""
+        excluded, titles = list_common_exclusions(by_rule.queries), list_titles(by_rule.queries)
+        queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles)
         today = self._clock.now().date()
         filters, notes = correct_limits(proposed.filters, today)
         by_person = [origin for origin in by_rule.origins if origin.by_person]
         fixed = {*_PERSONAL, *(origin.part for origin in by_person)}
         stated = {name: value for name, value in filters if value is not None and name not in fixed}
         limits, _ = correct_limits(by_rule.filters.model_copy(update=stated), today)
-        subject, reason = "concepts" if blocks else "queries", "written by a language model"
+        reason = "written by a language model"
         texts = {f"queries[{index}]": query.boolean_query or query.words for index, query in enumerate(queries)}
         origins = [PartOrigin(part=part, value=text, inherited=False, reason=reason) for part, text in texts.items()]
         return SearchStrategy(
             queries=queries,
             sources=[name for name in self._sources if name in proposed.sources] or self._sources,
             filters=limits,
-            notes=[f"The {subject} were {reason}.", *notes, *list_exact_changes(by_rule.notes)],
+            notes=[f"The concepts were {reason}.", *notes, *list_exact_changes(by_rule.notes)],
             origins=[*origins, *by_person],
             blocks=blocks,
             suggestions=by_rule.suggestions,
@@ -148,16 +137,3 @@ class QueryBuilder:
         own = add_blocks(own, [block for block in by_rule.blocks if block.learned or not block.active])
         accepted = given.user_feedback.use_suggestions if given.user_feedback else False
         return accept_suggestions(own, select_accepted(given.suggestions, accepted), self._vocabulary)
-
-
-def _select_new_queries(proposed: Sequence[SearchQuery], previous: Sequence[SearchStrategy]) -> list[SearchQuery]:
-    """Return the readable queries that no earlier round searched, without disjunctions of loose words."""
-    tried = {normalise_query(query.boolean_query) for strategy in previous for query in strategy.queries}
-    queries: dict[str, SearchQuery] = {}
-    for query in proposed:
-        words = " AND ".join(f'"{word}"' for word in query.keywords)
-        boolean = normalise_query(query.boolean_query) or normalise_query(words)
-        is_new = boolean not in tried and len(boolean) <= _MAX_QUERY_CHARACTERS
-        if (tree := parse_query(boolean)) and is_new and not isinstance(split_exclusions(tree)[0], AnyOf):
-            queries.setdefault(boolean, query.model_copy(update={"boolean_query": boolean}))
-    return list(queries.values())[:_MAX_QUERIES]

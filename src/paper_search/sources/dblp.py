@@ -1,12 +1,13 @@
 """The source DBLP: prefix search over computer science; OR joins single words, and years cannot be filtered."""
 
 import re
+from itertools import islice, product
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.boolean_query import parse_search_query
-from paper_search.query.rendering import list_word_clauses, render_within_limit
+from paper_search.query.rendering import render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
     build_paper,
@@ -31,7 +32,7 @@ from paper_search.sources.response_bodies import (
     replace_params,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
-from uraniborg.kernel.boolean_query import AllOf, Node
+from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 
 NAME = "dblp"
 _URL = "https://dblp.org/search/publ/api"
@@ -165,3 +166,19 @@ def _find_work_type(kind: str, key: str) -> WorkType | None:
     if key.startswith("journals/corr/"):
         return WorkType.PREPRINT
     return _WORK_TYPES.get(kind, WorkType.OTHER) if kind else None
+
+
+def list_word_clauses(node: Node, limit: int = 16) -> list[tuple[str, ...]]:
+    """Return tuples of words of which a paper must hold one each, for sources whose OR joins single words only.
+
+    An alternative gives at most `limit` tuples, and exclusions and word order are dropped: the result can only widen.
+    """
+    match node:
+        case Term(words):
+            found = [(word.rstrip("*"),) for word in words]
+        case AllOf(parts):
+            found = [clause for part in parts for clause in list_word_clauses(part, limit)]
+        case AnyOf(parts):
+            choices = islice(product(*(list_word_clauses(part, limit) for part in parts)), limit)
+            found = [tuple(word for clause in choice for word in clause) for choice in choices]
+    return list(dict.fromkeys(tuple(dict.fromkeys(clause)) for clause in found))

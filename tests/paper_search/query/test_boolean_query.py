@@ -7,11 +7,11 @@ from paper_search.query.boolean_query import parse_query, parse_search_query
 from paper_search.query.rendering import (
     count_address_bytes,
     list_wanted_words,
-    list_word_clauses,
     quote_term_if_needed,
     render_with_operators,
     render_within_limit,
 )
+from paper_search.sources.dblp import list_word_clauses
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 
 PIECES = st.sampled_from(["AND", "OR", "NOT", "(", ")", '"', "“", "”", "a", "b-c", "déjà", "x*", "*", ":", "深度", " "])

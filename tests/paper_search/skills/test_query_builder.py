@@ -18,7 +18,6 @@ from paper_search.models import (
     PartOrigin,
     QueryBuilderInput,
     SearchConstraints,
-    SearchQuery,
     SearchStrategy,
     TermSuggestion,
     UserFeedback,
@@ -635,27 +634,16 @@ class Model:
         return self.answer
 
 
-def make_proposal(*booleans: str, **fields: Any) -> dict[str, Any]:
-    queries = [{"keywords": ["ice"], "boolean_query": boolean} for boolean in booleans]
-    return {"queries": queries, "sources": SOURCES} | fields
+def make_proposal(*names: str, **fields: Any) -> dict[str, Any]:
+    return {"blocks": [{"name": name} for name in names], "sources": SOURCES} | fields
 
 
-async def test_the_queries_of_a_model_are_normalised_and_used() -> None:
-    model = Model(make_proposal('(("sea ice" AND albedo', "“sea ice”", "sea ice AND"))
-    strategy = await make_builder(llm=model).build(QueryBuilderInput(intent=await read_intent("sea ice")))
-    assert list_boolean_queries(strategy) == ['"sea ice" AND albedo', '"sea ice"', "sea AND ice"]
-    assert strategy.notes[0] == "The queries were written by a language model."
-
-
-@pytest.mark.parametrize("boolean", ["ice OR albedo OR frost", "(ice OR albedo) AND NOT penguins"])
-async def test_a_disjunction_of_loose_words_of_a_model_is_never_sent(boolean: str) -> None:
+async def test_queries_that_a_model_writes_are_not_used() -> None:
     given = QueryBuilderInput(intent=await read_intent("sea ice albedo"))
-    by_rule = await make_builder().build(given)
-    alone = await make_builder(llm=Model(make_proposal(boolean))).build(given)
-    assert alone.queries == by_rule.queries
-    assert alone.notes[0] == "The language model proposed no new query, so the queries were built by rule."
-    beside = await make_builder(llm=Model(make_proposal(boolean, "ice AND albedo"))).build(given)
-    assert list_boolean_queries(beside) == ["ice AND albedo"]
+    queries = [{"keywords": ["ice"], "boolean_query": "ice OR albedo OR frost"}]
+    strategy = await make_builder(llm=Model(make_proposal(queries=queries))).build(given)
+    assert strategy.queries == (await make_builder().build(given)).queries
+    assert strategy.notes[0] == "The language model named no concept, so the queries were built by rule."
 
 
 async def test_the_concepts_of_a_model_get_the_ladder_of_the_rules() -> None:
@@ -713,10 +701,10 @@ async def test_limits_omitted_by_the_model_stay_and_invented_sources_mean_all() 
     ("answer", "note"),
     [
         (LLMAuthError("no"), "llm_auth_failed"),
-        ({"queries": "ice"}, "was invalid"),
+        ({"blocks": "ice"}, "was invalid"),
         ({}, "was invalid"),
-        (make_proposal(), "no new query"),
-        ({"queries": [{"keywords": ["?"], "boolean_query": "()"}], "sources": []}, "no new query"),
+        (make_proposal(), "named no concept"),
+        (make_proposal("?", "the role of studies"), "named no concept"),
     ],
 )
 async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, note: str) -> None:
@@ -724,15 +712,6 @@ async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, note: s
     strategy = await make_builder(llm=Model(answer)).build(builder_input)
     assert note in strategy.notes[0]
     assert list_boolean_queries(strategy) == list_boolean_queries(await make_builder().build(builder_input))
-
-
-async def test_a_model_that_repeats_itself_is_replaced_by_the_rules() -> None:
-    before = SearchStrategy(queries=[SearchQuery(keywords=["sea ice"], boolean_query='"sea ice"')], sources=SOURCES)
-    builder_input = QueryBuilderInput(intent=await read_intent("sea ice"), previous_strategies=[before])
-    strategy = await make_builder(llm=Model(make_proposal('( "sea ice" )'))).build(builder_input)
-    assert "no new query" in strategy.notes[0]
-    assert list_boolean_queries(strategy) == list_boolean_queries(await make_builder().build(builder_input))
-    assert "sea AND ice" in list_boolean_queries(strategy)
 
 
 async def test_the_model_receives_titles_without_ids_as_data() -> None:
