@@ -10,7 +10,7 @@ from tests.uraniborg.help_texts import FILE, PROGRAMS, list_commands, read_help,
 from uraniborg.kernel.help_text import EARLIER_NAMES
 
 COMMANDS: Final = [pytest.param(*one, id=" ".join((one[0], *one[1]))) for one in list_commands()]
-WITHOUT_RESULT: Final = {"uraniborg bridge", "pflow mcp serve"}
+WITHOUT_RESULT: Final = {"uraniborg bridge", "pflow mcp serve", "pflow serve"}
 """Servers that use stdout for their protocol."""
 METAVARS: Final = {
     *("ADDRESS", "BODY", "DATABASE", "DATE", "DRAFT", "FILE", "FOLDER", "HOST", "ID", "KEY", "KEY=VALUE", "LON,LAT"),
