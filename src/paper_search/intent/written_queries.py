@@ -6,9 +6,10 @@ from typing import Final
 from paper_search.intent.block_changes import ASKED_FOR
 from paper_search.intent.concept_blocks import estimate_block_share
 from paper_search.models import ConceptBlock, SearchQuery
+from paper_search.query.ladder import join_wanted_terms, list_conditions
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
 from paper_search.strategies.translation import parse_any_query
-from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, iterate_wanted_terms, join_all, join_any
+from uraniborg.kernel.boolean_query import AllOf, Node, iterate_wanted_terms, join_all, join_any
 
 _WRITTEN: Final = "written in a query"
 """The reason of blocks that are conditions of a query."""
@@ -38,8 +39,8 @@ def list_typed_queries(typed: str) -> list[SearchQuery]:
 def read_written_blocks(texts: Iterable[str]) -> list[ConceptBlock]:
     """Return the conditions of the queries as blocks."""
     blocks: dict[str, ConceptBlock] = {}
-    for alternatives in (found for tree in map(parse_any_query, texts) if tree for found in _list_conditions(tree)):
-        name, *others = dict.fromkeys(map(_join_wanted, alternatives))
+    for alternatives in (found for tree in map(parse_any_query, texts) if tree for found in list_conditions(tree)):
+        name, *others = dict.fromkeys(map(join_wanted_terms, alternatives))
         share = estimate_block_share([name, *others])
         blocks.setdefault(name, ConceptBlock(name=name, variants=[name, *others], share=share, reason=_WRITTEN))
     return list(blocks.values())
@@ -68,19 +69,8 @@ def compose_written_queries(
     return [*kept, *(build_search_query(node, excluded) for node in new)]
 
 
-def _list_conditions(tree: Node) -> list[Sequence[Node]]:
-    """Return the alternatives of each condition."""
-    asked, _ = split_exclusions(tree)
-    parts = asked.parts if isinstance(asked, AllOf) else (asked,)
-    return [part.parts if isinstance(part, AnyOf) else (part,) for part in parts]
-
-
-def _join_wanted(node: Node) -> str:
-    return " ".join(term.text for term in iterate_wanted_terms(node))
-
-
 def _apply_blocks(tree: Node, blocks: Sequence[ConceptBlock]) -> Node | None:
     """Return the query with only the conditions of active blocks and the alternatives that are variants."""
     texts = {text for block in blocks if block.active for text in block.variants}
-    conditions = ([one for one in found if _join_wanted(one) in texts] for found in _list_conditions(tree))
+    conditions = ([one for one in found if join_wanted_terms(one) in texts] for found in list_conditions(tree))
     return join_all(map(join_any, conditions), split_exclusions(tree)[1])

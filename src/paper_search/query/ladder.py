@@ -175,7 +175,7 @@ def list_common_exclusions(queries: Sequence[SearchQuery]) -> list[Node]:
 def list_titles(queries: Sequence[SearchQuery]) -> list[str]:
     """Return the titles whose words the queries send to ranking sources."""
     sent = (parse_query(query.words) for query in queries if query.words and not query.blocks and not query.rung)
-    return [" ".join(term.text for term in iterate_wanted_terms(tree)) for tree in sent if tree]
+    return [join_wanted_terms(tree) for tree in sent if tree]
 
 
 def read_blocks(edited: SearchStrategy) -> list[ConceptBlock]:
@@ -187,7 +187,9 @@ def read_blocks(edited: SearchStrategy) -> list[ConceptBlock]:
     blocks = {block.name: block for block in edited.blocks}
     variants: defaultdict[str, list[str]] = defaultdict(list)
     words: defaultdict[str, list[str]] = defaultdict(list)
-    for condition in (condition for query in edited.queries for condition in _list_conditions(query)):
+    trees = [tree for query in edited.queries if (tree := parse_query(query.boolean_query))]
+    conditions = (alternatives for tree in trees for alternatives in list_conditions(tree))
+    for condition in (list(map(join_wanted_terms, alternatives)) for alternatives in conditions):
         texts, word = set(map(get_stems, condition)), set(get_stems(condition[0]))
         shared = {name: len(texts.intersection(map(get_stems, block.variants))) for name, block in blocks.items()}
         named = [name for name in blocks if len(condition) == 1 and word.issubset(get_stems(name))]
@@ -197,7 +199,7 @@ def read_blocks(edited: SearchStrategy) -> list[ConceptBlock]:
             words[named[0]] += condition
         else:
             blocks[condition[0]] = ConceptBlock(name=condition[0], variants=condition, reason="written in a query")
-            variants[condition[0]] = [*condition]
+            variants[condition[0]] = condition
     for name, own in words.items():
         if set(get_stems(" ".join(own))) < set(get_stems(name)):
             variants.setdefault(name, own)
@@ -207,14 +209,12 @@ def read_blocks(edited: SearchStrategy) -> list[ConceptBlock]:
     return list(blocks.values())
 
 
-def _list_conditions(query: SearchQuery) -> list[list[str]]:
-    """Return for each condition of a Boolean query its alternatives as texts; words joined by AND make one text."""
-    tree = parse_query(query.boolean_query)
-    parts = tree.parts if isinstance(tree, AllOf) else (tree,) if tree else ()
-    return [[_format_alternative(one) for one in (part.parts if isinstance(part, AnyOf) else [part])] for part in parts]
+def list_conditions(tree: Node) -> list[Sequence[Node]]:
+    """Return the alternatives of each condition."""
+    parts = tree.parts if isinstance(tree, AllOf) else (tree,)
+    return [part.parts if isinstance(part, AnyOf) else (part,) for part in parts]
 
 
-def _format_alternative(node: Node) -> str:
-    parts = node.parts if isinstance(node, AllOf) else (node,)
-    terms = [part.text for part in parts if isinstance(part, Term)]
-    return " ".join(terms) if len(terms) == len(parts) else format_query(node)
+def join_wanted_terms(node: Node) -> str:
+    """Return the wanted terms as one text."""
+    return " ".join(term.text for term in iterate_wanted_terms(node))

@@ -70,7 +70,8 @@ class QueryBuilder:
         """Return the next strategy; `notes` say what changed and why. Never raises: rules replace a failing model."""
         today = self._clock.now().date()
         by_rule = await asyncio.to_thread(plan_strategy, input, self._vocabulary, self._sources, today)
-        if self._llm is None or input.intent.typed_query or read_identifiers(input.intent.topic):
+        is_written = input.intent.typed_query or input.person_queries
+        if self._llm is None or is_written or read_identifiers(input.intent.topic):
             return by_rule
         given = self._describe_input(input)
         plan, problem = await ask_model(self._llm, "plan_search", self._domain, given, _ProposedPlan)

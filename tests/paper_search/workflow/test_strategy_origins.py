@@ -57,8 +57,8 @@ class Model:
         return self._answers[len(self.asked) - 1]
 
 
-def make_answer(boolean: str, **filters: Any) -> dict[str, Any]:
-    return {"queries": [{"keywords": ["x"], "boolean_query": boolean}], "sources": ["alpha"], "filters": filters}
+def make_answer(name: str, **filters: Any) -> dict[str, Any]:
+    return {"blocks": [{"name": name}], "sources": ["alpha"], "filters": filters}
 
 
 async def test_sources_filters_limits_and_queries_that_a_person_set_stay_in_every_later_round() -> None:
@@ -142,20 +142,30 @@ async def test_a_rejected_strategy_leads_to_one_that_is_built_on_the_edited_one(
     assert "Europa AND plumes AND geysers" in list_boolean_queries(rebuilt)
 
 
-async def test_a_language_model_builds_on_the_edited_strategy_and_cannot_undo_the_edit() -> None:
-    model = Model(make_answer("moons"), make_answer("tides", year_from=1990), make_answer("geysers", year_from=1980))
+async def test_rules_build_on_edited_queries_which_a_language_model_cannot_undo() -> None:
+    model = Model(make_answer("moons"), make_answer("tides", year_from=1990))
     edit = make_edit(queries=[OWN], sources=["gamma"], filters={"year_from": 2010})
     refused = Decision(action=DecisionAction.REJECT, note="also geysers")
     handler = ScriptedDecisions([edit, REJECT, refused, APPROVE, APPROVE])
     await make_workflow(handler, make_sources(), llm=model).run(QUERY)
-    for index, new in ((2, "tides"), (3, "geysers")):
+    for index, added in ((2, []), (3, ["Europa AND plumes AND geysers"])):
         strategy = get_strategy(handler, index)
-        assert list_boolean_queries(strategy) == [OWN["boolean_query"], new]
+        assert list_boolean_queries(strategy) == [OWN["boolean_query"], *added]
         assert (strategy.sources, strategy.filters.year_from) == (["gamma"], 2010)
-        assert get_origin(strategy, "queries[1]").reason == "written by a language model"
-    assert model.asked[1]["last_strategy"]["queries"][0]["boolean_query"] == OWN["boolean_query"]
-    assert set(model.asked[1]["set_by_person"]) == {"queries[0]", "sources", "year_from"}
-    assert model.asked[2]["feedback"] == "also geysers"
+        assert not any("language model" in note for note in strategy.notes)
+
+
+async def test_a_language_model_receives_what_a_person_set_and_cannot_undo_it() -> None:
+    model = Model(make_answer("moons"), make_answer("tides", year_from=1990))
+    edit = make_edit(sources=["gamma"], filters={"year_from": 2010})
+    handler = ScriptedDecisions([edit, make_reject(free_text_feedback="also geysers"), APPROVE, APPROVE])
+    await make_workflow(handler, make_sources(), llm=model).run(QUERY)
+    strategy = get_strategy(handler, 2)
+    assert {"tides", "geysers"} <= {block.name for block in strategy.blocks}
+    assert (strategy.sources, strategy.filters.year_from) == (["gamma"], 2010)
+    assert get_origin(strategy, "queries[1]").reason == "written by a language model"
+    assert set(model.asked[1]["set_by_person"]) == {"sources", "year_from"}
+    assert model.asked[1]["feedback"] == "also geysers"
 
 
 async def test_a_language_model_may_change_a_limit_when_the_feedback_does() -> None:
