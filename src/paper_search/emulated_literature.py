@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 
 from paper_search.models import RawPaper, SearchConstraints, SearchStrategy, SourceKind, StopReason
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import can_be_within_years
 from paper_search.query.rendering import list_wanted_words
 from paper_search.sources.interfaces import SearchSource
+from paper_search.strategies.plain_words import parse_query
 from paper_search.text import split_words, stem_word
 from uraniborg.kernel.boolean_query import AnyOf, Node, Term
 

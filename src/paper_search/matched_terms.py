@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from paper_search.models import SearchQuery
-from paper_search.query.boolean_query import parse_search_query
+from paper_search.strategies.plain_words import parse_search_query
 from paper_search.text import extract_terms
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.words import fold_text

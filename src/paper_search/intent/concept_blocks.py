@@ -14,10 +14,8 @@ from paper_search.text import extract_terms, split_words
 
 MAX_BLOCKS: Final = 8
 MAX_VARIANTS: Final = 12
-_AUTHOR_SHARE: Final = 0.001
-_VENUE_SHARE: Final = 0.05
-_LEAST_SHARE: Final = 0.0001
-"""The smallest share: the counts say no more about rarer terms, and JSON writes smaller numbers with an exponent."""
+_AUTHOR_SHARE, _VENUE_SHARE = 0.001, 0.05
+_LEAST_SHARE: Final = 0.0001  # counts say no more about rarer terms, and JSON writes smaller numbers with an exponent
 
 
 def build_blocks(intent: ParsedIntent, vocabulary: Vocabulary) -> list[ConceptBlock]:

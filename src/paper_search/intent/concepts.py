@@ -10,10 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from paper_search.intent.topic_words import is_counted_pair, is_generic, is_weak
-from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.wishes import is_title_case
-from paper_search.intent.word_lists import (
+from paper_search.intent.topic_words import (
     FILLER,
     FOREIGN_FUNCTION_WORDS,
     JOINING,
@@ -22,7 +19,12 @@ from paper_search.intent.word_lists import (
     NOT_FIRST,
     NOT_SECOND,
     NOUNS_LIKE_ADJECTIVES,
+    is_counted_pair,
+    is_generic,
+    is_weak,
 )
+from paper_search.intent.vocabulary import Vocabulary
+from paper_search.intent.wishes import is_title_case
 from paper_search.text import STOP_WORDS
 from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER
 

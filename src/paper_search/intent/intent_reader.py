@@ -25,16 +25,16 @@ from paper_search.intent.text_cleanup import (
     restore_phrases,
     tidy_punctuation,
 )
+from paper_search.intent.topic_words import FILLER
 from paper_search.intent.typed_queries import TypedQuery, read_typed_query
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.wishes import read_wishes
-from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import read_written_blocks, split_exclusions
 from paper_search.models import ParsedIntent, SearchConstraints
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import format_query
 from paper_search.strategies.lint import check_query_text
+from paper_search.strategies.plain_words import parse_query
 from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.summary import find_limits, list_main_terms
 from paper_search.text import STOP_WORDS

@@ -13,12 +13,9 @@ from paper_search.text import extract_terms, split_words
 BEST_PAPERS: Final = 20
 """The number of best papers whose terms are suggested."""
 MOST_TERMS: Final = 12
-_MOST_SEPARATING: Final = 40
-"""The planner uses the best of these terms, and then those that earlier rounds have not used."""
-_LEAST_PAPERS: Final = 3
-_LEAST_MARKED: Final = 2
-_MANY_MARKS: Final = 50
-"""With fewer marked papers, many words separate them by chance."""
+_MOST_SEPARATING: Final = 40  # the planner uses the best, and then those that earlier rounds have not used
+_LEAST_PAPERS, _LEAST_MARKED = 3, 2
+_MANY_MARKS: Final = 50  # with fewer marked papers, many words separate them by chance
 _LIKELY: Final = 0.2
 _SHORTEST: Final = 3
 

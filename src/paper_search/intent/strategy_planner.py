@@ -38,22 +38,19 @@ from paper_search.models import (
     SearchStrategy,
     TermSuggestion,
 )
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import is_text_excluded
 from paper_search.query.ladder import MOST_LEARNED, compose_ladder
 from paper_search.query.observed_shares import describe_new_order, observe_shares
+from paper_search.strategies.plain_words import parse_query
 from paper_search.text import split_words
 from uraniborg.kernel.text import plural
 from uraniborg.kernel.years.reading import RECENT_YEARS
 
 _WIDER: Final = frozenset({Direction.WIDER, Direction.MORE})
 _NARROWER: Final = frozenset({Direction.NARROWER, Direction.FEWER})
-_BEST_TAUGHT: Final = 4
-"""The number of taught terms that stay in every plan."""
-_OFTEN: Final = 2
-"""Other taught terms leave the plan after as many rounds."""
-_MOST_TITLES: Final = 8
-"""The number of titles of included papers in a plan; those of later rounds have the others."""
+_BEST_TAUGHT: Final = 4  # the number of taught terms that stay in every plan
+_OFTEN: Final = 2  # other taught terms leave the plan after as many rounds
+_MOST_TITLES: Final = 8  # the number of titles of included papers in a plan; those of later rounds have the others
 
 
 class _Draft(NamedTuple):
@@ -122,14 +119,14 @@ def _plan_blocks(
     before = last.blocks if last and not given.person_queries else []
     named = read_written_blocks(one.boolean_query for one in written) or build_blocks(given.intent, vocabulary)
     estimated = before or named
-    observed = observe_shares(estimated, given.searched) if given.searched else estimated
+    earlier = observe_shares(estimated, given.searched) if given.searched else estimated
     kept_out = [] if written else _list_kept_exclusions(given.intent, last)
     wanted = set(map(make_term_key, feedback.wanted))
     refused = [text for text in [*kept_out, *feedback.unwanted] if make_term_key(text) not in wanted]
-    blocks = observed if written else drop_refused_terms(observed, refused)
+    blocks = earlier if written else drop_refused_terms(earlier, refused)
     asked = [text for block in blocks if block.active or written for text in block.variants]
     excluded, notes = exclude_terms(refused, asked)
-    notes += describe_new_order(estimated, observed)
+    notes += describe_new_order(estimated, earlier)
     added = [make_block(text, vocabulary, reason=ASKED_FOR, learned=True) for text in feedback.wanted]
     added += [make_author_block([name]) for name in dict.fromkeys(map(extract_family_name, feedback.authors))]
     taught = _select_taught(given, set(map(make_term_key, feedback.unwanted)))
@@ -154,7 +151,7 @@ def _plan_blocks(
         queries = _keep_strict_queries(queries, last)
         notes.append("Only the strict queries are searched.")
     if last:
-        noted = add_blocks(estimated, (one for one in added if written and one.name not in latest.wanted))
+        noted = add_blocks(earlier, (one for one in added if written and one.name not in latest.wanted))
         notes += describe_block_changes(noted, blocks)
         if titles:
             notes.append(f"Ranking sources also receive {plural(len(titles), 'title')} of included papers.")

@@ -13,8 +13,7 @@ from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise
 from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, PhraseFile
 
 _FIRST_PLACEHOLDER: Final = 0xE000
-_MOST_CHARACTERS: Final = 4_000
-"""Longer texts are cut here, so that reading takes bounded time."""
+_MOST_CHARACTERS: Final = 4_000  # longer texts are cut here, so that reading takes bounded time
 _REPLACED: Final = {"Cf": "", "Cc": " ", "Cs": " ", "Co": " "}
 """What replaces the characters of some Unicode categories: controls, lone surrogates and private ones."""
 _SIGNS: Final = str.maketrans("\u2010\u2011\u2012\u2212“”„‟″＂‹›‘’‚‛", '----""""""«»' + "'" * 4)

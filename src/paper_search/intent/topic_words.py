@@ -1,9 +1,9 @@
 """Which words carry a topic, how rare words are, and their other spellings: data files, read once.
 
-`generic_words.txt` lists words without a topic, `verbs.txt` verbs, `weak_words.txt` words that say nothing alone,
-`untaught_words.txt` words that papers never teach, `word_counts.txt` in how many papers words and pairs of words occur,
-`spellings.txt` pairs of British and American spellings, `synonyms.txt` groups of terms that mean the same and narrower
-ones, `terms.txt` terms of several words that stay whole.
+`words.txt` says what each of its lists is for. `generic_words.txt` lists words without a topic, `verbs.txt` verbs,
+`weak_words.txt` words that say nothing alone, `untaught_words.txt` words that papers never teach, `word_counts.txt` in
+how many papers words and pairs of words occur, `spellings.txt` pairs of British and American spellings, `synonyms.txt`
+groups of terms that mean the same and narrower ones, `terms.txt` terms of several words that stay whole.
 """
 
 import re
@@ -13,16 +13,23 @@ from itertools import pairwise
 from typing import Final
 
 from paper_search.intent.vocabulary import read_lines, read_plurals, to_singular
-from paper_search.intent.word_lists import ENDINGS_WITHOUT_PLURAL, PREFIXES
 from paper_search.text import STOP_WORDS, extract_terms, split_words
+from uraniborg.kernel.phrase_files import PhraseFile, read_function_words
 
-_UNCOUNTED: Final = 5
-"""The count that stands for words too rare to be listed."""
-_PHRASE: Final = 0.3
-"""The share of the papers with its rarest word in which a phrase that was not counted is assumed to occur."""
-_USUAL: Final = 100
-"""The count of words that have a plural: rare words are mostly substances or mass nouns."""
-_PREFIXED: Final = re.compile(rf"\b({'|'.join(PREFIXES)})-(?=[a-z]{{4}})", re.IGNORECASE)
+_WORDS: Final = PhraseFile("paper_search.intent", "data/words.txt")
+JOINING: Final = _WORDS.read_words("joining")
+FILLER: Final = _WORDS.read_words("filler")
+NOUNS_LIKE_ADJECTIVES: Final = _WORDS.read_words("nouns like adjectives")
+NOT_SECOND: Final = _WORDS.read_words("not second")
+NOT_FIRST: Final = _WORDS.read_words("not first")
+MEDICINE_ENDINGS: Final = tuple(_WORDS.read_words("endings of medicines"))
+MODIFIER_ENDINGS: Final = _WORDS.read_words("endings of modifiers")
+_ENDINGS_WITHOUT_PLURAL: Final = tuple(_WORDS.read_words("endings without plural"))
+FOREIGN_FUNCTION_WORDS: Final = read_function_words()
+_UNCOUNTED: Final = 5  # the count that stands for words too rare to be listed
+_PHRASE: Final = 0.3  # the share of the papers with its rarest word that have a phrase which was not counted
+_USUAL: Final = 100  # the count of words that have a plural: rare words are mostly substances or mass nouns
+_PREFIXED: Final = re.compile(rf"\b({'|'.join(_WORDS.read_words('prefixes'))})-(?=[a-z]{{4}})", re.IGNORECASE)
 
 
 def is_generic(word: str) -> bool:
@@ -109,7 +116,7 @@ def list_question_words(text: str) -> str:
 def _form_plural(word: str) -> str:
     """Return the plural of a usual noun, and "" for other words."""
     count = max((_load_counts().get((stem,), 0) for stem in extract_terms(word)), default=0)
-    if count < _USUAL or not (word.isalpha() and word.islower()) or word.endswith(ENDINGS_WITHOUT_PLURAL):
+    if count < _USUAL or not (word.isalpha() and word.islower()) or word.endswith(_ENDINGS_WITHOUT_PLURAL):
         return ""
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return f"{word[:-1]}ies"

@@ -27,8 +27,7 @@ MAX_QUERY_CHARS: Final = 2_000
 """The most characters of a question; a query with operators or field tags may have more."""
 _SYNTAX: Final = PhraseFile("paper_search.intent", "data/typed_queries.txt")
 _PATTERNS: Final = _SYNTAX.patterns
-_MASK: Final = "\ue000"
-"""Stands for each character of a quoted phrase or a field tag, so that no rule reads inside it."""
+_MASK: Final = "\ue000"  # stands for each character of a quoted phrase or a field tag, so that no rule reads inside it
 
 
 @dataclass(slots=True)

@@ -11,8 +11,7 @@ from paper_search.query.rendering import format_query, normalise_query, parse_ph
 from paper_search.strategies.translation import parse_any_query
 from uraniborg.kernel.boolean_query import AllOf, Node, iterate_wanted_terms, join_all, join_any
 
-_WRITTEN: Final = "written in a query"
-"""The reason of blocks that are conditions of a query."""
+_WRITTEN: Final = "written in a query"  # the reason of blocks that are conditions of a query
 
 
 def build_search_query(node: Node, excluded: Sequence[Node] = ()) -> SearchQuery:

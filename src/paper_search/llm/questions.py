@@ -1,17 +1,20 @@
 """Questions to a language model: a prompt of the folder `prompts`, data as JSON, and an answer of a known type."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from paper_search.domains.base import Domain
 from paper_search.errors import LLMError
+from paper_search.intent.text_cleanup import normalise_text
 from paper_search.llm.base import LLMProvider, make_answer_schema
+from paper_search.query.rendering import parse_phrase
 
+MAX_TEXT_CHARS: Final = 300
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
@@ -28,6 +31,12 @@ async def ask_model(
         return None, f"The language model failed ({exc.code})"
     except ValidationError:
         return None, "The answer of the language model was invalid"
+
+
+def clean_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts of a model that hold a word, each once, as clean lines without quotation marks."""
+    cleaned = (normalise_text(text).replace('"', " ").strip()[:MAX_TEXT_CHARS] for text in texts)
+    return list(dict.fromkeys(text for text in cleaned if parse_phrase(text)))
 
 
 @lru_cache(maxsize=16)

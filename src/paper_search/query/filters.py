@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.languages import parse_language
 from paper_search.review_models import ExclusionReason
+from paper_search.strategies.plain_words import parse_query
 from paper_search.text import extract_terms
 from uraniborg.kernel.boolean_query import AnyOf, Node, Term
 

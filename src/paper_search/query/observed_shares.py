@@ -1,44 +1,39 @@
-"""The specificity of concept blocks by the sources' own counts: how many papers match each pair of blocks.
-
-The matches of a pair are taken for the papers of the source times both shares. The estimates before count as well.
-"""
+"""The specificity of concept blocks by the sources' own counts: how many papers match each pair of blocks."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Final
-
-import numpy as np
+from collections import defaultdict
+from collections.abc import Sequence
+from statistics import mean
 
 from paper_search.models import ConceptBlock, RoundLog, SearchStrategy, SourceReport
 from paper_search.query.selection import select_queries
 
-_LEAST_SHARE: Final = 0.0001
-_PRIOR_WEIGHT: Final = 0.5  # of an estimate, often wrong by a factor of 4, beside a counted pair, wrong by one of 3
-
 
 def observe_shares(blocks: Sequence[ConceptBlock], searched: RoundLog) -> list[ConceptBlock]:
-    """Return the blocks with shares that agree with what the sources counted in a round."""
-    estimates = {block.name: block.share for block in blocks if block.share and not block.learned}
-    counts = [
-        (source, pair, found)
-        for source, report in enumerate(searched.sources)
-        for pair, found in _count_pairs(searched.strategy, report).items()
-        if pair <= estimates.keys()
-    ]
-    shares = _fit_shares(estimates, counts) if counts else {}
+    """Return the blocks with shares between the estimates and what the sources counted in a round."""
+    shares = {block.name: block.share for block in blocks if block.share and not block.learned}
+    offsets: defaultdict[str, list[float]] = defaultdict(list)  # of the pairs with a block from the usual pair
+    for report in searched.sources:
+        counted = _count_pairs(searched.strategy, report).items()
+        counts = {pair: math.log(found + 1) for pair, found in counted if pair <= shares.keys()}
+        for name in shares:
+            offsets[name] += [count - mean(counts.values()) for pair, count in counts.items() if name in pair]
+    usual = mean(map(math.log, shares.values())) if shares else 0
+    for name, own in offsets.items():
+        observed = min(1.0, max(0.0001, math.exp(usual + mean(own)))) if own else shares[name]
+        shares[name] = round(math.sqrt(shares[name] * observed), 6)
     return [block.model_copy(update={"share": shares.get(block.name, block.share)}) for block in blocks]
 
 
 def describe_new_order(before: Sequence[ConceptBlock], after: Sequence[ConceptBlock]) -> list[str]:
     """Return a sentence if the counts of the sources changed which blocks are more specific."""
-    names = ", ".join(f"“{name}”" for name in _sort_names(after))
+    old, new = (
+        sorted((one for one in blocks if one.active and not one.learned and one.share), key=lambda one: one.share or 0)
+        for blocks in (before, after)
+    )
+    names = ", ".join(f"“{block.name}”" for block in new)
     note = f"By the counts of the sources, the concepts from the most specific one on are: {names}."
-    return [] if _sort_names(before) == _sort_names(after) else [note]
-
-
-def _sort_names(blocks: Sequence[ConceptBlock]) -> list[str]:
-    shares = {block.name: block.share for block in blocks if block.active and not block.learned and block.share}
-    return sorted(shares, key=lambda name: shares[name])
+    return [] if [one.name for one in old] == [one.name for one in new] else [note]
 
 
 def _count_pairs(strategy: SearchStrategy, report: SourceReport) -> dict[frozenset[str], int]:
@@ -51,16 +46,3 @@ def _count_pairs(strategy: SearchStrategy, report: SourceReport) -> dict[frozens
         if len(set(query.blocks)) == 2 and one.found is not None:
             counts.setdefault(frozenset(query.blocks), one.found)
     return counts
-
-
-def _fit_shares(estimates: Mapping[str, float], counts: Sequence[tuple[int, frozenset[str], int]]) -> dict[str, float]:
-    """Return shares by least squares of logarithms. Each source has a size of its own."""
-    sources = sorted({source for source, _, _ in counts})
-    rows = [[*(name in pair for name in estimates), *(source == one for one in sources)] for source, pair, _ in counts]
-    prior = np.eye(len(estimates), len(estimates) + len(sources))
-    weight = math.sqrt(_PRIOR_WEIGHT)
-    values = [math.log(found + 1) for _, _, found in counts]
-    values += [weight * math.log(share) for share in estimates.values()]
-    logs = np.linalg.lstsq(np.vstack([np.array(rows, float), weight * prior]), np.array(values), rcond=None)[0]
-    shares = np.clip(np.exp(logs), _LEAST_SHARE, 1)
-    return {name: round(float(share), 6) for name, share in zip(estimates, shares, strict=False)}

@@ -7,7 +7,7 @@ from functools import partial
 from urllib.parse import quote_plus
 
 from paper_search.models import SearchQuery
-from paper_search.query.boolean_query import parse_query, parse_search_query
+from paper_search.strategies.plain_words import parse_query, parse_search_query
 from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.terms import FieldTerm
 from paper_search.strategies.translation import render_for_pubmed
@@ -87,14 +87,6 @@ def render_plain_words(query: SearchQuery) -> str:
 def count_address_bytes(text: str) -> int:
     """Return the number of bytes that a text takes in a web address."""
     return len(quote_plus(text))
-
-
-def render_own_syntax_within_limit(query: SearchQuery, render_strategy: Callable[[Node], str], limit: int) -> str:
-    """Return a query for a source with fields: a strategy by `render_strategy`, in brackets, cut as others are."""
-    if not is_strategy(query.boolean_query):
-        return render_within_limit(parse_search_query(query), render_with_operators, limit)
-    tree = read_strategy(query.boolean_query).tree
-    return render_within_limit(tree, lambda node: f"({render_strategy(node)})", limit)
 
 
 def render_within_limit(

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 
 from paper_search.models import SearchQuery, SourceKind
-from paper_search.query.boolean_query import parse_query
-from paper_search.query.rendering import format_query
-from paper_search.strategies.reader import is_strategy
 
 
 def select_queries(kind: SourceKind | None, queries: Sequence[SearchQuery]) -> list[SearchQuery]:
@@ -21,11 +18,3 @@ def is_query_received(kind: SourceKind | None, query: SearchQuery, queries: Sequ
         return bool(query.words.strip())
     # A query with neither text is searched for its keywords.
     return bool(query.boolean_query.strip()) or not query.words.strip()
-
-
-def simplify_query(query: SearchQuery) -> SearchQuery:
-    """Return a query for a source without fields: a strategy in plain terms, another query as it is."""
-    if not is_strategy(query.boolean_query):
-        return query
-    tree = parse_query(query.boolean_query)
-    return query.model_copy(update={"boolean_query": format_query(tree) if tree else ""})

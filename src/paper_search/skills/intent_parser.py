@@ -1,7 +1,6 @@
 """The skill that reads a query: with a language model if one is configured, otherwise by rule."""
 
 import asyncio
-from collections.abc import Sequence
 
 from paper_search.domains import get_domain
 from paper_search.identifier_queries import read_identifiers
@@ -11,13 +10,10 @@ from paper_search.intent.reading import correct_limits
 from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.llm.base import LLMProvider
-from paper_search.llm.questions import ask_model
+from paper_search.llm.questions import MAX_TEXT_CHARS, ask_model, clean_texts
 from paper_search.models import ParsedIntent, SearchConstraints
-from paper_search.query.rendering import parse_phrase
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.years.reading import describe_years
-
-_MAX_CHARACTERS = 300
 
 
 class IntentParser:
@@ -48,7 +44,7 @@ class IntentParser:
         if limits.year_from is not None or limits.year_to is not None:
             notes.append(f"Limited to papers {describe_years(limits.year_from, limits.year_to)}.")
         return ParsedIntent(
-            topic=normalise_text(by_model.topic)[:_MAX_CHARACTERS] or by_rule.topic,
+            topic=normalise_text(by_model.topic)[:MAX_TEXT_CHARS] or by_rule.topic,
             concepts=clean_texts(by_model.concepts)[:MAX_CONCEPTS] or by_rule.concepts,
             intent_type=by_model.intent_type,
             constraints=SearchConstraints(**stated),
@@ -59,9 +55,3 @@ class IntentParser:
             preferences=clean_texts(by_model.preferences) or by_rule.preferences,
             notes=["The query was read by a language model.", *notes],
         )
-
-
-def clean_texts(texts: Sequence[str]) -> list[str]:
-    """Return the texts of a model that hold a word, each once, as clean lines without quotation marks."""
-    cleaned = (normalise_text(text).replace('"', " ").strip()[:_MAX_CHARACTERS] for text in texts)
-    return list(dict.fromkeys(text for text in cleaned if parse_phrase(text)))

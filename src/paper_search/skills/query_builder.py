@@ -10,25 +10,21 @@ from paper_search.identifier_queries import read_identifiers
 from paper_search.intent.block_changes import accept_suggestions, add_blocks
 from paper_search.intent.concept_blocks import MAX_BLOCKS, make_block
 from paper_search.intent.feedback import list_exact_changes, select_accepted
-from paper_search.intent.reading import correct_limits
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.topic_words import is_generic, list_question_words
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.llm.base import LLMProvider
-from paper_search.llm.questions import ask_model
+from paper_search.llm.questions import ask_model, clean_texts
 from paper_search.models import (
     ConceptBlock,
     PartOrigin,
     QueryBuilderInput,
-    SearchConstraints,
     SearchStrategy,
 )
 from paper_search.query.ladder import compose_ladder, list_common_exclusions, list_titles
-from paper_search.skills.intent_parser import clean_texts
 from paper_search.text import split_words
 from uraniborg.kernel.clock import Clock, SystemClock
 
-_PERSONAL = frozenset({"max_results", "min_relevance"})  # limits that a model does not set
 _MAX_TITLES = 20
 _MAX_TITLE_CHARACTERS = 200
 
@@ -41,11 +37,10 @@ class _ProposedBlock(BaseModel):
 
 
 class _ProposedPlan(BaseModel):
-    """The plan of a model: it names concepts, and rules compose the queries."""
+    """The plan of a model: it names concepts and sources, and rules compose the queries and read the limits."""
 
     blocks: list[_ProposedBlock]
     sources: list[str]
-    filters: SearchConstraints = Field(default_factory=SearchConstraints)
 
 
 class QueryBuilder:
@@ -83,11 +78,9 @@ class QueryBuilder:
     def _describe_input(self, given: QueryBuilderInput) -> dict[str, object]:
         feedback = [*given.earlier_feedback, *([given.user_feedback] if given.user_feedback else ())]
         last = given.previous_strategies[-1] if given.previous_strategies else None
-        tried = [query.boolean_query for strategy in given.previous_strategies for query in strategy.queries]
         return {
             "intent": given.intent.model_dump(mode="json", exclude={"notes"}),
             "available_sources": self._sources,
-            "previous_queries": [text for text in tried if text],
             "last_strategy": last and last.model_dump(mode="json", exclude={"notes", "origins"}),
             "set_by_person": [origin.part for origin in last.origins if origin.by_person] if last else [],
             "feedback": "\n".join(text for one in feedback for text in one.texts),
@@ -98,24 +91,18 @@ class QueryBuilder:
     def _make_strategy(
         self, proposed: _ProposedPlan, blocks: list[ConceptBlock], by_rule: SearchStrategy, given: QueryBuilderInput
     ) -> SearchStrategy:
-        """Return the plan with the ladder of the blocks, and with valid sources and limits of the model."""
+        """Return the plan with the ladder of the blocks and the available sources that the model chose."""
         excluded, titles = list_common_exclusions(by_rule.queries), list_titles(by_rule.queries)
         queries = compose_ladder(blocks, excluded, list_question_words(given.intent.topic), titles)
-        today = self._clock.now().date()
-        filters, notes = correct_limits(proposed.filters, today)
-        by_person = [origin for origin in by_rule.origins if origin.by_person]
-        fixed = {*_PERSONAL, *(origin.part for origin in by_person)}
-        stated = {name: value for name, value in filters if value is not None and name not in fixed}
-        limits, _ = correct_limits(by_rule.filters.model_copy(update=stated), today)
         reason = "written by a language model"
         texts = {f"queries[{index}]": query.boolean_query or query.words for index, query in enumerate(queries)}
         origins = [PartOrigin(part=part, value=text, inherited=False, reason=reason) for part, text in texts.items()]
         return SearchStrategy(
             queries=queries,
             sources=[name for name in self._sources if name in proposed.sources] or self._sources,
-            filters=limits,
-            notes=[f"The concepts were {reason}.", *notes, *list_exact_changes(by_rule.notes)],
-            origins=[*origins, *by_person],
+            filters=by_rule.filters,
+            notes=[f"The concepts were {reason}.", *list_exact_changes(by_rule.notes)],
+            origins=[*origins, *(origin for origin in by_rule.origins if origin.by_person)],
             blocks=blocks,
             suggestions=by_rule.suggestions,
         )

@@ -6,7 +6,6 @@ from xml.etree.ElementTree import Element
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.filters import has_year_limit
 from paper_search.query.rendering import quote_term_if_needed, render_with_operators, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
@@ -21,6 +20,7 @@ from paper_search.sources.response_bodies import (
     select_values_of_scheme,
     split_batches,
 )
+from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 from uraniborg.kernel.boolean_query import Node
 

@@ -5,7 +5,6 @@ from urllib.parse import quote
 
 from paper_search.identifier_queries import Identifier
 from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import list_wanted_words, render_within_limit
 from paper_search.sources.editorial_notice_readers import read_crossref_notices
@@ -36,6 +35,7 @@ from paper_search.sources.response_bodies import (
     split_batches,
     try_parse_json,
 )
+from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.boolean_query import AllOf, Node
 
 NAME = "crossref"

@@ -6,7 +6,6 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.rendering import render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
@@ -31,6 +30,7 @@ from paper_search.sources.response_bodies import (
     parse_xml,
     replace_params,
 )
+from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 

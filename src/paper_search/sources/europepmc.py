@@ -8,7 +8,6 @@ from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_bibliographic_code
-from paper_search.query.rendering import render_own_syntax_within_limit
 from paper_search.sources.editorial_notice_readers import read_medline_notices
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
@@ -38,6 +37,7 @@ from paper_search.sources.response_bodies import (
     split_batches,
     try_parse_json,
 )
+from paper_search.strategies.source_queries import render_own_syntax_within_limit
 from paper_search.strategies.translation import render_for_europe_pmc
 from uraniborg.kernel.bibliography.identifiers import normalise_pmcid
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceKind
-from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.filters import has_wanted_words
 from paper_search.recordings import CLASSICS, RECORDING
 from paper_search.sources.answer_store import AnswerStore, StoredAnswer
@@ -26,6 +25,7 @@ from paper_search.sources.registry import (
     load_known_or_installed_definition,
 )
 from paper_search.sources.run_report import RunCost, build_run_report
+from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.text import plural

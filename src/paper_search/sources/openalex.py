@@ -6,7 +6,6 @@ from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.errors import CreditsExhaustedError, RetryableError
 from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import render_with_operators, render_within_limit
@@ -36,6 +35,7 @@ from paper_search.sources.response_bodies import (
     split_batches,
     try_parse_json,
 )
+from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import arxiv_to_doi, normalise_arxiv, normalise_openalex
 
 NAME = "openalex"

@@ -7,7 +7,6 @@ from paper_search.identifier_queries import Identifier
 from paper_search.models import SearchConstraints, SearchQuery, SourceKind
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_english_name
-from paper_search.query.rendering import render_own_syntax_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.medline_xml import read_medline_papers
 from paper_search.sources.record_fields import (
@@ -32,6 +31,7 @@ from paper_search.sources.response_bodies import (
     select_values_of_scheme,
     split_batches,
 )
+from paper_search.strategies.source_queries import render_own_syntax_within_limit
 from paper_search.strategies.translation import render_for_pubmed
 from uraniborg.kernel.bibliography.identifiers import normalise_pmid
 

@@ -7,13 +7,13 @@ from pydantic import BaseModel, Field
 
 from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.filters import has_year_limit
 from paper_search.query.selection import is_query_received, select_queries
 from paper_search.source_labels import get_source_label
 from paper_search.sources.interfaces import SourceDefinition
 from paper_search.sources.registry import KNOWN, load_known_or_installed_definition
 from paper_search.sources.request_texts import build_first_requests, explain_missing_requests, find_query_text
+from paper_search.strategies.plain_words import parse_search_query
 from paper_search.strategies.reader import is_strategy
 from paper_search.strategies.translation import describe_source_changes
 from uraniborg.kernel.boolean_query import AllOf, iterate_wanted_terms

@@ -7,7 +7,6 @@ from urllib.parse import quote
 
 from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.filters import has_year_limit
 from paper_search.query.rendering import render_with_operators, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
@@ -31,6 +30,7 @@ from paper_search.sources.response_bodies import (
     parse_json,
     replace_params,
 )
+from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 from uraniborg.kernel.boolean_query import Node
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
-from paper_search.query.boolean_query import parse_search_query
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import quote_term_if_needed, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
@@ -29,6 +28,7 @@ from paper_search.sources.response_bodies import (
     replace_params,
     try_parse_json,
 )
+from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import find_doi_in_url, normalise_arxiv
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 

@@ -3,11 +3,13 @@
 from functools import lru_cache
 from typing import Final
 
+from paper_search.models import SearchQuery
 from paper_search.strategies.fields import Field
 from paper_search.strategies.platforms.shared import note_lost_field
-from paper_search.strategies.reader import read_strategy
+from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.rendering import Changes
 from paper_search.strategies.terms import FieldTerm
+from uraniborg.kernel import boolean_query
 from uraniborg.kernel.boolean_query import AnyOf, Node, Term, join_all, join_any, split_query_words
 
 _LIMITS: Final = "Not searched as words"
@@ -18,6 +20,16 @@ _FIELDS: Final = {
     Field.TITLE_ABSTRACT: "Words in title and abstract are searched in all fields",
     Field.KEYWORD: "Keywords are searched in all fields",
 }
+
+
+def parse_query(query: str) -> Node | None:
+    """Return the tree of any query in plain terms, or None if it asks for no words. Never raises."""
+    return simplify_strategy(query)[0] if is_strategy(query) else boolean_query.parse_query(query)
+
+
+def parse_search_query(query: SearchQuery) -> Node | None:
+    """Return the tree of a query's boolean form, or of its keywords if the boolean form asks for nothing."""
+    return parse_query(query.boolean_query) or parse_query(" ".join(f'"{keyword}"' for keyword in query.keywords))
 
 
 @lru_cache(maxsize=64)

@@ -9,9 +9,9 @@ from paper_search.intent.feedback import select_accepted
 from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.vocabulary import Key, contains_key, make_term_key
 from paper_search.models import SearchConstraints, SearchStrategy, UserFeedback
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.rendering import parse_phrase
 from paper_search.review_models import YEARS
+from paper_search.strategies.plain_words import parse_query
 from paper_search.workflow.checkpoints import Checkpoint
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
 

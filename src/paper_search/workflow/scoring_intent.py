@@ -1,7 +1,7 @@
 """The intent that papers are scored against: the question, or the plan that a person put in its place."""
 
 from paper_search.models import ParsedIntent, SearchStrategy
-from paper_search.query.boolean_query import parse_query
+from paper_search.strategies.plain_words import parse_query
 from paper_search.strategies.reader import is_strategy
 from paper_search.text import extract_terms
 from paper_search.workflow.strategy_origins import get_query_text, select_person_queries

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from paper_search.intent.written_queries import split_exclusions
 from paper_search.models import PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.ladder import align_blocks_and_queries
 from paper_search.query.rendering import normalise_query
+from paper_search.strategies.plain_words import parse_query
 from uraniborg.kernel.boolean_query import Node
 
 REMOVED: Final = "removed_query"

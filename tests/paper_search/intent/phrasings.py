@@ -29,8 +29,8 @@ from paper_search.intent.intent_reader import read_intent
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import ParsedIntent, QueryBuilderInput
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.rendering import list_wanted_words
+from paper_search.strategies.plain_words import parse_query
 from paper_search.text import extract_terms
 
 TODAY = date(2026, 6, 15)

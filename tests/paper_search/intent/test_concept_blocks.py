@@ -9,9 +9,9 @@ from paper_search.intent.concept_blocks import MAX_VARIANTS, build_blocks, make_
 from paper_search.intent.topic_words import estimate_share, is_generic, is_teachable, list_spellings
 from paper_search.intent.vocabulary import Vocabulary, to_singular
 from paper_search.models import ConceptBlock, ParsedIntent, QueryBuilderInput
-from paper_search.query.boolean_query import parse_query
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
+from paper_search.strategies.plain_words import parse_query
 from paper_search.text import extract_terms
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.clock import FrozenClock

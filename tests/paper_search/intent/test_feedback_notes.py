@@ -10,8 +10,8 @@ from paper_search.intent.intent_reader import read_intent
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import QueryBuilderInput, SearchStrategy, TermSuggestion, UserFeedback
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import is_text_excluded
+from paper_search.strategies.plain_words import parse_query
 
 TODAY = date(2026, 6, 15)
 VOCABULARY = Vocabulary(get_domain("general").synonyms)

@@ -12,8 +12,8 @@ from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.written_queries import build_search_query, split_exclusions
 from paper_search.models import QueryBuilderInput, SearchStrategy, UserFeedback
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.rendering import normalise_query
+from paper_search.strategies.plain_words import parse_query
 from uraniborg.kernel.boolean_query import Node
 
 TODAY = date(2026, 6, 15)

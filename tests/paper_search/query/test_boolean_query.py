@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.models import SearchQuery
-from paper_search.query.boolean_query import parse_query, parse_search_query
 from paper_search.query.rendering import (
     count_address_bytes,
     list_wanted_words,
@@ -12,6 +11,7 @@ from paper_search.query.rendering import (
     render_within_limit,
 )
 from paper_search.sources.dblp import list_word_clauses
+from paper_search.strategies.plain_words import parse_query, parse_search_query
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 
 PIECES = st.sampled_from(["AND", "OR", "NOT", "(", ")", '"', "“", "”", "a", "b-c", "déjà", "x*", "*", ":", "深度", " "])

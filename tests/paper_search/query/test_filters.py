@@ -3,13 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.models import RawPaper, SearchConstraints
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import (
     can_be_same_language,
     can_be_within_years,
     filter_papers,
     is_text_excluded,
 )
+from paper_search.strategies.plain_words import parse_query
 
 YEARS = st.integers(1500, 2100) | st.none()
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy, TermSuggestion
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.ladder import MOST_LEARNED, align_blocks_and_queries, build_block_condition, compose_ladder
 from paper_search.query.rendering import format_query, parse_phrase
+from paper_search.strategies.plain_words import parse_query
 from paper_search.text import split_words
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
+from paper_search.strategies.plain_words import parse_query
 from uraniborg.kernel.boolean_query import join_all, join_any
 
 

@@ -22,10 +22,10 @@ from paper_search.models import (
     TermSuggestion,
     UserFeedback,
 )
-from paper_search.query.boolean_query import parse_query
 from paper_search.query.ladder import MOST_LEARNED, align_blocks_and_queries
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
+from paper_search.strategies.plain_words import parse_query
 from paper_search.text import split_words
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
 from uraniborg.kernel.clock import FrozenClock
@@ -676,25 +676,15 @@ async def test_a_model_does_not_change_blocks_that_a_person_set() -> None:
     assert [block.name for block in strategy.blocks] == [block.name for block in edited.blocks]
 
 
-async def test_sources_and_limits_of_a_model_are_restricted_to_valid_ones() -> None:
-    filters = {"year_from": 2023, "year_to": 2019, "language": "xx-unknown", "max_results": 10**9, "min_relevance": 0.9}
+async def test_a_model_chooses_among_the_available_sources_and_sets_no_limits() -> None:
+    filters = {"year_from": 2019, "language": "fr", "max_results": 10**9, "min_relevance": 0.9}
     model = Model(make_proposal("ice", sources=["scihub", "arxiv", "arxiv"], filters=filters))
-    strategy = await make_builder(llm=model).build(
-        QueryBuilderInput(intent=await read_intent("top 9 papers on ice in German"))
-    )
+    given = QueryBuilderInput(intent=await read_intent("top 9 papers on ice since 2020 in German"))
+    strategy = await make_builder(llm=model).build(given)
     assert strategy.sources == ["arxiv"]
-    assert (strategy.filters.year_from, strategy.filters.year_to) == (2019, 2023)
-    assert strategy.filters.max_results == 9
-    assert strategy.filters.min_relevance is None
-
-
-async def test_limits_omitted_by_the_model_stay_and_invented_sources_mean_all() -> None:
-    model = Model(make_proposal("ice", sources=["scihub"]))
-    strategy = await make_builder(llm=model).build(
-        QueryBuilderInput(intent=await read_intent("ice since 2020 in German"))
-    )
-    assert (strategy.filters.year_from, strategy.filters.language) == (2020, "de")
-    assert strategy.sources == SOURCES
+    assert strategy.filters == SearchConstraints(year_from=2020, language="de", max_results=9)
+    invented = await make_builder(llm=Model(make_proposal("ice", sources=["scihub"]))).build(given)
+    assert invented.sources == SOURCES
 
 
 @pytest.mark.parametrize(

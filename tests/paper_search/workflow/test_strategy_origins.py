@@ -57,8 +57,8 @@ class Model:
         return self._answers[len(self.asked) - 1]
 
 
-def make_answer(name: str, **filters: Any) -> dict[str, Any]:
-    return {"blocks": [{"name": name}], "sources": ["alpha"], "filters": filters}
+def make_answer(name: str) -> dict[str, Any]:
+    return {"blocks": [{"name": name}], "sources": ["alpha"]}
 
 
 async def test_sources_filters_limits_and_queries_that_a_person_set_stay_in_every_later_round() -> None:
@@ -143,7 +143,7 @@ async def test_a_rejected_strategy_leads_to_one_that_is_built_on_the_edited_one(
 
 
 async def test_rules_build_on_edited_queries_which_a_language_model_cannot_undo() -> None:
-    model = Model(make_answer("moons"), make_answer("tides", year_from=1990))
+    model = Model(make_answer("moons"), make_answer("tides"))
     edit = make_edit(queries=[OWN], sources=["gamma"], filters={"year_from": 2010})
     refused = Decision(action=DecisionAction.REJECT, note="also geysers")
     handler = ScriptedDecisions([edit, REJECT, refused, APPROVE, APPROVE])
@@ -156,7 +156,7 @@ async def test_rules_build_on_edited_queries_which_a_language_model_cannot_undo(
 
 
 async def test_a_language_model_receives_what_a_person_set_and_cannot_undo_it() -> None:
-    model = Model(make_answer("moons"), make_answer("tides", year_from=1990))
+    model = Model(make_answer("moons"), make_answer("tides"))
     edit = make_edit(sources=["gamma"], filters={"year_from": 2010})
     handler = ScriptedDecisions([edit, make_reject(free_text_feedback="also geysers"), APPROVE, APPROVE])
     await make_workflow(handler, make_sources(), llm=model).run(QUERY)
@@ -168,8 +168,8 @@ async def test_a_language_model_receives_what_a_person_set_and_cannot_undo_it() 
     assert model.asked[1]["feedback"] == "also geysers"
 
 
-async def test_a_language_model_may_change_a_limit_when_the_feedback_does() -> None:
-    model = Model(make_answer("moons"), make_answer("tides", year_from=2015))
+async def test_feedback_changes_a_limit_beside_a_language_model() -> None:
+    model = Model(make_answer("moons"), make_answer("tides"))
     rejection = make_reject(free_text_feedback="since 2015 please")
     handler = ScriptedDecisions([make_edit(filters={"year_from": 2010}), rejection, APPROVE, APPROVE])
     await make_workflow(handler, make_sources(), llm=model).run(QUERY)
