@@ -88,10 +88,7 @@ def replace_taught_blocks(
 
 
 def drop_least_specific(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:
-    """Return the blocks with the least specific active one of the question switched off, if another is left.
-
-    Of two that are equally specific the later one is switched off.
-    """
+    """Return the blocks with the last of the least specific ones of the question switched off, if another is left."""
     asked = [block for block in blocks if block.active and not block.learned]
     if len(asked) < 2:
         return list(blocks)

@@ -2,8 +2,7 @@
 
 A text is a query if it has the tag of a known field, an operator in capitals, or quotation marks without a sentence
 around them, or if it is a row of groups in brackets. A question, a sentence or a headline in capitals stays plain
-words, unless an operator joins brackets or quotation marks. What is read beside a query is cut out of a text that stays
-equally long, so that errors in the query have their positions in it; every other character stays as it was typed.
+words, unless an operator joins brackets or quotation marks. Cuts keep the length of a text, and so the positions in it.
 """
 
 import re

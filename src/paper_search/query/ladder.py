@@ -22,7 +22,6 @@ _MOST_COMBINED: Final = 5  # the first blocks, in combinations of fewer than all
 _ASKED_CROSSED, _LEARNED_CROSSED = 3, 8  # the first blocks of the question and learned ones, in pairs of both
 _LEARNED_ALONE: Final = 3  # fewer learned blocks say too little to be a query without the words of the question
 _LEARNED_WORDS: Final = 6  # learned blocks whose words join those of the question in one query
-_FEW: Final = 3  # blocks with more variants have synonyms, which the strictest query leaves out
 _ALONE: Final = 0.0005  # the largest share of papers with which a block can stand alone
 _UNKNOWN_SHARE: Final = 0.01
 
@@ -82,8 +81,6 @@ def _iterate_rungs(
         yield [*crossed, *combinations(learned[:_MOST_COMBINED], 2)], True
     best = asked[:_MOST_COMBINED]
     if len(asked) > 1:
-        if any(len(block.variants) > _FEW for block in asked):
-            yield [list(map(_keep_names, asked))], False
         yield [asked], False
         for size in range(len(best) - 1, 1, -1):
             yield [(best[0], *others) for others in combinations(best[1:], size)], True
@@ -94,13 +91,6 @@ def _iterate_rungs(
         yield [asked[:1]], False
     if len(asked) == 1 and len(list_block_words(asked[0])) > 1:
         yield [asked], True
-
-
-def _keep_names(block: ConceptBlock) -> ConceptBlock:
-    """Return the block with the spellings of its name only, for the strictest query."""
-    own = set(map(get_stems, block.name.split(" or ")))
-    named = [variant for variant in block.variants if get_stems(variant) in own]
-    return block.model_copy(update={"variants": named or block.variants})
 
 
 def _split_into_words(blocks: Sequence[ConceptBlock]) -> list[ConceptBlock]:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote_plus
 
-from paper_search.models import SearchQuery
-from paper_search.strategies.plain_words import parse_query, parse_search_query
+from paper_search.strategies.plain_words import parse_query
 from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.terms import FieldTerm
 from paper_search.strategies.translation import render_for_pubmed
@@ -76,12 +75,6 @@ def render_with_operators(
 def list_wanted_words(node: Node) -> list[str]:
     """Return the words of all wanted terms, each once and in order, for sources without operators."""
     return list(dict.fromkeys(word.rstrip("*") for term in iterate_wanted_terms(node) for word in term.words))
-
-
-def render_plain_words(query: SearchQuery) -> str:
-    """Return the wanted words of a query, without operators, fields and exclusions."""
-    node = parse_search_query(query)
-    return " ".join(list_wanted_words(node)) if node else ""
 
 
 def count_address_bytes(text: str) -> int:

@@ -1,9 +1,8 @@
 """The skill that searches all sources of a strategy concurrently and reports on each."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import Protocol, runtime_checkable
 
 from paper_search.errors import SearchSourceError
 from paper_search.models import SearchStrategy, SourceReport, SourceStatus
@@ -14,11 +13,6 @@ from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import get_logger
 
 _log = get_logger(__name__)
-
-
-@runtime_checkable
-class _Closable(Protocol):
-    async def aclose(self) -> None: ...
 
 
 class Searcher:
@@ -76,8 +70,9 @@ class Searcher:
     async def aclose(self) -> None:
         """Close the sources that can be closed."""
         for source in self._sources.values():
-            if isinstance(source, _Closable):
-                await source.aclose()
+            close: Callable[[], Awaitable[None]] | None = getattr(source, "aclose", None)
+            if close:
+                await close()
 
     def _select_source_names(self, strategy: SearchStrategy) -> list[str]:
         return list(dict.fromkeys(strategy.sources or self._sources))

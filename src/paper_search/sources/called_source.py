@@ -8,13 +8,12 @@ from pydantic import ValidationError
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.large_work import call_in_thread_if_large
 from paper_search.models import QueryReport, RawPaper, SearchQuery, SearchStrategy, SourceKind, StopReason
-from paper_search.query.rendering import render_plain_words
 from paper_search.query.selection import select_queries
 from paper_search.sources.interfaces import Page, SearchSource, SourceResult
 from paper_search.sources.ladder_run import FetchedPage, LadderRun, PreparedQuery
 from paper_search.sources.run_report import RunCost, build_run_report
 from paper_search.sources.source_replies import SourceReply, read_source_reply
-from paper_search.strategies.source_queries import simplify_query
+from paper_search.strategies.source_queries import render_plain_words, simplify_query
 from uraniborg.kernel.errors import UraniborgError
 
 _MOST_CALLS_PER_QUERY: Final = 8

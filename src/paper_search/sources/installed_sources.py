@@ -25,11 +25,10 @@ from pydantic import ValidationError
 from paper_search.errors import NonRetryableError
 from paper_search.identifier_queries import Identifier, make_lookup_query
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceKind
-from paper_search.query.rendering import render_plain_words
 from paper_search.sources.interfaces import Page, Request, Response
 from paper_search.sources.response_bodies import replace_params
 from paper_search.sources.source_replies import read_source_reply
-from paper_search.strategies.source_queries import simplify_query
+from paper_search.strategies.source_queries import render_plain_words, simplify_query
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from paper_search.models import SearchQuery
-from paper_search.query.rendering import format_query, render_with_operators, render_within_limit
+from paper_search.query.rendering import format_query, list_wanted_words, render_with_operators, render_within_limit
 from paper_search.strategies.plain_words import parse_query, parse_search_query
 from paper_search.strategies.reader import is_strategy, read_strategy
 from uraniborg.kernel.boolean_query import Node
@@ -23,3 +23,9 @@ def simplify_query(query: SearchQuery) -> SearchQuery:
         return query
     tree = parse_query(query.boolean_query)
     return query.model_copy(update={"boolean_query": format_query(tree) if tree else ""})
+
+
+def render_plain_words(query: SearchQuery) -> str:
+    """Return the wanted words of a query, without operators, fields and exclusions."""
+    node = parse_search_query(query)
+    return " ".join(list_wanted_words(node)) if node else ""

@@ -133,13 +133,6 @@ def test_a_common_block_never_stands_alone_beside_others_and_a_rare_one_does() -
     assert "copper" not in list_booleans(rare)
 
 
-def test_the_strictest_query_uses_names_and_the_next_one_synonyms() -> None:
-    block = make_block("moss", "mosses", "bryophyte", "sphagnum", "peat moss")
-    queries = list_booleans(compose_ladder([block, make_block("copper")]))
-    assert queries[0] == "(moss OR mosses) AND copper"
-    assert "bryophyte" in queries[1]
-
-
 def test_a_loose_condition_lets_words_stand_apart_except_those_of_a_quoted_phrase() -> None:
     loose = build_block_condition(make_block("black ice"), is_loose=True)
     exact = build_block_condition(make_block("black ice", exact=True), is_loose=True)
