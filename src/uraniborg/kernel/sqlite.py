@@ -78,8 +78,8 @@ def connect(
 
 def connect_or_read(path: Path, *, durable: bool = False, busy_timeout_s: float = 5.0) -> sqlite3.Connection:
     """Return a connection as `connect` does, or one that can only read if the file or its folder is read-only."""
-    is_writable = all(os.access(one, os.W_OK) for one in (path, path.parent))
-    readonly = path.is_file() and not is_writable
+    # The file first: another process may create it after its permissions were looked at.
+    readonly = path.is_file() and not all(os.access(one, os.W_OK) for one in (path, path.parent))
     return connect(path, durable=durable, readonly=readonly, busy_timeout_s=busy_timeout_s)
 
 
