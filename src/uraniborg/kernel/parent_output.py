@@ -5,10 +5,14 @@ import sys
 
 
 def write_line_to_parent(line: str) -> None:
-    """Write a line to stdout at once. If nobody reads stdout any more, discard this line and all later ones."""
+    """Write a line in UTF-8 to stdout at once, whatever the encoding of this account's terminals.
+
+    If nobody reads stdout any more, discard this line and all later ones.
+    """
     try:
-        sys.stdout.write(line + "\n")
         sys.stdout.flush()
+        sys.stdout.buffer.write(f"{line}\n".encode())
+        sys.stdout.buffer.flush()
     except BrokenPipeError:
         # The interpreter would fail at exit if it had to flush the rest of stdout.
         nothing = os.open(os.devnull, os.O_WRONLY)
