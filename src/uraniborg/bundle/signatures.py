@@ -133,16 +133,21 @@ def _make_message(digests: Mapping[str, str]) -> bytes:
 
 
 def _read_private_key() -> Any:
-    _, serialization = _import_keys()
+    keys, serialization = _import_keys()
     path = find_key_file()
     try:
-        return serialization.load_pem_private_key(path.read_bytes(), None)
+        private = serialization.load_pem_private_key(path.read_bytes(), None)
     except FileNotFoundError:
         raise KeyMissing("You have no key to sign with.", hint=_CREATE) from None
     except (OSError, ValueError, TypeError) as exc:
-        raise InvalidKey(
-            f"'{display_path(path)}' is not a private key: {type(exc).__name__}.", hint=f"Move it away. {_CREATE}"
-        ) from None
+        raise _make_key_error(path, type(exc).__name__) from None
+    if not isinstance(private, keys.Ed25519PrivateKey):
+        raise _make_key_error(path, "it is of another kind than Ed25519")
+    return private
+
+
+def _make_key_error(path: Path, reason: str) -> InvalidKey:
+    return InvalidKey(f"'{display_path(path)}' is not a private key: {reason}.", hint=f"Move it away. {_CREATE}")
 
 
 def _import_keys() -> tuple[Any, Any]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.uraniborg.bundle.forging import edit_json, reseal
 from uraniborg.bundle.checks import Result
@@ -31,6 +33,9 @@ from uraniborg.kernel.progress import ReportItem
 
 SIGNATURE: Final = "signature.json"
 OTHER: Final = f"ed25519:{'A' * 43}"
+OTHER_KIND: Final = (
+    ec.generate_private_key(ec.SECP256R1()).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+)
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +80,9 @@ def test_a_key_is_created_once_in_a_private_file_and_its_public_part_is_short(ho
         create_key()
     assert read_public_key() == key
     find_key_file().write_text("no key")
+    with pytest.raises(InvalidKey, match="is not a private key"):
+        read_public_key()
+    find_key_file().write_text(OTHER_KIND)
     with pytest.raises(InvalidKey, match="is not a private key"):
         read_public_key()
     for text in ("", key[:-1], key.replace("ed25519", "rsa"), f"{key}x"):
