@@ -111,15 +111,16 @@ def _check_start(
     path, plain = f"{folder}/universe.json", remove_universe_names(state)
     if version != job.version:
         yield Check(path, "differs", f"is version {version}, and the job is of version {job.version}")
-    for history in inspection.histories.values():
-        is_version = job.version < len(history.states)
+    # Another universe can have the same state: that of this name comes first.
+    for history in sorted(inspection.histories.values(), key=lambda one: one.name != title):
+        is_version = 0 <= job.version < len(history.states)
         if is_version and remove_universe_names(history.states[job.version].to_plain()) == plain:
             if history.name != title:
                 yield Check(path, "differs", f"the name is not that of {history.folder}")
             else:
                 yield Check(path, "matched", f"the start is version {job.version} of {history.folder}, replayed")
             return
-        if history.universe_id == job.universe_id != "" and job.version < len(history.states):
+        if history.universe_id == job.universe_id != "" and is_version:
             yield Check(path, "differs", f"is not version {job.version} of {history.folder}")
             return
     yield Check(path, "not checked", "where the start is from: the bundle does not have the log of its universe")
