@@ -101,7 +101,8 @@ def _compare_lines(plots: Sequence[Sequence[str]], worst: float) -> _Comparison:
             return _Comparison("has marks of other kinds, colours or numbers of points than drawn again")
         pairs = list(zip(_NUMBER.findall(tags[0]), _NUMBER.findall(tags[1]), strict=True))
         distances = [abs(float(a) - float(b)) for a, b in pairs]
-        far = [distance for distance in distances if not distance <= _PIXELS + 10 * worst]
+        # A larger error would allow any place: what it explains is named as not checked.
+        far = [distance for distance in distances if not distance <= _PIXELS + 10 * min(worst, _UNSURE)]
         if far and not (tags[0].startswith("<path") and len(far) <= _STRAYS * len(pairs)):
             return _Comparison(f"has a mark {max(far):.2g} pixels away from where it is drawn again")
         strays += len(far)
