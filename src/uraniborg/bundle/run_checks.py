@@ -120,9 +120,9 @@ def _repeat_nodes(inspection: Inspection, path: str, run: Plain, nodes: Sequence
 
 def _find_earlier_nodes(inspection: Inspection, run: Plain) -> dict[str, Plain]:
     """Return the nodes of the run that this one resumed, if the bundle has it."""
-    for path in inspection.bundle.find_documents("runs"):
+    for path in inspection.bundle.find_documents("runs") if run.get("resumed_from") else ():
         earlier = inspection.bundle.read_object(path)
-        if run.get("resumed_from") and earlier.get("id") == run["resumed_from"]:
+        if earlier.get("id") == run["resumed_from"]:
             return {str(node.get("node")): node for node in cast("list[Plain]", earlier["nodes"])}
     return {}
 
