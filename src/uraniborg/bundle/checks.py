@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, cast
 from urllib.parse import unquote
 
 from uraniborg.bundle.crate import CRATE, DIGESTS, SIGNATURE, make_entity_id
-from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.bundle.reader import MOST_FILES, Bundle, Unreadable
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
@@ -16,6 +16,7 @@ Result = Literal["matched", "differs", "not repeated", "not checked"]
 """`not repeated`: a computation that was not done again. `not checked`: something that only the bundle states."""
 _LINE: Final = re.compile(r"([0-9a-f]{64})  (.+)")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T.*)?")
+_MOST_DIGEST_BYTES: Final = 20_000_000
 _PROFILES: Final = "https://w3id.org/ro/crate/"
 
 
@@ -31,7 +32,7 @@ class Check:
 def check_digests(bundle: Bundle) -> Iterator[Check]:
     """Yield a check for each file that is missing, changed or not listed, and one for the others."""
     try:
-        lines = bundle.read(DIGESTS).decode().splitlines()
+        lines = _read_digest_lines(bundle)
     except (Unreadable, UnicodeDecodeError) as exc:
         yield Check(DIGESTS, "differs", str(exc) if isinstance(exc, Unreadable) else "is not text")
         return
@@ -55,6 +56,15 @@ def check_digests(bundle: Bundle) -> Iterator[Check]:
             yield Check(make_printable(path), "differs", f"is not listed in {DIGESTS}: it was added later")
     if matched:
         yield Check("files", "matched", f"{plural(matched, 'file has', 'files have')} the listed SHA-256 digest")
+
+
+def _read_digest_lines(bundle: Bundle) -> list[str]:
+    """Return the lines of the list of digests. Raise Unreadable or UnicodeDecodeError."""
+    content = bundle.read(DIGESTS)
+    lines = content.decode().splitlines() if len(content) <= _MOST_DIGEST_BYTES else []
+    if len(content) > _MOST_DIGEST_BYTES or len(lines) > MOST_FILES:
+        raise Unreadable(f"has more than {MOST_FILES:,} lines")
+    return lines
 
 
 def _compare_digest(bundle: Bundle, path: str, digest: str) -> str:

@@ -21,6 +21,7 @@ from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.signatures import check_key, check_signature, create_key, read_public_key, sign_files
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import check_target, write_bundle
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.progress import ReportItem
 from uraniborg.kernel.text import plural
 
@@ -137,7 +138,8 @@ def _print_checks(checks: Sequence[Check], counts: "Counter[Result]", outcome: O
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for check in checks:
-        about = Text.assemble((check.item, "bold"), f"\n{check.detail}")
+        item, detail = (make_printable(text, keep="") for text in (check.item, check.detail))
+        about = Text.assemble((item, "bold"), f"\n{detail}")
         table.add_row(Text(check.result, _STYLES[check.result]), about)
     console.print(table)
     console.print(
@@ -154,7 +156,8 @@ def make_progress_printer(verb: str, *, quiet: bool) -> ReportItem:
         return lambda _: None
 
     def print_progress(item: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{verb} {item[-60:]}" if item else "\r\x1b[K")
+        shown = make_printable(item, keep="")[-60:]
+        sys.stderr.write(f"\r\x1b[K{verb} {shown}" if item else "\r\x1b[K")
         sys.stderr.flush()
 
     return print_progress

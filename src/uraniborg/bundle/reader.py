@@ -20,6 +20,8 @@ MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 256_000_000
 """Of one file."""
 MOST_BYTES_IN_ALL: Final = 1_000_000_000
+MOST_VALUES: Final = 10_000_000
+"""Of one JSON file; each takes up to 150 bytes of memory."""
 _MOST_RATIO: Final = 1_000
 """The largest ratio of unpacked to packed bytes; deflate reaches 1032 with zeros alone."""
 _BLOCK: Final = 1 << 20
@@ -98,6 +100,7 @@ class Bundle:
         """Return the values of the lines of a file. Raise Unreadable."""
         content = self.read(name)
         with self._name_in_errors(name):
+            _check_number_of_values(content, b"\n", b"\r")
             return [parse_json(line) for line in content.splitlines()]
 
     def read_object(self, name: str) -> dict[str, Any]:
@@ -143,6 +146,7 @@ def open_bundle(path: Path) -> Generator[Bundle]:
 
 def parse_json(content: bytes) -> Any:
     """Return the value of a JSON text. Raise Unreadable."""
+    _check_number_of_values(content)
     try:
         value = orjson.loads(content)
         json.loads(content, object_pairs_hook=_check_unique_keys)
@@ -151,6 +155,13 @@ def parse_json(content: bytes) -> Any:
     except (RecursionError, ValueError) as exc:  # deep nesting, or a number of more digits than Python reads
         raise Unreadable(f"is not JSON that this program reads: {type(exc).__name__}") from None
     return value
+
+
+def _check_number_of_values(content: bytes, *separators: bytes) -> None:
+    """Raise Unreadable for a JSON text that can have more values than memory is meant to hold."""
+    # Each value follows one of these, or is the first one. Those in texts count, too.
+    if sum(map(content.count, (b",", b"[", b"{", *separators))) > MOST_VALUES:
+        raise Unreadable(f"has more than {MOST_VALUES:,} values")
 
 
 def _check_unique_keys(pairs: list[tuple[str, Any]]) -> None:
@@ -193,6 +204,8 @@ def _list_archive(archive: zipfile.ZipFile) -> Iterator[str]:
         if not parts or name.startswith("/") or "\\" in name or ".." in parts or ":" in parts[0] or "\0" in name:
             raise _make_error(root, f"the path '{shown}' leaves the bundle")
         if entry.is_dir():
+            if entry.file_size:
+                raise _make_error(root, "it has other data beside its files")
             continue
         kind = stat.S_IFMT(entry.external_attr >> 16)
         if kind not in (0, stat.S_IFREG):

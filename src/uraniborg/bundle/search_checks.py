@@ -33,8 +33,9 @@ def verify_search(inspection: Inspection, folder: str) -> Verified:
     """Make the log, the counts and the bibliographies of a search again from its result and its decisions."""
     bundle = inspection.bundle
     try:
+        for name in ("result.json", "search-log.json"):
+            bundle.read_json(f"{folder}/{name}")
         found = PaperCollection.model_validate_json(bundle.read(f"{folder}/result.json"))
-        bundle.read_json(f"{folder}/result.json")
         stored = PrismaFlow.model_validate_json(bundle.read(f"{folder}/search-log.json"))
         decisions = read_decisions(bundle, f"{folder}/decisions.json")
     except (ValidationError, Unreadable) as exc:

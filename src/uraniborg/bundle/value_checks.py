@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from uraniborg.bundle.checks import Check
@@ -23,12 +24,14 @@ def check_values(bundle: Bundle, path: str, state: Plain) -> tuple[list[Check], 
     try:
         rows = csv.DictReader(io.StringIO(bundle.read(path).decode(), newline=""))
         stored = [
-            {name: restore_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in rows
+            {name: restore_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
+            for row in islice(rows, len(computed) + 1)
         ]
     except (Unreadable, UnicodeDecodeError, csv.Error) as exc:
         return [Check(path, "differs", f"cannot be read: {exc}")], computed
     if len(stored) != len(computed):
-        problem = f"has {plural(len(stored), 'row')}, and the universe {len(computed)}"
+        found = f"more than {len(computed)}" if len(stored) > len(computed) else str(len(stored))
+        problem = f"has {found} rows, and the universe {len(computed)}"
         return [Check(path, "differs", problem)], computed
     expected = {_make_key(row): row for row in computed}
     refutable = {key: row for row in list_value_rows(state, lambda _: " ") if (key := _make_key(row)) in expected}

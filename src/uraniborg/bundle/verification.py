@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from uraniborg.bundle.checks import Check, check_digests, check_metadata
+from uraniborg.bundle.crate import CRATE, METHODS, README
 from uraniborg.bundle.file_checks import check_files
 from uraniborg.bundle.frame_checks import check_frame
 from uraniborg.bundle.inspection import Inspection, PieceKind, Verified, read_frame
@@ -61,7 +62,7 @@ def verify_bundle(
             found.append(verified)
             yield from verified.checks
     report("methods")
-    yield from check_frame(inspection, found, is_complete=is_complete)
+    yield from _check_frame(inspection, found, is_complete=is_complete)
 
 
 def _verify_item(inspection: Inspection, kind: PieceKind, item: str) -> Verified:
@@ -74,9 +75,20 @@ def _verify_item(inspection: Inspection, kind: PieceKind, item: str) -> Verified
         checks = check_files(inspection, item, verified.piece.files, known)
         return verified._replace(checks=[*verified.checks, *checks])
     except Exception as exc:  # an unknown bundle can hold anything; the other checks continue
-        error = as_error(exc)
-        detail = type(exc).__name__ if isinstance(error, InternalError) else error.message
-        if isinstance(exc, Unreadable):
-            detail = str(exc)
-        path = exc.path if isinstance(exc, Unreadable) else ""
-        return Verified([Check(path or item, "differs", f"cannot be checked: {detail}")], None)
+        return Verified([_make_failure(item, exc)], None)
+
+
+def _check_frame(inspection: Inspection, found: Sequence[Verified], *, is_complete: bool) -> Iterator[Check]:
+    try:
+        yield from check_frame(inspection, found, is_complete=is_complete)
+    except Exception as exc:  # as above
+        yield _make_failure(f"{METHODS}, {README} and {CRATE}", exc)
+
+
+def _make_failure(item: str, exc: Exception) -> Check:
+    """Return the check of an item that failed on values of no export."""
+    error = as_error(exc)
+    detail = type(exc).__name__ if isinstance(error, InternalError) else error.message
+    if isinstance(exc, Unreadable):
+        item, detail = exc.path or item, str(exc)
+    return Check(item, "differs", f"cannot be checked: {detail}")

@@ -16,19 +16,24 @@ from typing import Any, Final
 import pytest
 
 from tests.shared_folders import PATIENCE_S, make_once
-from tests.uraniborg.bundle.forging import edit_root, reseal
+from tests.uraniborg.bundle.forging import edit_json, edit_root, reseal
 from tests.uraniborg.demo_runs import Demo, make_demo, read_demo, run_uraniborg
+from universe.initial_states import load_or_generate_state
 from universe.jobs.measurement import summarise_reply
 from universe.provenance.shelf_texts import make_paper_text_reader
-from uraniborg.bundle import measurement_checks, reader
+from uraniborg.bundle import checks, measurement_checks, reader
 from uraniborg.bundle.checks import Check, list_metadata_problems
+from uraniborg.bundle.command import verify_and_print
 from uraniborg.bundle.crate import add_frame, make_methods_file
-from uraniborg.bundle.export import collect_files
-from uraniborg.bundle.pieces import BundleFile, make_json_file, make_text_file
+from uraniborg.bundle.export import Selection, collect_files
+from uraniborg.bundle.pieces import BundleFile, Chosen, make_json_file, make_text_file
+from uraniborg.bundle.plot_checks import check_plot
 from uraniborg.bundle.reader import InvalidBundle, Unreadable, open_bundle
 from uraniborg.bundle.run_checks import REPEATABLE
+from uraniborg.bundle.search_pieces import make_shelf_piece
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import write_bundle
+from uraniborg.part_services import open_jobs
 from uraniborg.story.bundle_checks import STORY
 from uraniborg.story.bundle_files import select_work
 from uraniborg.story.folder import StoryFolder
@@ -346,6 +351,7 @@ def test_links_bombs_repeated_names_and_other_files_are_refused(tmp_path: Path) 
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     refuse("is a link or a device", (link, b"/etc/passwd"))
     refuse("unpacks to more than 1000 times its size", (zipfile.ZipInfo("zeros"), bytes(64_000_000)))
+    refuse("it has other data beside its files", (zipfile.ZipInfo("a/"), b"1"))
     refuse("is there twice", (zipfile.ZipInfo("a"), b"1"), (zipfile.ZipInfo("A"), b"2"))
     refuse("it has no SHA256SUMS", (zipfile.ZipInfo("a"), b"1"))
     target.write_bytes(b"PK\x03\x04 not a zip file")
@@ -408,6 +414,106 @@ def test_a_key_that_is_there_twice_and_numbers_beyond_all_limits_are_refused() -
         with pytest.raises(Unreadable):
             reader.parse_json(content)
     assert reader.parse_json(b'{"a": [{"b": 1}, {"b": 2}]}') == {"a": [{"b": 1}, {"b": 2}]}
+
+
+@pytest.mark.parametrize("content", [b"[[],[],[],[]]", b'{"a":{},"b":{},"c":{},"d":{}}', b"1\n2\n3\n4\n5\n"])
+def test_json_with_more_values_than_memory_is_meant_to_hold_is_refused_unparsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setattr(reader, "MOST_VALUES", 4)
+    target = tmp_path / "bundle.zip"
+    write_bundle(target, add_frame([BundleFile("universes/a/log.jsonl", "a log", content)], title="A.", date=DATE))
+    with open_bundle(target) as bundle, pytest.raises(Unreadable, match="has more than 4 values"):
+        bundle.read_json_lines("universes/a/log.jsonl")
+
+
+def test_a_list_of_digests_with_more_lines_than_files_is_one_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "MOST_FILES", 5)
+    write_bundle(tmp_path / "bundle", add_frame([make_text_file("a.txt", "a file", "a")], title="A.", date=DATE))
+    (tmp_path / "bundle" / "SHA256SUMS").write_text("x\n" * 100)
+    found = [check.detail for check in verify(tmp_path / "bundle", repeat=False) if check.item == "SHA256SUMS"]
+    assert found == ["has more than 5 lines"]
+
+
+def test_control_characters_of_a_bundle_do_not_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "bundle.zip"
+    files = [make_text_file("runs/\x1b[2J\nmatched.json", "a run", "{}"), make_text_file("\x1b]0;a.txt", "a file", "a")]
+    write_bundle(target, add_frame(files, title="\x1b[2J", date=DATE))
+    assert verify_and_print(target, repeat=True, signer=None, more=[], as_json=False, quiet=True) == 1
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed
+    assert r"runs/\x1b[2J\nmatched.json" in printed
+
+
+def test_a_time_that_is_none_is_a_difference_and_ends_no_verification(tmp_path: Path) -> None:
+    shelf: Any = {"name": "a", "build_id": "b", "built_at": 5, "papers": []}
+    target = tmp_path / "bundle.zip"
+    write_bundle(target, add_frame(make_shelf_piece(shelf, "shelves/a").files, title="A shelf.", date=DATE))
+    assert any("cannot be checked: TypeError" in difference for difference in list_differences(target))
+
+
+def test_a_measurement_starts_from_the_universe_of_its_name_if_another_has_the_same_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    target = tmp_path / "bundle"
+    asyncio.run(_export_twins(target))
+    found = [check for check in verify(target) if check.item == "measurements/m/universe.json"]
+    assert [(check.result, check.detail) for check in found] == [
+        ("matched", "the start is version 1 of universes/second, replayed")
+    ]
+
+    def go_back(document: Any) -> None:
+        document["version"] = -1
+
+    for name in ("universe", "job", "result"):
+        edit_json(target, f"measurements/m/{name}.json", go_back)
+    reseal(target)
+    assert not any(
+        check.item == "measurements/m/universe.json" and check.result == "matched" and "start" in check.detail
+        for check in verify(target)
+    )
+
+
+async def _export_twins(target: Path) -> None:
+    """Export two universes with the same state, and a measurement of the second one."""
+    async with open_jobs() as service:
+        state = load_or_generate_state("trappist-1")
+        for name in ("first", "second"):
+            await service.universes.create(name.title(), state, universe_id=name)
+        job = await service.create("second", {"kind": "rv", "days": 4, "samples": 5})
+        assert (await service.wait("second", job.id)).state == "done"
+    chosen = Selection(universes=[Chosen("first"), Chosen("second")], jobs=[Chosen(job.id, "m")])
+    files = await collect_files(chosen, title="Twins.", folder=target.parent)
+    await asyncio.to_thread(write_bundle, target, files)
+
+
+def test_a_plot_of_a_run_with_a_large_error_does_not_match_if_its_marks_are_elsewhere() -> None:
+    stored = (SVG % 100).encode()
+    (found,) = check_plot("plot.svg", stored, _Drawn(90.0))  # pyright: ignore[reportArgumentType]
+    assert found.result == "not checked"
+    assert "a mark 40 pixels away" in found.detail
+    (found,) = check_plot("plot.svg", stored, _Drawn(0.0))  # pyright: ignore[reportArgumentType]
+    assert found.result == "differs"
+
+
+SVG: Final = '<svg>\n<style/>\n<rect/>\n<circle cx="%d" cy="5" r="2"/>\n</svg>'
+
+
+class _Drawn:
+    """A repeated run with this error, and its plot."""
+
+    kind = "nbody"
+
+    def __init__(self, degrees: float) -> None:
+        self.reply: dict[str, Any] = {"error": {"b": {"degrees": degrees, "au": 1.0}}}
+
+    def render_svg(self) -> str:
+        return SVG % 60
 
 
 def test_the_folder_around_a_bundle_stands_for_the_bundle(tmp_path: Path) -> None:
