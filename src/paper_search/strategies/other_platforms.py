@@ -9,9 +9,9 @@ _FIELDS_OF_OVID: Final = r"\.(?:ab|fs|hw|kf|kw|lg|mp|pt|sh|ti|tw)(?:,[a-z]{2})*\
 _SIGNS: Final = {
     "Ovid": re.compile(
         r"(?<!/)\bexp \*?\"?[A-Z][^\n/\"]{1,80}\"?/"
-        r"|^\s*#?\d+[.)]?\s+\*?[A-Z][^\n/\"()]{2,80}/"
+        r"|^\s*#?\d+[.)]?\s+\*?[A-Z][^\n/\"()]{2,80}/(?!\w{3}|[A-Z])"
         rf"|{_FIELDS_OF_OVID}[\s)]+(?:and|or|not)\b|\b(?:and|or|not|adj\d)\s[^\n.]*{_FIELDS_OF_OVID}"
-        r"|\blimit #?\d+ to\b|\(sa_year\)",
+        r"|\blimit #?\d+ to\b(?! \d)|\(sa_year\)",
         re.MULTILINE,
     ),
     "Embase": re.compile(r"'/(?:exp|de|mj)\b|\w/(?:exp|mj)\b|\[[\w -]+\]/(?:py|lim)\b"),

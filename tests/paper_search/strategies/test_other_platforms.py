@@ -12,6 +12,7 @@ from paper_search.strategies.other_platforms import find_other_syntax
     ("text", "name"),
     [
         ("1. exp Asthma/\n2. wheez*.ti,ab.\n3. 1 or 2\n4. limit 3 to english", "Ovid"),
+        ("1 Asthma/dt, th or rhinitis.ti.", "Ovid"),
         ("1 Asthma/\n2 (breath* adj3 short*).tw.\n3 1 and 2", "Ovid"),
         ("exp Asthma/ and (wheez* or breathless*).tw.", "Ovid"),
         ("(wheez* or breathless*).ti,ab. and child*.mp.", "Ovid"),
@@ -43,6 +44,9 @@ def test_a_strategy_of_another_database_is_refused_with_the_name_of_the_database
         "TS=(urban AND heat)",
         "statin*.ti,ab. AND lipid*.mp.",
         "(AC/DC OR and/or) AND power",
+        "1 Malaria AND HIV/AIDS patients",
+        "3 Models of climate/energy AND policy",
+        '"limit 2 to 3" AND warming',
         "#1 asthma[tiab]\n#2 wheez*[tiab]\n#3 #1 OR #2",
         'title:"exp function" AND growth',
     ],
