@@ -55,6 +55,12 @@ def test_pubmed_and_plain_queries_are_not_taken_for_another_database(text: str) 
     assert find_other_syntax(text) is None
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", ["asthma[ti] OR" + "\n" * 60_000 + "b[ti]", "TS=(" * 15_000, "TITLE(" * 15_000])
+def test_no_long_query_takes_time_that_grows_with_its_square(text: str) -> None:
+    assert find_other_syntax(text) is None
+
+
 def test_a_question_mark_inside_a_word_is_noted_because_pubmed_does_not_read_it() -> None:
     (note,) = check_query_text("randomi?ed[tiab] AND asthma[tiab]")
     assert note.message == "PubMed does not read a ? as any letter."
