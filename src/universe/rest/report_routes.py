@@ -16,7 +16,6 @@ from universe.service.universes import UniverseService, UniverseView
 from uraniborg.kernel.http_app import ErrorBody
 
 PNG: Final = "image/png"
-_EXPORTED: Final[dict[str, Any]] = {kind.partition(";")[0]: {} for kind in MEDIA_TYPES.values()}
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "format": ("archive", "bodies", "vectors", "horizons"),
     "omegaOf": ("star", "planet"),
