@@ -50,7 +50,7 @@ SERVICES = [
     (
         MarkStore,
         {
-            *("load", "load_all", "load_corrections", "collect"),
+            *("load", "collect"),
             "delete_sent",  # part of a decision, which has an actor
         },
     ),

@@ -111,10 +111,6 @@ class MarkStore:
             reviewer=name,
         )
 
-    def load_all(self, session_id: str) -> dict[str, PaperDecisions]:
-        """Return the marks of all reviewers by name; marks without a name are under UNNAMED_REVIEWER."""
-        return self._read(session_id).reviews
-
     def save(self, session_id: str, marks: Marks, actor: Actor | None = None) -> None:
         """Store the marks of one reviewer in place of the reviewer's earlier ones. `actor` is who made them."""
         with self._change_file(session_id) as stored:
@@ -160,10 +156,6 @@ class MarkStore:
             marks = Marks(checkpoint_id=checkpoint_id, decisions=own, reviewer=reviewer)
         self._announce(session_id, marks, last)
         return marks, last
-
-    def load_corrections(self, session_id: str) -> Corrections:
-        """Return the merges and splits that wait for the decision."""
-        return self._read(session_id).corrections
 
     @contextmanager
     def change_corrections(

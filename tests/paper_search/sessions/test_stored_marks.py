@@ -97,7 +97,7 @@ async def test_an_approval_applies_the_stored_marks_and_merges_of_people(
 async def test_marks_are_sent_once(manager: SessionManager, data_folder: DataFolder, approve: Approve) -> None:
     reply, _ = await mark_and_merge(manager)
     await approve(manager, data_folder, reply)
-    assert manager.marks.load_all(reply["session_id"]) == {}
+    assert manager.marks.collect(reply["session_id"]).reviews == {}
     assert await SessionReview(manager).list_corrections(reply["session_id"]) != []
 
 
@@ -146,16 +146,16 @@ async def test_a_mark_that_is_stored_while_the_decision_is_taken_waits_for_the_n
 
     monkeypatch.setattr(marks, "collect", collect_and_mark)
     await manager.decide(session_id, make_reject({"marked_relevant": [ids[4]]}))
-    assert marks.load_all(session_id) == {"Ben": late}
+    assert marks.collect(session_id).reviews == {"Ben": late}
 
 
 async def test_marks_survive_a_decision_that_is_refused(manager: SessionManager) -> None:
     reply, _ = await mark_and_merge(manager)
-    before = manager.marks.load_all(reply["session_id"])
+    before = manager.marks.collect(reply["session_id"]).reviews
     refused = APPROVE.model_copy(update={"revised_data": {"decisions": {"p_unknown": "include"}}})
     with pytest.raises(Exception, match="No such papers"):
         await manager.decide(reply["session_id"], refused)
-    assert manager.marks.load_all(reply["session_id"]) == before
+    assert manager.marks.collect(reply["session_id"]).reviews == before
 
 
 async def test_a_restarted_process_applies_the_marks_of_a_decision_that_it_did_not_see(
