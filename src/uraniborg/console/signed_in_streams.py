@@ -19,11 +19,11 @@ async def answer_while_valid(
     app: ASGIApp, scope: Scope, receive: Receive, send: Send, is_valid: Callable[[], Awaitable[bool]]
 ) -> None:
     """Let the app answer, and end its response when `is_valid` returns False."""
-    has_body = False
+    has_started = False
 
     async def send_and_note(message: Message) -> None:
-        nonlocal has_body
-        has_body = has_body or message["type"] == "http.response.body"
+        nonlocal has_started
+        has_started = has_started or message["type"] == "http.response.start"
         await send(message)
 
     answering = asyncio.ensure_future(app(scope, receive, send_and_note))
@@ -37,7 +37,7 @@ async def answer_while_valid(
         await asyncio.wait((answering, checking))
     if not is_ended:
         await answering
-    elif has_body:
+    elif has_started:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
