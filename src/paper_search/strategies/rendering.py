@@ -76,7 +76,7 @@ def _render(node: Node, platform: Platform, changes: Changes) -> Piece | None:
     if isinstance(node, AnyOf):
         return _render_alternatives(node, platform, changes)
     pieces = [piece for part in node.parts if (piece := _render(part, platform, changes))]
-    unwanted = [piece for part in node.excluded if (piece := _render(part, platform, changes))]
+    unwanted = [piece for part in node.excluded if (piece := _render_exclusion(part, platform, changes))]
     if not pieces:
         return None
     excluded = "".join(platform.not_sign + _bracket(piece) for piece in _group_by_field(unwanted, platform))
@@ -85,8 +85,35 @@ def _render(node: Node, platform: Platform, changes: Changes) -> Piece | None:
     return Piece(platform.and_sign.join(map(_bracket, pieces)) + excluded, is_group=True)
 
 
+def _render_exclusion(node: Node, platform: Platform, changes: Changes) -> Piece | None:
+    """Return an exclusion, or None if one of its conditions is lost: without it, it would exclude more."""
+    if isinstance(node, AnyOf):
+        return _join_alternatives([_render_exclusion(part, platform, changes) for part in node.parts], platform)
+    if not isinstance(node, AllOf) or _is_complete(node, platform):
+        return _render(node, platform, changes)
+    for term in _list_terms(node):
+        changes.add(_NOT_EXCLUDED, term)
+    return None
+
+
+def _is_complete(node: Node, platform: Platform) -> bool:
+    """Return True if the syntax can express every term of a query."""
+    return all(_render_term(term, platform, Changes()) for term in _list_terms(node))
+
+
+def _list_terms(node: Node) -> list[FieldTerm]:
+    if isinstance(node, Term):
+        return [make_field_term(node)]
+    excluded = node.excluded if isinstance(node, AllOf) else ()
+    return [term for part in (*node.parts, *excluded) for term in _list_terms(part)]
+
+
 def _render_alternatives(node: AnyOf, platform: Platform, changes: Changes) -> Piece | None:
-    pieces = _group_by_field([piece for part in node.parts if (piece := _render(part, platform, changes))], platform)
+    return _join_alternatives([_render(part, platform, changes) for part in node.parts], platform)
+
+
+def _join_alternatives(found: list[Piece | None], platform: Platform) -> Piece | None:
+    pieces = _group_by_field([piece for piece in found if piece], platform)
     if len(pieces) < 2:
         return pieces[0] if pieces else None
     return Piece(platform.or_sign.join(map(_bracket, pieces)), is_group=True)
@@ -141,6 +168,7 @@ def tag_plain_terms(node: Node, tag: str) -> Node:
 
 
 LEFT_OUT: Final = "Left out; set it as a limit of the database"
+_NOT_EXCLUDED: Final = "Not excluded, because a condition is lost and more would be excluded"
 NO_FIELD: Final = {
     Field.ACTION: "Pharmacological actions are searched as words",
     Field.SUBSTANCE: "Substance names are searched as words",

@@ -13,6 +13,9 @@ _INVERTED: Final = re.compile(r"([^,]+), ([^,]+)")
 _TOPICS: Final = frozenset(
     {Field.ALL, Field.TITLE, Field.ABSTRACT, Field.TITLE_ABSTRACT, Field.TEXT_WORDS, Field.KEYWORD}
 )
+_FILTER_WORDS: Final = frozenset({"hasabstract", "hasstructuredabstract"})
+"""Words that PubMed reads as filters, not as words of the text."""
+_UNTAGGED: Final = frozenset({Field.ALL, Field.TEXT_WORDS})
 _HEADINGS: Final = frozenset({Field.MESH, Field.MAJOR_TOPIC})
 _LIMITS: Final = frozenset(
     {Field.PUBLISHED, Field.DATE_OF_RECORD, Field.LANGUAGE, Field.SUBSET, Field.OTHER, Field.AFFILIATION}
@@ -30,7 +33,9 @@ class FieldTerm(Term):
 
     @property
     def field(self) -> Field:
-        return (find_field(self.tag) if self.tag else None) or Field.ALL
+        found = (find_field(self.tag) if self.tag else None) or Field.ALL
+        is_filter = found in _UNTAGGED and self.written.lower() in _FILTER_WORDS
+        return Field.SUBSET if is_filter else found
 
     @property
     def modifier(self) -> str:
@@ -90,13 +95,15 @@ class FieldTerm(Term):
 
     @property
     def dates(self) -> tuple[str, str] | None:
-        """The first and the last date, "" for an open end; a single date is both. None if the text has no date."""
+        """The earlier and the later date, "" for an open end; a single date is both. None if the text has no date."""
         if self.field not in {Field.PUBLISHED, Field.DATE_OF_RECORD}:
             return None
         found = _RANGE.fullmatch(self.written)
         first, last = (found["first"], found["last"]) if found else (self.bare.strip(), self.bare.strip())
         if not (first[:4].isdigit() and last[:4].isdigit()):
             return None
+        if first[:4] > last[:4]:
+            first, last = last, first
         return ("" if first < "1001" else first), ("" if last >= "3000" else last)
 
     @property

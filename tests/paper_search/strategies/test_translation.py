@@ -166,3 +166,54 @@ class TestSourcesWithoutFields:
             "Only the words are sent, without operators and fields."
         ]
         assert describe_source_changes("openalex", "boolean", "gout AND cherries") == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "expected"),
+    [
+        ("ovid", "gout.ti. and 2012:2024.(sa_year)."),
+        ("wos", "TI=(gout) AND PY=(2012-2024)"),
+        ("scopus", "TITLE(gout) AND (PUBYEAR > 2011 AND PUBYEAR < 2025)"),
+        ("embase", "gout:ti AND [2012-2024]/py"),
+        ("europepmc", "TITLE:gout AND FIRST_PDATE:[2012-01-01 TO 2024-12-31]"),
+    ],
+)
+def test_a_range_with_the_later_year_first_is_the_same_range(platform: str, expected: str) -> None:
+    assert translate("gout[ti] AND 2024:2012[dp]", platform) == expected
+
+
+@pytest.mark.parametrize("written", ["hasabstract", "hasabstract[text]", "hasabstract[All Fields]"])
+@pytest.mark.parametrize("platform", [name for name in ALL if name != "pubmed"])
+def test_the_filter_hasabstract_is_no_word_of_the_text(platform: str, written: str) -> None:
+    text = f"gout[ti] AND {written}"
+    assert "hasabstract" not in translate(text, platform)
+    assert any("hasabstract" in change for change in list_changes(text, platform))
+    tree, changes = simplify_strategy(text)
+    assert tree == simplify_strategy("gout[ti]")[0]
+    assert any("hasabstract" in change for change in changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("randomized controlled trial[pt]", "'randomized controlled trial'/exp"),
+        ("meta-analysis[pt]", "'meta analysis'/exp"),
+        ("review[pt] OR letter[pt]", "(review OR letter):it"),
+    ],
+)
+def test_designs_of_studies_are_terms_of_emtree_and_kinds_of_texts_are_types(text: str, expected: str) -> None:
+    assert translate(text, "embase") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "platform", "expected"),
+    [
+        ("gout[ti] NOT (letter[ti] AND english[la])", "cochrane", "gout:ti"),
+        ("gout[ti] NOT (letter[ti] NOT english[la])", "cochrane", "gout:ti"),
+        ("gout[ti] NOT (rat[ti] OR (letter[ti] AND english[la]))", "cochrane", "gout:ti NOT rat:ti"),
+        ("gout[ti] NOT (letter[pt] AND medline[sb])", "europepmc", "TITLE:gout"),
+    ],
+)
+def test_an_exclusion_that_loses_a_condition_is_left_out_and_named(text: str, platform: str, expected: str) -> None:
+    assert translate(text, platform) == expected
+    assert any("Not excluded" in change and "letter" in change for change in list_changes(text, platform))

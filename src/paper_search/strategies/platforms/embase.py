@@ -23,6 +23,10 @@ _SUFFIXES: Final = {
     Field.ACTION: "ti,ab,kw,de",
     Field.IDENTIFIER: "ui",
 }
+_TYPES: Final = frozenset(
+    ["article", "book", "chapter", "editorial", "erratum", "letter", "note", "preprint", "review"]
+)
+"""The types of Embase that PubMed has, too; designs of studies are Emtree terms."""
 _OWN: Final = frozenset(
     {Field.AUTHOR, Field.JOURNAL, Field.PUBLICATION_TYPE, Field.SUBHEADING, Field.MESH, Field.MAJOR_TOPIC}
 )
@@ -37,6 +41,13 @@ def _render_term(term: FieldTerm, changes: Changes) -> Piece | None:
     note_lost_field(term, changes, _OWN)
     if term.is_heading:
         return _render_heading(term, changes)
+    return _render_words(term, changes)
+
+
+def _render_words(term: FieldTerm, changes: Changes) -> Piece | None:
+    if term.field is Field.PUBLICATION_TYPE and term.bare.lower() not in _TYPES:
+        changes.add("Publication types are written as Emtree terms; look each one up in Emtree", term)
+        return Piece(f"'{term.bare.replace('-', ' ').lower()}'/exp")
     suffix = _SUFFIXES.get(term.field)
     if suffix is None:
         changes.add(LEFT_OUT, term)
