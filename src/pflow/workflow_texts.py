@@ -14,7 +14,7 @@ from pflow.ir.valid_workflow import require_valid_workflow
 from pflow.library.lookup import find_draft, list_draft_managers
 from pflow.library.manager import WorkflowManager
 from pflow.library.names import validate_name
-from pflow.library.workflow_file import compute_revision, hold_text_lock, read_text, require_revision
+from pflow.library.workflow_file import compute_revision, hold_text_lock, read_text, require_revision, unwrap_ir
 from pflow.run_history import RunHistory
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError, as_error
@@ -145,7 +145,7 @@ class WorkflowTexts:
 
     def record_new_draft(self, name: str, text: str, actor: Actor | None = None) -> None:
         """Record who creates the file of a draft with this text, before it is created."""
-        self._record_write("draft", name, json.loads(text), actor)
+        self._record_write("draft", name, unwrap_ir(json.loads(text)), actor)
 
     def list_writers(self) -> "dict[tuple[Source, str], Actor | None]":
         """Return who wrote the present text of each saved workflow and draft, by kind and name.

@@ -57,6 +57,12 @@ def read_document(path: Path, display_path: str) -> Document:
     return _make_document(parse_json_object(data, display_path), status.st_mtime)
 
 
+def unwrap_ir(plain: Plain) -> Plain:
+    """Return the IR of a workflow file: the object itself, or the one that a name and a description wrap."""
+    inner = plain.get("ir")
+    return plain if not isinstance(inner, dict) or "nodes" in plain else cast("Plain", inner)
+
+
 def read_text(path: Path) -> str | None:
     """Return the text of a file, a workflow or not; None if it is not a file of UTF-8 text, or is too large."""
     try:
@@ -135,12 +141,12 @@ def _read_up_to_limit(path: Path, size: int) -> bytes:
 
 def _make_document(plain: Plain, modified_at: float) -> Document:
     moment = format_iso(datetime.fromtimestamp(min(max(modified_at, 0.0), _LAST_MOMENT), UTC))
-    inner = plain.get("ir")
-    if not isinstance(inner, dict) or "nodes" in plain:
+    inner = unwrap_ir(plain)
+    if inner is plain:
         return Document(plain, False, "", None, moment)
     described = plain.get("description")
     return Document(
-        cast("Plain", inner),
+        inner,
         True,
         described if isinstance(described, str) else "",
         _normalize_moment_or_none(plain.get("created_at")),

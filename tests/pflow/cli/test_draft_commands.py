@@ -21,6 +21,14 @@ def test_a_new_draft_is_valid_explains_itself_and_runs(run_pflow: RunPflow, work
     assert run_pflow("run", "mine", "who=Ada", "-q").out == "greeting: Hello, Ada!\nletters: 11\n"
 
 
+def test_a_draft_of_an_example_is_by_who_copied_it(run_pflow: RunPflow) -> None:
+    assert run_pflow("new", "empty").code == 0
+    assert run_pflow("examples", "hello", "--as", "copied").code == 0
+    actors = {draft["name"]: draft["actor"] for draft in run_pflow("list", "--json").json["drafts"]}
+    assert actors["empty"]["kind"] == "person"
+    assert actors["copied"] == actors["empty"]
+
+
 def test_nothing_is_overwritten_wherever_the_name_is_taken(run_pflow: RunPflow, workplace: Workplace) -> None:
     workplace.write_saved("kept", GREETER)
     workplace.write_draft("half", "{")
