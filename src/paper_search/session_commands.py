@@ -56,7 +56,7 @@ def list_sessions(limit: Limit = 20, json: Json = False) -> None:
             f"{line['session_id'][:8]}  {line['phase']:<18} {line.get('checkpoint_kind') or line.get('error', papers)}"
         )
         trial = " (offline trial)" if line.get("offline") else ""
-        print_line(f"          {line.get('query', '')}{trial}", hanging=" " * 10)
+        print_line(f"          {' '.join(line.get('query', '').split())}{trial}", hanging=" " * 10)
         print_line(f"          started by {describe_actor(read_actor(line.get('actor')))}")
     rest = found["total"] - len(found["sessions"])
     print_line(f"\n{rest} more; use --limit." if rest else "" if found["sessions"] else "There are no sessions.")

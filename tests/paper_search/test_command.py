@@ -70,6 +70,15 @@ class Terminal:
         return code
 
 
+def test_a_strategy_of_several_lines_is_one_line_of_the_list_of_sessions(tmp_path: Path, command: Command) -> None:
+    strategy = tmp_path / "strategy.txt"
+    strategy.write_text('#1 "TRAPPIST-1"[tiab]\n#2 atmospher*[tiab]\n#3 #1 AND #2', encoding="utf-8")
+    terminal = Terminal(tmp_path, "run", "--review", "--offline", strategy.read_text(encoding="utf-8"))
+    terminal.expect(r"\[q\]uit").type("q")
+    assert terminal.close() == 0
+    assert '#1 "TRAPPIST-1"[tiab] #2 atmospher*[tiab] #3 #1 AND #2' in command("sessions", "list").stdout
+
+
 def test_a_person_reviews_at_the_terminal_quits_resumes_and_exports(tmp_path: Path, command: Command) -> None:
     first = Terminal(tmp_path, "run", "--review", "--reviewer", "Ada", "--replay", str(RECORDING), *QUERY.split())
     session_id = re.escape("Session ") + r"([0-9a-f]{8})"

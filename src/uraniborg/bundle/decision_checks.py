@@ -149,14 +149,25 @@ def _find_decided_mark(decisions: Sequence[Entry], mark: _Mark) -> tuple[str, st
     for entry in reversed(decisions):
         if mark.at is None or entry.decision is None or entry.decided_at is None or entry.decided_at > mark.at:
             continue
-        data: Any = entry.decision.data
-        listed = cast("Plain", data).get("decisions") if isinstance(data, dict) else None
-        if not isinstance(listed, dict) or mark.reviewer not in (cast("Plain", data).get("reviewer"), entry.decided_by):
-            continue
-        for key in mark.ids:
-            if key in listed:
-                return _read_mark(cast("Plain", listed)[key])
+        for listed in _list_decided_papers(entry, mark.reviewer):
+            for key in mark.ids:
+                if key in listed:
+                    return _read_mark(listed[key])
     return None
+
+
+def _list_decided_papers(entry: Entry, reviewer: str | None) -> Iterator[Plain]:
+    """Yield the marks of a reviewer in a decision: those of its data, then those that were saved before it."""
+    data: Any = entry.decision.data if entry.decision else None
+    if isinstance(data, dict) and reviewer in (cast("Plain", data).get("reviewer"), entry.decided_by):
+        listed = cast("Plain", data).get("decisions")
+        if isinstance(listed, dict):
+            yield cast("Plain", listed)
+    saved: Any = entry.decision.marks if entry.decision else None
+    reviews = cast("Plain", saved).get("reviews") if isinstance(saved, dict) else None
+    own = cast("Plain", reviews).get(reviewer or "") if isinstance(reviews, dict) else None
+    if isinstance(own, dict):
+        yield cast("Plain", own)
 
 
 def _read_mark(mark: Any) -> tuple[str, str | None]:
