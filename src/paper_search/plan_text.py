@@ -1,9 +1,10 @@
-"""A plan in words for terminals: concepts, suggested terms, queries by rung and sources."""
+"""A plan in words for terminals: concepts, suggested terms, queries by rung, sources and their changes."""
 
 from collections.abc import Iterator
 
 from paper_search.models import ConceptBlock, PartOrigin, SearchQuery, SearchStrategy
 from paper_search.source_labels import format_source_labels
+from paper_search.sources.query_translation import list_source_changes
 
 
 def describe_plan(strategy: SearchStrategy) -> Iterator[tuple[str, str]]:
@@ -17,6 +18,8 @@ def describe_plan(strategy: SearchStrategy) -> Iterator[tuple[str, str]]:
     for query in strategy.queries:
         yield "query", _describe_query(query, has_rungs=has_rungs)
     yield "sources", format_source_labels(strategy.sources)
+    for names, changes in list_source_changes(strategy).items():
+        yield "changed", f"{format_source_labels(names.split(', '))}: {' '.join(changes)}"
 
 
 def format_origin_value(origin: PartOrigin) -> str:

@@ -60,3 +60,23 @@ def test_a_review_at_the_terminal_and_the_inbox_show_the_whole_plan() -> None:
     assert "2016 (set by a person in round 1)" in at_terminal
     assert "inherited  Semantic Scholar, Your shelf" in at_terminal
     assert "of the ladder" not in at_terminal
+
+
+def make_strategy_plan(query: str) -> SearchStrategy:
+    queries = [SearchQuery(keywords=[], boolean_query=query)]
+    return SearchStrategy(queries=queries, sources=["pubmed", "openalex", "crossref"], notes=["Added: “tophi”."])
+
+
+def test_a_plan_of_a_strategy_says_what_each_source_changes() -> None:
+    changed = [text for name, text in describe_plan(make_strategy_plan('"Gout"[Mesh]')) if name == "changed"]
+    assert changed == [
+        'OpenAlex: MeSH headings are searched as words, without narrower headings: "Gout"[Mesh].',
+        "Crossref: Only the words are sent, without operators and fields.",
+    ]
+    assert "changed" not in dict(describe_plan(make_strategy_plan("gout AND cherries")))
+
+
+def test_the_inbox_shows_the_changes_of_the_sources_and_the_notes_of_a_plan() -> None:
+    lines = format_payload({"strategy": make_strategy_plan('"Gout"[Mesh]').model_dump(mode="json")})
+    assert any(line.startswith("changed  OpenAlex: MeSH headings") for line in lines)
+    assert "note     Added: “tophi”." in lines

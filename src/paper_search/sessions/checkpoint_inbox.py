@@ -38,6 +38,7 @@ def _format_strategy(strategy: dict[str, Any]) -> list[str]:
         *(f"{name:<8} {text}" for name, text in describe_plan(SearchStrategy.model_validate(strategy))),
         f"filters  {filters}",
         *_format_inherited_parts(strategy),
+        *(f"note     {note}" for note in strategy.get("notes", [])),
         "",
         f"Edit it with --data, for example: {EDIT_EXAMPLE}",
     ]
