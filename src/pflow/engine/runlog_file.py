@@ -19,6 +19,7 @@ from uraniborg.kernel.sqlite import (
     connect_or_read,
     create_database_file,
     migrate,
+    read_without_files,
     translate_read_errors,
 )
 
@@ -86,8 +87,14 @@ class RunLogFile:
                     with closing(_migrate_connection(connect(Path(":memory:")))) as empty:
                         yield empty
                     return
-                if self._opened is None:
-                    self._opened = self._create_and_open_file()
+                try:
+                    self._opened = self._opened or self._create_and_open_file()
+                except DatabaseUnusable as exc:
+                    if create or (unwritten := read_without_files(self._path, exc)) is None:
+                        raise
+                    with closing(unwritten):
+                        yield unwritten
+                    return
                 with translate_read_errors(self._opened):
                     yield self._opened
             except (sqlite3.Error, DatabaseUnusable) as exc:

@@ -22,7 +22,6 @@ _SUFFIXES: Final = {
     ("software", "none"): _REST,
 }
 _NAMELESS: Final = {_MCP: "MCP client", _REST: "REST client"}
-_CACHED: Final = 1_000
 
 
 class Author(NamedTuple):
@@ -37,13 +36,13 @@ def make_author(actor: Actor) -> Author:
     return _make_author(actor.kind, actor.name, actor.authenticated)
 
 
-@lru_cache(maxsize=_CACHED)
+@lru_cache(maxsize=1024)
 def _make_author(kind: str, name: str, authenticated: str) -> Author:
     suffix = _find_suffix(kind, authenticated)
     return Author(f"{name}{suffix}" if name else _NAMELESS.get(suffix, kind), f"{kind} {authenticated}")
 
 
-@lru_cache(maxsize=_CACHED)
+@lru_cache(maxsize=1024)
 def find_actor(name: str | None, identity: str | None) -> Actor | None:
     """Return the actor of two texts of `make_author`; None if they were not recorded or are damaged."""
     if name is None or identity is None:

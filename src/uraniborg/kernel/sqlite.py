@@ -83,6 +83,21 @@ def connect_or_read(path: Path, *, durable: bool = False, busy_timeout_s: float 
     return connect(path, durable=durable, readonly=readonly, busy_timeout_s=busy_timeout_s)
 
 
+def read_without_files(path: Path, error: BaseException) -> sqlite3.Connection | None:
+    """Return a connection that reads a database where no file can be created beside it, such as on a full disk.
+
+    Return None if the error has another reason, or if another process may write the database.
+    """
+    code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+    if code not in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN} or not path.is_file():
+        return None
+    beside = [path.with_name(f"{path.name}{ending}") for ending in _SIDE_FILE_ENDINGS]
+    if any(side.exists() and side.stat().st_size for side in beside):
+        return None
+    address = f"{path.absolute().as_uri()}?immutable=1"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, factory=_NamedConnection)
+
+
 def _open_connection(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
     address = str(path) if path.name == ":memory:" else path.absolute().as_uri()
     if not readonly and create:

@@ -75,7 +75,8 @@ SET_VISIBILITY = """([selector, value]) => {
 
 READ_CELLS = "(table) => [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent))"
 ADD_ENTRY = (
-    "INSERT INTO entries (id, part, kind, subject, payload, created_at) VALUES (?, 'pflow', 'approval', ?, ?, ?)"
+    "INSERT INTO entries (id, part, kind, subject, payload, created_at, changed)"
+    " VALUES (?, 'pflow', 'approval', ?, ?, ?, (SELECT max(changed) + 1 FROM entries))"
 )
 
 
