@@ -59,6 +59,21 @@ async def test_a_change_that_is_not_possible_leaves_the_checkpoint_pending(data_
     assert state["checkpoint_kind"] == REVIEW
 
 
+@pytest.mark.parametrize("data", [{"drop_limits": ["years"]}, {"set_years": {"year_from": 2010}}])
+async def test_a_limit_that_a_strategy_states_itself_is_changed_only_by_an_edit(
+    data_folder: DataFolder, data: dict[str, Any]
+) -> None:
+    async with open_client(data_folder) as client:
+        query = "moons[tiab] AND tides[tiab] AND 2016:2026[dp]"
+        session_id = (await call_tool(client, "search_papers", query=query))["session_id"]
+        call = {"session_id": session_id, "action": "reject"}
+        refused = await client.call_tool("decide", {**call, "data": data})
+        noted = await call_tool(client, "decide", **call, note="remove the year limit")
+    message = "The query keeps its own limit “2016:2026[dp]”: edit the query to change it."
+    assert get_json(refused)["error"]["message"] == message
+    assert message in noted["checkpoint"]["payload"]["strategy"]["notes"]
+
+
 @pytest.mark.parametrize("note", [NOTE, "but drop the reviews"])
 async def test_an_approve_with_a_note_that_asks_for_something_is_applied_when_it_is_repeated(
     data_folder: DataFolder, note: str

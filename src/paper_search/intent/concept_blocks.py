@@ -12,8 +12,7 @@ from paper_search.models import ConceptBlock, ParsedIntent
 from paper_search.query.rendering import parse_phrase
 from paper_search.text import extract_terms, split_words
 
-MAX_BLOCKS: Final = 8
-MAX_VARIANTS: Final = 12
+MAX_BLOCKS, MAX_VARIANTS = 8, 12
 _AUTHOR_SHARE, _VENUE_SHARE = 0.001, 0.05
 _LEAST_SHARE: Final = 0.0001  # counts say no more about rarer terms, and JSON writes smaller numbers with an exponent
 

@@ -31,6 +31,7 @@ from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.wishes import read_wishes
 from paper_search.intent.written_queries import read_written_blocks, split_exclusions
 from paper_search.models import ParsedIntent, SearchConstraints
+from paper_search.query.block_words import list_words
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import format_query
 from paper_search.strategies.lint import check_query_text
@@ -118,7 +119,7 @@ def _read_typed_query(typed: TypedQuery) -> ParsedIntent:
     else:
         has_tags = any(tag.is_dropped for tag in find_field_tags(typed.text.translate(QUERY_SIGNS)))
         topic = format_query(asked) if asked and (refused or has_tags) else normalise_text(typed.text)
-        concepts = [block.name for block in read_written_blocks([typed.text])][:MAX_CONCEPTS]
+        concepts = [one.name for one in read_written_blocks([typed.text]) if list_words(one.name)][:MAX_CONCEPTS]
     wanted = iterate_wanted_terms(asked) if asked else ()
     phrases = list(dict.fromkeys(term.text for term in wanted if len(term.words) > 1))
     return _make_intent(reading, topic, concepts, phrases, notes, typed.text)

@@ -16,8 +16,7 @@ MOST_TERMS: Final = 12
 _MOST_SEPARATING: Final = 40  # the planner uses the best, and then those that earlier rounds have not used
 _LEAST_PAPERS, _LEAST_MARKED = 3, 2
 _MANY_MARKS: Final = 50  # with fewer marked papers, many words separate them by chance
-_LIKELY: Final = 0.2
-_SHORTEST: Final = 3
+_LIKELY, _SHORTEST = 0.2, 3
 
 
 def suggest_terms(

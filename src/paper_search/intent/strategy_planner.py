@@ -42,6 +42,7 @@ from paper_search.query.filters import is_text_excluded
 from paper_search.query.ladder import MOST_LEARNED, compose_ladder
 from paper_search.query.observed_shares import describe_new_order, observe_shares
 from paper_search.strategies.plain_words import parse_query
+from paper_search.strategies.summary import describe_kept_limits
 from paper_search.text import split_words
 from uraniborg.kernel.text import plural
 from uraniborg.kernel.years.reading import RECENT_YEARS
@@ -91,6 +92,7 @@ def plan_strategy(
         notes.append("No source is available, so nothing can be searched.")
     notes += [*draft.notes, *latest.notes, *(f"“{name}” was read as an author." for name in latest.authors)]
     notes += describe_changes(latest, limits, filters, draft.notes)
+    notes += describe_kept_limits((query.boolean_query for query in draft.queries), latest.limits)
     texts = [query.boolean_query or query.words for query in draft.queries]
     parts = [(f"queries[{index}]", text) for index, text in enumerate(texts)] + [("blocks", "")] * bool(draft.blocks)
     known = list_keys(draft.blocks)

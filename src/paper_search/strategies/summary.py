@@ -1,8 +1,10 @@
 """What a strategy asks for in short: the first term of each of its conditions, and the limits that all records meet."""
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from paper_search.strategies.fields import Field
+from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.terms import FieldTerm
 from uraniborg.kernel.boolean_query import AllOf, Node, iterate_wanted_terms
 
@@ -15,6 +17,10 @@ class StrategyLimits:
     year_to: int | None = None
     language: str | None = None
     terms: list[str] = field(default_factory=list[str])
+
+    def list_names(self) -> list[str]:
+        """Return the names of the limits that are stated."""
+        return [name for name in ("year_from", "year_to", "language") if getattr(self, name) is not None]
 
 
 def list_main_terms(node: Node) -> list[str]:
@@ -41,6 +47,14 @@ def find_limits(node: Node) -> StrategyLimits:
             limits.language = condition.bare.lower()
             limits.terms.append(condition.source_text)
     return limits
+
+
+def describe_kept_limits(queries: Iterable[str], changed: Container[str]) -> list[str]:
+    """Return a note for each limit that a strategy states itself, so that changes of limits do not reach it."""
+    trees = [tree for text in queries if is_strategy(text) and (tree := read_strategy(text).tree)]
+    stated = [limits for limits in map(find_limits, trees) if any(name in changed for name in limits.list_names())]
+    terms = dict.fromkeys(term for limits in stated for term in limits.terms)
+    return [f"The query keeps its own limit “{term}”: edit the query to change it." for term in terms]
 
 
 def _list_conditions(node: Node) -> list[Node]:

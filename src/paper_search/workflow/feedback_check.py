@@ -12,6 +12,7 @@ from paper_search.models import SearchConstraints, SearchStrategy, UserFeedback
 from paper_search.query.rendering import parse_phrase
 from paper_search.review_models import YEARS
 from paper_search.strategies.plain_words import parse_query
+from paper_search.strategies.summary import describe_kept_limits
 from paper_search.workflow.checkpoints import Checkpoint
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
 
@@ -34,6 +35,7 @@ def check_changes(checkpoint: Checkpoint, feedback: UserFeedback) -> UserFeedbac
     _refuse_contradictions([*terms["add_terms"], *accepted], terms["exclude_terms"])
     _refuse_own_terms(checkpoint.plan, terms["exclude_terms"])
     _check_limits(checkpoint.plan.filters, feedback, int(checkpoint.timestamp[:4]) + 1)
+    _refuse_limits_of_queries(checkpoint.plan, feedback)
     return feedback.model_copy(update=terms)
 
 
@@ -116,6 +118,15 @@ def _check_limits(filters: SearchConstraints, feedback: UserFeedback, last_year:
         raise _make_refusal(f"year_from ({year_from}) is after year_to ({year_to}).", example, "set_years")
     if late := [year for year in years.values() if year and year > last_year]:
         raise _make_refusal(f"set_years must be at most {last_year}, got {late[0]}.", example, "set_years")
+
+
+def _refuse_limits_of_queries(plan: SearchStrategy, feedback: UserFeedback) -> None:
+    """Raise InvalidDecision if a query of the plan states a limit itself: feedback changes no typed text."""
+    dropped = {name for limit in feedback.drop_limits for name in YEARS.get(limit, (limit,))}
+    years = set(feedback.set_years.model_dump(exclude_unset=True)) if feedback.set_years else set[str]()
+    if kept := describe_kept_limits((query.boolean_query for query in plan.queries), dropped | years):
+        argument = "drop_limits" if dropped else "set_years"
+        raise _make_refusal(kept[0], "Decide edit with queries that have the limit that you want.", argument)
 
 
 def _make_refusal(message: str, hint: str, argument: str, allowed: Sequence[str] | None = None) -> InvalidDecision:

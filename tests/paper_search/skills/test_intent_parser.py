@@ -77,6 +77,14 @@ async def read_intent(query: str, domain: str = "general") -> ParsedIntent:
             },
         ),
         (
+            "AND gate in DNA computing",
+            {
+                "topic": "AND gate in DNA computing",
+                "concepts": ["gate", "DNA", "computing"],
+                "typed_query": "AND gate in DNA computing",
+            },
+        ),
+        (
             "in German: erneuerbare Energien",
             {
                 "topic": "erneuerbare Energien",
