@@ -119,9 +119,8 @@ function ShelfNumbers({ shelf }: { shelf: ShelfSummary }) {
     <p class="shelf-facts" aria-busy={details || resource.error.value ? undefined : "true"}>
       <span>{facts.join(" · ")}</span>
       {shelf.built_at && (
-        <span class="quiet small">
-          {texts.built} <Age at={shelf.built_at} /> {texts.ago}{" "}
-          <span dir="auto">{strings.actors.by(describeActor(shelf.built_by))}</span>
+        <span class="quiet small" title={strings.actors.by(describeActor(shelf.built_by))}>
+          {texts.built} <Age at={shelf.built_at} /> {texts.ago}
         </span>
       )}
     </p>

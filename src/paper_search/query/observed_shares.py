@@ -10,18 +10,17 @@ from paper_search.query.selection import select_queries
 
 
 def observe_shares(blocks: Sequence[ConceptBlock], searched: RoundLog) -> list[ConceptBlock]:
-    """Return the blocks with shares between the estimates and what the sources counted in a round."""
+    """Return the blocks with estimates moved towards what the sources counted in a round."""
     shares = {block.name: block.share for block in blocks if block.share and not block.learned}
-    offsets: defaultdict[str, list[float]] = defaultdict(list)  # of the pairs with a block from the usual pair
+    beyond: defaultdict[str, list[float]] = defaultdict(list)  # how much pairs with a block match beyond the estimates
     for report in searched.sources:
-        counted = _count_pairs(searched.strategy, report).items()
-        counts = {pair: math.log(found + 1) for pair, found in counted if pair <= shares.keys()}
-        for name in shares:
-            offsets[name] += [count - mean(counts.values()) for pair, count in counts.items() if name in pair]
-    usual = mean(map(math.log, shares.values())) if shares else 0
-    for name, own in offsets.items():
-        observed = min(1.0, max(0.0001, math.exp(usual + mean(own)))) if own else shares[name]
-        shares[name] = round(math.sqrt(shares[name] * observed), 6)
+        counts = {pair: n for pair, n in _count_pairs(searched.strategy, report).items() if pair <= shares.keys()}
+        logs = {pair: math.log((n + 1) / math.prod(shares[name] for name in pair)) for pair, n in counts.items()}
+        for pair, log in logs.items():
+            for name in pair:
+                beyond[name].append(log - mean(logs.values()))
+    for name, own in beyond.items():
+        shares[name] = round(min(1.0, max(0.0001, shares[name] * math.exp(mean(own) / 2))), 6)
     return [block.model_copy(update={"share": shares.get(block.name, block.share)}) for block in blocks]
 
 

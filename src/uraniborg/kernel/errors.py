@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
 EXIT_CODES: Final = {
     0: "success",
-    1: "`python -m paper_search` without arguments",
+    1: "differs, or usage",
     2: "invalid input",
     3: "not found",
     4: "refused",
     5: "unavailable",
+    6: "not all checked",
     70: "internal error",
     130: "interrupted",
 }
