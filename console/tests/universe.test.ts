@@ -133,7 +133,7 @@ test("an entry of the log says what was done", () => {
   expect(describeEntry({ ...entry, kind: "restore" })).toBe("restore");
 });
 
-test("a person, an agent and software are told apart, and an actor that was not recorded is unknown", () => {
+test("people, agents and software have different words, and an actor without a record is unknown", () => {
   expect(formatActor("Tycho (console)", { kind: "person", name: "Tycho", authenticated: "sign_in" })).toBe(
     "Tycho (console), person by sign-in",
   );

@@ -122,9 +122,9 @@ def _plan_blocks(
     named = read_written_blocks(one.boolean_query for one in written) or build_blocks(given.intent, vocabulary)
     estimated = before or named
     earlier = observe_shares(estimated, given.searched) if given.searched else estimated
-    kept_out = [] if written else _list_kept_exclusions(given.intent, last)
+    excluded_before = [] if written else _list_kept_exclusions(given.intent, last)
     wanted = set(map(make_term_key, feedback.wanted))
-    refused = [text for text in [*kept_out, *feedback.unwanted] if make_term_key(text) not in wanted]
+    refused = [text for text in [*excluded_before, *feedback.unwanted] if make_term_key(text) not in wanted]
     blocks = earlier if written else drop_refused_terms(earlier, refused)
     asked = [text for block in blocks if block.active or written for text in block.variants]
     excluded, notes = exclude_terms(refused, asked)

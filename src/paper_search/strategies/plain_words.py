@@ -1,4 +1,4 @@
-"""Strategies for sources without fields: the words of the terms, without limits and without exclusions by indexing."""
+"""Queries in plain terms: also strategies, without their fields, limits and exclusions by indexing."""
 
 from functools import lru_cache
 from typing import Final

@@ -25,7 +25,7 @@ class Forgery:
 
     lie: str
     kind: Kind
-    """The bundle that it is told in."""
+    """The kind of bundle that the forgery changes."""
     names: tuple[str, ...]
     """A check that does not match names one of these files or values."""
     expected: Expected
