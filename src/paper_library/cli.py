@@ -13,7 +13,7 @@ from uraniborg.kernel.command_line import (
     AllowedOrigins,
     CommandLine,
     Host,
-    Json,
+    JsonOption,
     OutputFile,
     Quiet,
     Token,
@@ -48,7 +48,7 @@ def build(
     prune: Annotated[
         bool, typer.Option("--prune", help="With --update: remove papers that none of the inputs has.")
     ] = False,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> int | None:
     """Build a shelf from files and folders. Entries of the same paper are merged.
@@ -85,7 +85,7 @@ def search(
     sort: Annotated[
         str, typer.Option(metavar="NAME", help="relevance, year_desc, year_asc, title_asc or title_desc.")
     ] = "relevance",
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Search a shelf.
 
@@ -111,7 +111,7 @@ def show(
     source: Annotated[bool, typer.Option("--source", help="Print the text of the paper.")] = False,
     summary: Annotated[str | None, typer.Option(metavar="TEMPLATE", help="Print the summary of this template.")] = None,
     bibtex: Annotated[bool, typer.Option("--bibtex", help="Print the BibTeX entry.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Show one paper of a shelf.
 
@@ -180,7 +180,7 @@ def export(
 
 
 @app.command()
-def stats(shelf: ShelfArgument, json: Json = False) -> None:
+def stats(shelf: ShelfArgument, json: JsonOption = False) -> None:
     """Show the number of papers, texts and summaries of a shelf, and its missing fields.
 
     Examples:
@@ -194,7 +194,7 @@ def stats(shelf: ShelfArgument, json: Json = False) -> None:
 
 
 @app.command()
-def verify(shelf: ShelfArgument, json: Json = False, quiet: Quiet = False) -> int | None:
+def verify(shelf: ShelfArgument, json: JsonOption = False, quiet: Quiet = False) -> int | None:
     """Verify every file of a shelf. Exit with 4 if a file is damaged or missing.
 
     Examples:
@@ -214,7 +214,7 @@ def verify(shelf: ShelfArgument, json: Json = False, quiet: Quiet = False) -> in
 def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The old shelf.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The new shelf.")],
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Compare two shelves: added, removed and changed papers.
 
@@ -236,7 +236,7 @@ def sample(
             "--output", "-o", metavar="SHELF", help="The folder of the sample shelf. Default: in the data folder."
         ),
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Build the sample shelf if it does not exist, and print its folder.
 
@@ -278,7 +278,7 @@ def serve(
             help="Offer read_paper_section and export_citations to agents. Default: yes.",
         ),
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Serve a shelf: MCP at /mcp, REST at /api/v1, pages at /.
 

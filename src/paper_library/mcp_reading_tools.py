@@ -1,12 +1,12 @@
 """The MCP tools that read papers: metadata, summaries, texts, sections and citations."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from paper_library.library import Library
 from paper_library.limits import CITATIONS, READ_CHARS, VALUE_CHARS
-from paper_library.mcp_schemas import FOREIGN, Metadata
+from paper_library.replies import FOREIGN, Metadata
 from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.mcp import Server, tool
@@ -32,8 +32,8 @@ Language = Annotated[
 def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
     """Add get_paper_metadata, get_paper_summary and get_paper_source."""
 
-    @tool(server, title="Metadata of a paper", read_only=True, idempotent=True, foreign=FOREIGN, output=Metadata)
-    async def get_paper_metadata(paper_id: PaperId) -> dict[str, Any]:
+    @tool(server, title="Metadata of a paper", read_only=True, idempotent=True, foreign=FOREIGN)
+    async def get_paper_metadata(paper_id: PaperId) -> Metadata:
         """Return the metadata of a paper of this shelf: authors, abstract, identifiers, keywords, outline and more.
 
         Use it after a search and before reading. It lists the summaries (available_summary_templates; the default is

@@ -18,7 +18,7 @@ from paper_library.limits import (
     VALUE_CHARS,
 )
 from paper_library.mcp_reading_tools import TextOffset, add_extra_tools, add_reading_tools
-from paper_library.mcp_schemas import FOREIGN, FacetReply, SearchReply
+from paper_library.replies import FOREIGN, FacetReply, SearchReply
 from paper_library.search import engine
 from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.excerpts import cut_text_with_marker
@@ -91,7 +91,7 @@ def make_mcp_server(library: Library, threads: WorkerThreads, *, extra_tools: bo
 
 
 def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
-    @tool(server, title="Search the shelf", read_only=True, idempotent=True, foreign=FOREIGN, output=SearchReply)
+    @tool(server, title="Search the shelf", read_only=True, idempotent=True, foreign=FOREIGN)
     async def search_papers(
         query: Annotated[
             str,
@@ -105,7 +105,7 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         page_size: PageSize = None,
         offset: Offset = 0,
         sort: Literal["relevance", "year_desc", "year_asc", "title_asc", "title_desc"] = "relevance",
-    ) -> dict[str, Any]:
+    ) -> SearchReply:
         """Search this shelf of papers: titles, abstracts, summaries, texts, names and identifiers.
 
         Use it first, to find papers on a topic, or a known paper by words of its title, an author or a DOI. Returns
@@ -115,9 +115,7 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         size = engine.choose_page_size(limit, page_size)
         return await threads.run_query(lambda: library.search(query, limit=size, offset=offset, sort=sort))
 
-    @tool(
-        server, title="Papers by keyword or tag", read_only=True, idempotent=True, foreign=FOREIGN, output=SearchReply
-    )
+    @tool(server, title="Papers by keyword or tag", read_only=True, idempotent=True, foreign=FOREIGN)
     async def search_papers_by_keyword(
         keyword: Annotated[
             str,
@@ -126,7 +124,7 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         limit: Limit = None,
         page_size: PageSize = None,
         offset: Offset = 0,
-    ) -> dict[str, Any]:
+    ) -> SearchReply:
         """List the papers of this shelf with this keyword or tag, newest first.
 
         Use it when you know the keyword, for example from get_paper_metadata or list_top_facets; to search for words
@@ -142,7 +140,6 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
         read_only=True,
         idempotent=True,
         foreign=FOREIGN,
-        output=FacetReply,
     )
     async def list_top_facets(
         category: Annotated[
@@ -150,7 +147,7 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
             Field(description="The values to count: author, venue, keyword, institution or tag."),
         ],
         limit: Annotated[int, Field(ge=1, le=FACETS, description="The most values to return.")] = DEFAULT_FACETS,
-    ) -> dict[str, Any]:
+    ) -> FacetReply:
         """List the most frequent authors, venues, keywords, institutions or tags of this shelf, with numbers of papers.
 
         Use it for an overview of the shelf, or to find the exact spelling of a value.

@@ -30,7 +30,7 @@ from paper_search.session_commands import (
 )
 from paper_search.translate_command import translate
 from uraniborg.kernel.cli import run_typer_app
-from uraniborg.kernel.command_line import CommandLine, Json, OutputFile, Quiet
+from uraniborg.kernel.command_line import CommandLine, JsonOption, OutputFile, Quiet
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output
 
@@ -117,7 +117,7 @@ def export(
 
 
 @app.command()
-def sources(json: Json = False) -> None:
+def sources(json: JsonOption = False) -> None:
     """List the sources, and mark those that every search uses.
 
     Examples:

@@ -13,7 +13,7 @@ import typer
 from paper_search.command_options import Format, JsonOrReport, Reviewer, Session
 from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
 from uraniborg.kernel.cli import fit_to_terminal
-from uraniborg.kernel.command_line import CommandLine, Json, Limit, OutputFile, Yes
+from uraniborg.kernel.command_line import CommandLine, JsonOption, Limit, OutputFile, Yes
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output
 from uraniborg.kernel.logging import make_printable
@@ -35,7 +35,7 @@ app = CommandLine(
 
 
 @app.command("list")
-def list_sessions(limit: Limit = 20, json: Json = False) -> None:
+def list_sessions(limit: Limit = 20, json: JsonOption = False) -> None:
     """List the sessions, the one used last first.
 
     Examples:
@@ -63,7 +63,7 @@ def list_sessions(limit: Limit = 20, json: Json = False) -> None:
 
 
 @app.command()
-def show(session: Session, json: Json = False) -> None:
+def show(session: Session, json: JsonOption = False) -> None:
     """Show the state of a session and its pending checkpoint.
 
     Examples:
@@ -120,7 +120,7 @@ def resume(
 def delete(
     session: Session,
     yes: Yes = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Delete a session with its papers and decisions, permanently.
 

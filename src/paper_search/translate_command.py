@@ -10,7 +10,7 @@ from paper_search.errors import InvalidQuery
 from paper_search.query_input import read_text
 from paper_search.session_commands import open_manager, print_json
 from uraniborg.kernel.cli import fit_to_terminal
-from uraniborg.kernel.command_line import Json
+from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import make_printable
 
@@ -21,7 +21,7 @@ To = Annotated[str, typer.Option("--to", metavar="NAME", help="pubmed, ovid, wos
 FromSession = Annotated[str | None, typer.Option("--session", metavar="ID", help="Translate the plan of this session.")]
 
 
-def translate(file: File = None, to: To = "pubmed", session: FromSession = None, json: Json = False) -> None:
+def translate(file: File = None, to: To = "pubmed", session: FromSession = None, json: JsonOption = False) -> None:
     """Write a search strategy in the syntax of another database.
 
     The strategy goes to stdout; what was changed or lost, and the problems of the text, go to stderr. A question in

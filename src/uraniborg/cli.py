@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from uraniborg.kernel.cli import UsageError, print_version, run_typer_app
-from uraniborg.kernel.command_line import CommandLine, Json, Limit, Quiet, Yes
+from uraniborg.kernel.command_line import CommandLine, JsonOption, Limit, Quiet, Yes
 from uraniborg.kernel.completion import is_completion_request
 
 PARTS: Final = {
@@ -79,7 +79,7 @@ def serve(
     new_token: Annotated[
         bool, typer.Option("--new-token", help="Replace the token, and sign out every browser.")
     ] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Serve everything on this machine: the web console with its API, and the MCP servers over HTTP.
 
@@ -119,7 +119,7 @@ def demo(
         ),
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the story in the browser.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Answer a question with all parts: is TRAPPIST-1's chain stable if planet h is twice as heavy?
 
@@ -146,7 +146,7 @@ def inbox(
         bool, typer.Option("--decided", help="List the questions that were decided: by whom, how and when.")
     ] = False,
     limit: Limit = 50,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List the questions that wait for your decision.
 
@@ -177,7 +177,7 @@ def decide(
     note: Annotated[
         str | None, typer.Option(metavar="TEXT", help="A note in your own words; it guides the next round.")
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Answer a question, whichever process asked it.
 
@@ -201,7 +201,7 @@ def connect(
     remove: Annotated[bool, typer.Option("--remove", help="Remove our servers from the client.")] = False,
     print_only: Annotated[bool, typer.Option("--print", help="Print the entries and change nothing.")] = False,
     yes: Yes = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Connect an MCP client to the four servers, or list the clients.
 
@@ -241,7 +241,7 @@ def bridge(
 @app.command()
 def doctor(
     online: Annotated[bool, typer.Option("--online", help="Also send a short query to each source.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> int:
     """Check programs, folders, stored data, ports, clients and keys. Exit with 4 if a check fails.
@@ -256,7 +256,7 @@ def doctor(
 
 
 @app.command()
-def paths(json: Json = False) -> None:
+def paths(json: JsonOption = False) -> None:
     """Print where data, cache, configuration and workflows are. URANIBORG_HOME moves all of them.
 
     Examples:
@@ -271,7 +271,7 @@ def paths(json: Json = False) -> None:
 def settings(
     part: Annotated[str | None, typer.Argument(metavar="PART", help="search, library, universe or pflow.")] = None,
     all_settings: Annotated[bool, typer.Option("--all", help="Also print settings that have their default.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Print each setting, its value and where the value comes from. Secrets are masked.
 
@@ -288,7 +288,7 @@ def settings(
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive to write, such as uraniborg.tar.gz.")],
     replace: Annotated[bool, typer.Option("--replace", help="Replace the file if it exists.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
     """Write all sessions, decisions, universes, workflows and settings into one file. Servers may run.
@@ -305,7 +305,7 @@ def backup(
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `uraniborg backup` wrote.")],
     replace: Annotated[bool, typer.Option("--replace", help="Move the present data aside first.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
     """Restore a backup. Stop all servers first.
@@ -340,7 +340,7 @@ def export(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the bundle if it exists.")] = False,
     sign: Annotated[bool, typer.Option("--sign", help="Sign the bundle with your key.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
     """Write work as a bundle that others can read, check and repeat: an RO-Crate with digests.
@@ -381,7 +381,7 @@ def verify(
     signer: Annotated[
         str | None, typer.Option(metavar="KEY", help="Require the signature of this public key: ed25519:…")
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> int:
     """Check a bundle: everything in it is made again from its records, or named as not checked.
@@ -404,7 +404,7 @@ def verify(
 @app.command()
 def key(
     create: Annotated[bool, typer.Option("--create", help="Create your key, in a private file.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Print your public key, which others give to `uraniborg verify --signer`.
 
@@ -418,7 +418,7 @@ def key(
 
 
 @app.command("version")
-def show_version(json: Json = False) -> None:
+def show_version(json: JsonOption = False) -> None:
     """Print the version.
 
     Examples:

@@ -13,7 +13,7 @@ from pflow.ir.declarations import parse_declared_inputs
 from pflow.library.names import validate_name
 from pflow.library.workflow_file import read_document
 from uraniborg.kernel.actors import get_terminal_actor
-from uraniborg.kernel.command_line import Json
+from uraniborg.kernel.command_line import JsonOption
 
 _DRAFT_TEMPLATE: Final = """\
 {
@@ -49,7 +49,7 @@ EXAMPLES_FOLDER: Final = Path(__file__).resolve().parent.parent / "examples"
 @app.command(name="new")
 def create_draft(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the draft.")],
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Create a draft that explains itself.
 
@@ -114,7 +114,7 @@ def save_draft_to_library(
     description: Annotated[
         str, typer.Option("--description", "-d", metavar="TEXT", help="Description of the workflow, in a sentence.")
     ],
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Move a draft to the library.
 
@@ -140,7 +140,7 @@ def show_or_copy_example(
     draft: Annotated[
         str | None, typer.Option("--as", metavar="DRAFT", help="Copy the example to a draft of this name.")
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List examples, or start a draft from one.
 

@@ -9,7 +9,7 @@ from pflow.cli.app import app, open_service_with_usable_home
 from pflow.cli.printing import print_json
 from pflow.run_history import add_canceller
 from pflow.service import Service
-from uraniborg.kernel.command_line import Json, Limit
+from uraniborg.kernel.command_line import JsonOption, Limit
 from uraniborg.kernel.logging import redact
 
 
@@ -17,7 +17,7 @@ from uraniborg.kernel.logging import redact
 def print_run_history(
     workflow: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Runs of this workflow only.")] = None,
     limit: Limit = 20,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List the last runs, the newest first.
 
@@ -70,7 +70,7 @@ def show_run(
         str | None,
         typer.Argument(metavar="RUN", help="The id of a run, or its first characters. Default: the last run."),
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Show a run, node by node.
 

@@ -22,7 +22,7 @@ from pflow.cli.printing import (
 )
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import CommandLine, Json, Quiet
+from uraniborg.kernel.command_line import CommandLine, JsonOption, Quiet
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
 
@@ -82,7 +82,7 @@ def add_mcp_server(
         ),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the server of this name.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Add an MCP server, whose tools become nodes.
 
@@ -163,7 +163,7 @@ def _parse_key_value_pairs(option: str, pair_texts: list[str]) -> dict[str, str]
 
 
 @group.command(name="list")
-def print_mcp_servers(json: Json = False) -> None:
+def print_mcp_servers(json: JsonOption = False) -> None:
     """List the MCP servers, and how many tools each has.
 
     Examples:
@@ -204,7 +204,7 @@ def _print_servers(reply: dict[str, Any]) -> None:
 
 @group.command(name="remove")
 def remove_mcp_server(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The server.")], json: Json = False
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The server.")], json: JsonOption = False
 ) -> None:
     """Remove an MCP server and its tools.
 
@@ -222,7 +222,7 @@ def sync_mcp_servers(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="The servers to sync. Default: all.")
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> int:
     """Update the list of tools of MCP servers.

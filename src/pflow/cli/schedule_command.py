@@ -11,7 +11,7 @@ from pflow.cli.app import app, open_service_with_usable_home
 from pflow.cli.printing import BOLD, DIM, GREEN, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.service import Service
 from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
-from uraniborg.kernel.command_line import Json
+from uraniborg.kernel.command_line import JsonOption
 
 if TYPE_CHECKING:
     from pflow.scheduling.job import Job
@@ -35,7 +35,7 @@ def schedule_workflow(
     install: Annotated[bool, typer.Option("--install", help="Install the schedule instead of printing it.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the installed schedule.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the installed schedules.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Run a workflow at fixed times, such as every Monday.
 

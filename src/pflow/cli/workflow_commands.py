@@ -10,13 +10,13 @@ from pflow.cli.app import Workflow, app, open_service_with_usable_home
 from pflow.cli.diagnostic_printing import get_error_diagnostics, read_workflow_text
 from pflow.cli.printing import GREEN, RED, YELLOW, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.errors import InvalidWorkflow
-from uraniborg.kernel.command_line import Json
+from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
 
 
 @app.command(name="check")
-def print_workflow_check(workflow: Workflow, json: Json = False) -> int:
+def print_workflow_check(workflow: Workflow, json: JsonOption = False) -> int:
     """Check a workflow: list its errors and warnings with their positions.
 
     Nothing is run. Exits with 0 if the workflow can run, also with warnings, and with 2 if it has errors.
@@ -83,7 +83,7 @@ def print_or_write_graph(
             "--output", "-o", "--svg", metavar="FILE", help="Draw the workflow as SVG in this file; - for stdout."
         ),
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Print a workflow as a Mermaid flowchart, or draw it as SVG.
 
@@ -134,7 +134,7 @@ def print_workflows(
         str | None,
         typer.Argument(metavar="PATTERN", help="Words of the name or description, or a glob such as 'report-*'."),
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List the saved workflows and the drafts.
 
@@ -149,7 +149,7 @@ def print_workflows(
 
 
 @app.command(name="describe")
-def print_workflow_description(workflow: Workflow, json: Json = False) -> None:
+def print_workflow_description(workflow: Workflow, json: JsonOption = False) -> None:
     """Describe a workflow, and how to run it.
 
     Prints its inputs, outputs, nodes, runs and problems.
@@ -178,7 +178,7 @@ def print_matching_components(
         typer.Argument(metavar="WORDS", help="A few words for your task. Default: list everything."),
     ] = None,
     no_workflows: Annotated[bool, typer.Option("--no-workflows", help="Node types only.")] = False,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Find nodes and workflows to build with.
 
@@ -195,7 +195,7 @@ def print_matching_components(
 
 
 @app.command(name="guide")
-def print_guide(json: Json = False) -> None:
+def print_guide(json: JsonOption = False) -> None:
     """Print how workflows are written.
 
     Examples:

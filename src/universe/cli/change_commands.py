@@ -13,7 +13,7 @@ from universe.cli.common import (
     print_json,
     run_with_universe,
 )
-from uraniborg.kernel.command_line import Json
+from uraniborg.kernel.command_line import JsonOption
 
 if TYPE_CHECKING:
     from universe.domain.commands import Command
@@ -31,7 +31,7 @@ def send(
         typer.Option(metavar="KEY", help="An idempotency key: a command sent again with its key takes effect once."),
     ] = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Send a command, or several of which all or none take effect.
 
@@ -60,7 +60,7 @@ def send(
 
 
 @app.command()
-def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
+def undo(universe_id: UniverseId, db: Db = None, json: JsonOption = False) -> None:
     """Undo the last change. Repeat it to undo earlier changes.
 
     Examples:
@@ -82,7 +82,7 @@ def restore(
     universe_id: UniverseId,
     version: Annotated[int, typer.Option(metavar="N", min=0, help="The version to restore, earlier or later.")],
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Restore the state of a version. The history keeps all changes.
 

@@ -8,7 +8,7 @@ import typer
 
 from universe.cli.common import Db, app, print_json, print_line, run_with_service, run_with_universe
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import Json, Limit
+from uraniborg.kernel.command_line import JsonOption, Limit
 
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="The id of a job, or its first characters.")]
 
@@ -20,7 +20,7 @@ def jobs(
     ] = None,
     limit: Limit = 50,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List the jobs of servers and workflows, newest first.
 
@@ -46,7 +46,7 @@ def job(
     delete: Annotated[bool, typer.Option("--delete", help="Delete the job, which has ended, and its result.")] = False,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the chart of the result: .svg.")] = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Show a job with its result, cancel it or delete it.
 

@@ -17,7 +17,7 @@ from universe.cli.common import (
     read_universe,
 )
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import Json, Quiet
+from uraniborg.kernel.command_line import JsonOption, Quiet
 
 Days = Annotated[float, typer.Option(metavar="N", help="The duration in days, from the time of the universe on.")]
 Observer = Annotated[
@@ -46,7 +46,7 @@ def transits(
     plot: Plot = None,
     version: Version = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
     """Compute transit times and their deviation from a constant period (TTV).
@@ -87,7 +87,7 @@ def rv(
     plot: Plot = None,
     version: Version = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
     """Compute the radial velocity of a star, and the semi-amplitude of each planet.

@@ -20,7 +20,7 @@ from universe.cli.common import (
     read_universe,
 )
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import Json, Quiet
+from uraniborg.kernel.command_line import JsonOption, Quiet
 
 if TYPE_CHECKING:
     from universe.nbody.reports import Report
@@ -91,7 +91,7 @@ def nbody(
     ] = 300,
     version: Version = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> int:
     span = _compute_duration_days(days, years)

@@ -19,7 +19,7 @@ from universe.cli.common import (
     run_with_universe,
 )
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import AllowedHosts, AllowedOrigins, Host, Json, Token, Yes
+from uraniborg.kernel.command_line import AllowedHosts, AllowedOrigins, Host, JsonOption, Token, Yes
 
 
 @app.command()
@@ -38,7 +38,7 @@ def serve(
             "--insecure", help="Allow access from other machines without a token: everyone may change universes."
         ),
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Serve all universes: REST, event streams, and MCP at /mcp.
 
@@ -88,7 +88,7 @@ def new(
         typer.Option(metavar="DATE", help="For the Solar System: 2026-11-15 (UTC), JD2461000.5 (TDB), or today."),
     ] = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Create a universe: empty, from a real system, or generated from a seed.
 
@@ -173,7 +173,7 @@ def import_universe(
         bool, typer.Option("--dry-run", help="Report what would be imported, and create nothing.")
     ] = False,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Create a universe from a file: an export, a table of an archive, states of REBOUND, or answers of Horizons.
 
@@ -250,7 +250,7 @@ def branch(
     version: Version = None,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="The name of the new universe.")] = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Create a universe with the state of another one, now or at a version.
 
@@ -275,7 +275,7 @@ def delete(
     universe_id: UniverseId,
     yes: Yes = False,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Delete a universe and its whole log. This cannot be undone.
 

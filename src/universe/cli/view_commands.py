@@ -18,7 +18,7 @@ from universe.cli.common import (
     run_with_universe,
 )
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import Json, Limit, OutputFile, Quiet
+from uraniborg.kernel.command_line import JsonOption, Limit, OutputFile, Quiet
 
 
 @app.command(name="list")
@@ -28,7 +28,7 @@ def list_universes(
         bool, typer.Option("--deleted", help="List deleted universes and who deleted them, the last one first.")
     ] = False,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List universes, newest first.
 
@@ -60,7 +60,7 @@ def show(
         bool, typer.Option("--physics", help="Show starlight, temperatures, habitable zones, densities and more.")
     ] = False,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Show a universe as a tree, with units and the authors of changed values.
 
@@ -103,7 +103,7 @@ def history(
     after: Annotated[int, typer.Option(metavar="N", min=0, help="Start after this version.")] = 0,
     limit: Limit = 50,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List the changes of a universe with their authors and reasons.
 
@@ -136,7 +136,7 @@ def plot(
     scale: Annotated[str, typer.Option(metavar="NAME", help="The scale of distances: linear, log or auto.")] = "auto",
     version: Version = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Draw the orbits, seen from above.
 
@@ -172,7 +172,7 @@ def export(
     days: Annotated[float, typer.Option(metavar="N", help="The duration of a REBOUND script in days.")] = 365.25,
     version: Version = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Write a universe as JSON, as a table of its bodies, or as a script for REBOUND.
 
@@ -215,7 +215,7 @@ def diff(
         typer.Option("--with", metavar="ID", help="Compare with this universe; --from is then one of its versions."),
     ] = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Show what differs between two versions of a universe, or between two universes.
 
@@ -255,7 +255,7 @@ def cite(
     ] = False,
     version: Version = None,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Print the bibliography of a universe as BibTeX, or the origin of the values of a body.
 
@@ -329,7 +329,7 @@ def verify(
         bool, typer.Option("--accept", help="Accept logs that end early, after an older copy was restored on purpose.")
     ] = False,
     db: Db = None,
-    json: Json = False,
+    json: JsonOption = False,
     quiet: Quiet = False,
 ) -> int:
     """Replay logs and compare with snapshots, marks and servers. Exit with 4 if they differ.
@@ -358,7 +358,7 @@ def commands(
     category: Annotated[
         str | None, typer.Argument(metavar="CATEGORY", help="Only this category, such as star-crud.")
     ] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """List the commands that change a universe, with their fields.
 

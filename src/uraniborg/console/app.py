@@ -32,6 +32,7 @@ from uraniborg.kernel.http_access import (
     read_bearer_token,
 )
 from uraniborg.kernel.http_app import ErrorBody, HeadAsGet, StoppableApp, add_error_handlers, add_validation_handler
+from uraniborg.kernel.reply_route import ReplyRoute
 from uraniborg.kernel.version import version
 
 HEALTH: Final = "/api/health"
@@ -86,6 +87,7 @@ def make_api() -> FastAPI:
         dependencies=[Depends(_refuse_unknown_parameters)],
         responses={status: {"model": ErrorBody} for status in _ERROR_STATUSES},
     )
+    api.router.route_class = ReplyRoute
     add_error_handlers(api)
     add_validation_handler(api, InvalidInput, hint="See /api/openapi.json.")
     return api

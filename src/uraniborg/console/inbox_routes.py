@@ -8,10 +8,10 @@ from fastapi import Body, FastAPI, Path, Query, Request
 from paper_search.source_labels import SOURCE_LABELS
 from paper_search.workflow.checkpoints import CheckpointKind
 from uraniborg.console.inbox_replies import AnyQuestion, InboxPage, QuestionSummaryPage
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.sign_in import DOOR, get_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, Position, State
+from uraniborg.kernel.reply_route import JsonReply
 from uraniborg.part_questions import check_and_decide
 
 _TITLE_CHARS: Final = 300

@@ -17,11 +17,11 @@ from uraniborg.console.installation_replies import (
     SettingFacts,
     SettingList,
 )
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.sign_in import get_actor
 from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
 from uraniborg.kernel.call_log import list_calls
 from uraniborg.kernel.errors import Unavailable, UraniborgError
+from uraniborg.kernel.reply_route import JsonReply
 
 if TYPE_CHECKING:
     from uraniborg.console.services import ConsoleServices

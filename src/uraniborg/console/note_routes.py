@@ -8,11 +8,12 @@ from fastapi import Body, FastAPI, Query, Request
 from paper_library.library import Library, open_shared_library
 from paper_library.paper_notes import MOST_CHARACTERS, MOST_COLLECTIONS, PaperNotes, count_collections
 from paper_library.shelf_catalog import find_known_shelf
-from uraniborg.console.replies import JsonReply, Reply
+from uraniborg.console.replies import Reply
 from uraniborg.console.shelf_routes import PaperId, ShelfName
 from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.reply_route import JsonReply
 
 _MOST_LISTED = 500
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from pflow.service import Service
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.shelf_replies import PaperUseList
 from uraniborg.console.shelf_routes import PaperId, ShelfName, read_shelf
 from uraniborg.console.universe_routes import UniverseMount
+from uraniborg.kernel.reply_route import JsonReply
 
 if TYPE_CHECKING:
     from universe.provenance.paper_uses import PaperUseIndex

@@ -1,27 +1,12 @@
-"""The replies of the API: their base, and how they are sent."""
+"""The base of the replies of the API, and the replies about sign-ins."""
 
-import json
-from typing import Any
-
-import orjson
 from pydantic import BaseModel, ConfigDict
-from starlette.responses import JSONResponse
 
 
 class Reply(BaseModel):
     """A reply whose known fields are declared. Fields that a service adds are sent, too."""
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
-
-
-class JsonReply(JSONResponse):
-    """The reply of a service exactly as the service returned it. The route declares its type as `response_model`."""
-
-    def render(self, content: Any) -> bytes:
-        try:
-            return orjson.dumps(content)
-        except orjson.JSONEncodeError:  # an integer of more than 64 bits, or a lone surrogate
-            return json.dumps(content).encode()
 
 
 class Health(Reply):

@@ -11,7 +11,6 @@ from paper_search.export.prisma_flow import LABELS, count_exclusions_by_descript
 from paper_search.review_models import BY_REVIEWER, ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
 from paper_search.sessions.paper_list import PaperConditions, Sort
 from paper_search.sessions.session_review import SessionReview
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.route_parameters import SessionId, get_reviewer
 from uraniborg.console.search_replies import (
     CorrectionList,
@@ -27,6 +26,7 @@ from uraniborg.console.search_replies import (
 )
 from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.reply_route import JsonReply
 from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
 
 _TYPES = {

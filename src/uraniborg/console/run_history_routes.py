@@ -6,7 +6,6 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Query
 
 from pflow.service import Service
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.route_parameters import RunId
 from uraniborg.console.run_questions import add_question_states, find_approval_id
 from uraniborg.console.run_replies import (
@@ -19,6 +18,7 @@ from uraniborg.console.run_replies import (
     RunProgress,
 )
 from uraniborg.console.run_workers import RunWorkers
+from uraniborg.kernel.reply_route import JsonReply
 
 _MAX_APPROVALS = 500
 NodeKey = Annotated[str, Query(max_length=1_000, description="The node, such as `collect` or `outer/inner`.")]

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Query, Request
 
 from pflow.service import Service
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.route_parameters import RunId
 from uraniborg.console.run_questions import add_question_states
 from uraniborg.console.run_replies import CancelledRun, EndedRun, RunDetails, RunList, RunStatus, StartedRun
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.errors import Conflict
+from uraniborg.kernel.reply_route import JsonReply
 
 
 class RunNotActive(Conflict):

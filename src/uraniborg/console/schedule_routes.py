@@ -8,10 +8,10 @@ from fastapi import Body, FastAPI, Request
 from pflow.errors import SchedulerUnavailable
 from pflow.scheduling.installed_schedules import list_installed_schedules, remove_schedule
 from pflow.service import Service
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.route_parameters import WorkflowName
 from uraniborg.console.schedule_replies import AddedSchedule, ScheduleList
 from uraniborg.console.sign_in import get_actor
+from uraniborg.kernel.reply_route import JsonReply
 
 
 def add_schedule_routes(api: FastAPI, service: Service) -> None:

@@ -17,7 +17,6 @@ from paper_library.shelf_catalog import find_known_shelf, list_known_shelves
 from paper_library.text.citations import FORMATS
 from paper_library.text.document_tree import make_inline_tree
 from uraniborg.connect.servers import format_program_path
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.shelf_replies import (
     CitationList,
     FacetPage,
@@ -30,6 +29,7 @@ from uraniborg.console.shelf_replies import (
     TextPage,
 )
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.reply_route import JsonReply
 
 T = TypeVar("T")
 _PDF_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox"

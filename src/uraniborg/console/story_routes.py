@@ -6,12 +6,12 @@ from typing import Annotated, Any, Final
 from fastapi import Body, FastAPI, Path, Request
 from starlette.responses import FileResponse
 
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.sign_in import get_actor
 from uraniborg.console.story_replies import StoryState, StoryStepWithResult
 from uraniborg.console.story_runner import StoryRunner
 from uraniborg.kernel.errors import NotFound
 from uraniborg.kernel.files import confine_path
+from uraniborg.kernel.reply_route import JsonReply
 
 StepName = Annotated[str, Path(max_length=50, description="The id of a step.")]
 _TYPES: Final = {".svg": "image/svg+xml", ".zip": "application/zip"}

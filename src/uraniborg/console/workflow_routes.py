@@ -13,7 +13,6 @@ from pflow.library.listing import DRAFTS
 from pflow.library.names import SUFFIX, validate_name
 from pflow.library.workflow_file import compute_revision
 from pflow.service import Service
-from uraniborg.console.replies import JsonReply
 from uraniborg.console.route_parameters import WorkflowName
 from uraniborg.console.sign_in import get_actor
 from uraniborg.console.workflow_replies import (
@@ -27,6 +26,7 @@ from uraniborg.console.workflow_replies import (
     WorkflowText,
     WrittenText,
 )
+from uraniborg.kernel.reply_route import JsonReply
 
 Document = Annotated[dict[str, Any], Body()]
 Revision = Annotated[

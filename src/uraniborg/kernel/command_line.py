@@ -12,7 +12,7 @@ from uraniborg.kernel.errors import InvalidInput
 
 HELP_OPTIONS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress on stderr.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 OutputFile = Annotated[

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from mcp import types
 
@@ -25,7 +25,6 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     structured: bool = True,
-    output: Any = None,
     about: Sequence[str] = (),
     failed: Failed | None = None,
     foreign: Sequence[Origin] = (),
@@ -35,13 +34,12 @@ def tool(
     The return value becomes one text block: a string unchanged, a dict, list or pydantic model as compact JSON, which
     is also sent as structured content unless `structured` is off. An exception becomes an error result; an ErrorReply
     is a return value that is marked as an error. The docstring is the description, the signature the input schema.
-    `output` is the type (a TypedDict or a model) of the structured content, published as the output schema; replies are
-    not checked against it. `about` names arguments that every error of a call and the call log include. `failed` makes
-    the reply to an error, also to invalid arguments, if the reply is more than the error. `foreign` names the origins
-    of foreign text that replies, and errors other than those of invalid arguments, can quote: their block is marked.
+    A return annotation that is a TypedDict, a model or a list is published as the output schema; replies are not
+    checked against it. `about` names arguments that every error of a call and the call log include. `failed` makes the
+    reply to an error, also to invalid arguments, if the reply is more than the error. `foreign` names the origins of
+    foreign text that replies, and errors other than those of invalid arguments, can quote: their block is marked.
 
-    Raise TypeError for a function that is not async, has no description, or whose name is taken, and for an `output`
-    that is not an object or that `structured` turns off.
+    Raise TypeError for a function that is not async, has no description, or whose name is taken.
     """
     annotations = types.ToolAnnotations(
         title=title,
@@ -59,7 +57,6 @@ def tool(
             description=description or inspect.getdoc(function) or "",
             annotations=annotations,
             structured=structured,
-            output=output,
             about=about,
             failed=failed,
             foreign=foreign,

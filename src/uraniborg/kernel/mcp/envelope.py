@@ -22,8 +22,9 @@ from mcp.types import (
 )
 
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.json_values import encode_json
 from uraniborg.kernel.mcp.jsonrpc import Request
-from uraniborg.kernel.mcp.replies import RESOURCE_NOT_FOUND, encode_json, make_error_data
+from uraniborg.kernel.mcp.replies import RESOURCE_NOT_FOUND, make_error_data
 from uraniborg.kernel.mcp.request_checks import Headers, UnsupportedVersion
 
 ENVELOPE_VERSION: Final = "2026-07-28"

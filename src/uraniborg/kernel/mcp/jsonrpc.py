@@ -9,8 +9,9 @@ from mcp.types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData
 from pydantic_core import from_json
 
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.json_values import encode_json
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnacceptableParameters
-from uraniborg.kernel.mcp.replies import encode_json, make_error_data
+from uraniborg.kernel.mcp.replies import make_error_data
 from uraniborg.kernel.text import replace_surrogates
 
 BATCH_LIMIT: Final = 100

@@ -1,15 +1,15 @@
 """Replies of tools: values as one text block of JSON, and errors with one body."""
 
 import asyncio
-import json
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
 from mcp.shared.exceptions import McpError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ErrorData, TextContent
-from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
+from pydantic_core import from_json, to_jsonable_python
 
 from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, OutOfRoom, UraniborgError, as_error
+from uraniborg.kernel.json_values import encode_json, encode_text
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
 from uraniborg.kernel.request_ids import identify_error
@@ -20,10 +20,6 @@ _LONGEST_TEXT: Final = 1_000
 _LONGEST_ITEM: Final = 300
 _MOST_ITEMS: Final = 20
 _SURELY_SHALLOW: Final = 190
-# Types that pydantic writes differently are left to pydantic.
-_PLAIN_ONLY: Final = (
-    orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-)
 
 _log = get_logger(__name__)
 
@@ -63,25 +59,6 @@ class Reply(NamedTuple):
             structured,
             b"true" if self.is_error else b"false",
         )
-
-
-def encode_json(value: Any) -> bytes:
-    """Return `value` as compact JSON, with null for NaN. Raise ValueError or RecursionError if it has no JSON form."""
-    try:
-        return orjson.dumps(value, option=_PLAIN_ONLY)
-    except orjson.JSONEncodeError:
-        pass
-    try:
-        return to_json(value, inf_nan_mode="null")
-    except PydanticSerializationError:
-        # Lone surrogates are one reason, and are replaced; a value without a JSON form fails again.
-        text = json.dumps(value, default=to_jsonable_python, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return replace_surrogates(text).encode()
-
-
-def encode_text(value: Any) -> str:
-    """Return `value` as text: a string unchanged, any other value as JSON. Raise as `encode_json` does."""
-    return replace_surrogates(value) if isinstance(value, str) else encode_json(value).decode()
 
 
 def make_reply(value: Any, *, structured: bool) -> Reply:

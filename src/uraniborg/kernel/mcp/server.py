@@ -5,7 +5,8 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from types import UnionType
+from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from mcp import types
 from mcp.server.fastmcp import FastMCP
@@ -159,7 +160,6 @@ class Server(FastMCP[Any]):
         description: str,
         annotations: types.ToolAnnotations,
         structured: bool,
-        output: Any = None,
         about: Sequence[str] = (),
         failed: Failed | None = None,
         foreign: Sequence[Origin] = (),
@@ -168,8 +168,6 @@ class Server(FastMCP[Any]):
         _check_function(function, description)
         if name in self._known_tools:
             raise TypeError(f"There is a tool '{name}' already.")
-        if output and not structured:
-            raise TypeError(f"{name} has an output schema, so its output must be structured.")
         arguments = Arguments(function, name, self._hints)
         registered = self._tool_manager.add_tool(
             function,
@@ -180,7 +178,7 @@ class Server(FastMCP[Any]):
             structured_output=False,
         )
         registered.parameters = arguments.schema
-        registered.fn_metadata.output_schema = _make_output_schema(name, output) if output else None
+        registered.fn_metadata.output_schema = _make_output_schema(function) if structured else None
         self._known_tools[name] = _Tool(function, arguments, structured, tuple(about), failed, tuple(foreign))
         self._offer_capability("tools")
 
@@ -443,8 +441,14 @@ def _check_function(function: Callable[..., Awaitable[Any]], description: str) -
         raise TypeError(f"{function.__name__} needs a docstring: agents choose tools by it.")
 
 
-def _make_output_schema(name: str, output: Any) -> dict[str, Any]:
-    schema = TypeAdapter(output).json_schema(mode="serialization")
-    if schema.get("type") != "object":
-        raise TypeError(f"The output of {name} must be an object, not {schema.get('type')}.")
-    return schema
+def _make_output_schema(function: AsyncFunction) -> dict[str, Any] | None:
+    """Return the schema of the structured content, as the return annotation declares it; None if it declares none."""
+    declared = get_type_hints(function, include_extras=True).get("return", Any)
+    if get_origin(declared) in (Union, UnionType):
+        declared = Union[tuple(kind for kind in get_args(declared) if kind is not ErrorReply)]  # noqa: UP007
+    schema = TypeAdapter(declared).json_schema(mode="serialization")
+    if schema.get("type") == "array":
+        definitions = schema.pop("$defs", {})
+        schema = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
+        return schema | ({"$defs": definitions} if definitions else {})
+    return schema if "properties" in schema else None

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from uraniborg.kernel.errors import Conflict, InvalidInput
-from uraniborg.kernel.mcp import make_server, resource, tool
+from uraniborg.kernel.mcp import ErrorReply, make_server, resource, tool
 from uraniborg.kernel.mcp.testing import McpError, connect_client, get_json, get_text
 
 
@@ -93,8 +93,8 @@ class Counted(TypedDict):
 async def test_a_tool_publishes_the_schema_of_its_structured_content_and_fails_as_any_other() -> None:
     server = make_server("counting", version="1", instructions="")
 
-    @tool(server, title="Count", read_only=True, output=Counted)
-    async def count(value: str) -> dict[str, Any]:
+    @tool(server, title="Count", read_only=True)
+    async def count(value: str) -> Counted:
         """Count."""
         if not value:
             raise Conflict("Nothing to count.")
@@ -112,17 +112,35 @@ async def test_a_tool_publishes_the_schema_of_its_structured_content_and_fails_a
     assert failed.structuredContent is None
 
 
-def test_an_output_schema_must_be_of_an_object_that_is_sent() -> None:
-    server = make_server("wrong", version="1", instructions="")
+async def test_the_schema_is_that_of_the_declared_reply_and_lists_are_wrapped() -> None:
+    server = make_server("declaring", version="1", instructions="")
 
-    async def listing() -> list[int]:
+    @tool(server, title="Numbers", read_only=True)
+    async def list_numbers() -> list[int]:
         """List."""
-        return []
+        return [1]
 
-    with pytest.raises(TypeError, match="must be an object"):
-        tool(server, title="L", read_only=True, output=list[int])(listing)
-    with pytest.raises(TypeError, match="must be structured"):
-        tool(server, title="L", read_only=True, output=Counted, structured=False)(listing)
+    @tool(server, title="Try", read_only=True)
+    async def try_count(value: str) -> Counted | ErrorReply:
+        """Try."""
+        return ErrorReply({"value": value}) if not value else {"value": value, "papers": 3}
+
+    @tool(server, title="Text only", read_only=True, structured=False)
+    async def count_in_text() -> Counted:
+        """Count."""
+        return {"value": "x", "papers": 3}
+
+    async with connect_client(server) as client:  # which checks structured content against the schema
+        schemas = {one.name: one.outputSchema for one in (await client.list_tools()).tools}
+        numbers = await client.call_tool("list_numbers", {})
+        refused = await client.call_tool("try_count", {"value": ""})
+    assert schemas["list_numbers"] is not None
+    assert schemas["list_numbers"]["properties"]["result"]["items"] == {"type": "integer"}
+    assert schemas["try_count"] is not None
+    assert list(schemas["try_count"]["properties"]) == ["value", "papers", "note"]
+    assert schemas["count_in_text"] is None
+    assert numbers.structuredContent == {"result": [1]}
+    assert refused.isError
 
 
 async def test_a_dict_is_answered_as_json_text_and_as_structured_content() -> None:

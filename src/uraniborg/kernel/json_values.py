@@ -1,0 +1,39 @@
+"""JSON: the types of values that have no shape of their own, and how replies are written."""
+
+import json
+from typing import Any, Final, TypeAlias
+
+import orjson
+from pydantic import JsonValue
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+
+from uraniborg.kernel.text import replace_surrogates
+
+Json: TypeAlias = JsonValue
+"""A value that is JSON by nature, such as an output of a node, so that no type can say more about it."""
+JsonObject: TypeAlias = dict[str, JsonValue]
+"""An object that is JSON by nature, such as the document of a workflow."""
+
+# Types that pydantic writes differently are left to pydantic.
+_PLAIN_ONLY: Final = (
+    orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
+
+
+def encode_json(value: Any) -> bytes:
+    """Return `value` as compact JSON, with null for NaN. Raise ValueError or RecursionError if it has no JSON form."""
+    try:
+        return orjson.dumps(value, option=_PLAIN_ONLY)
+    except orjson.JSONEncodeError:
+        pass
+    try:
+        return to_json(value, inf_nan_mode="null")
+    except PydanticSerializationError:
+        # Lone surrogates are one reason, and are replaced; a value without a JSON form fails again.
+        text = json.dumps(value, default=to_jsonable_python, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return replace_surrogates(text).encode()
+
+
+def encode_text(value: Any) -> str:
+    """Return `value` as text: a string unchanged, any other value as JSON. Raise as `encode_json` does."""
+    return replace_surrogates(value) if isinstance(value, str) else encode_json(value).decode()
