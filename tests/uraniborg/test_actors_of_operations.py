@@ -36,7 +36,12 @@ SERVICES = [
             *("get", "get_state", "get_result", "get_papers", "get_removed_papers", "get_export_page", "get_queries"),
             *("get_export_summary", "get_collection", "get_pending_checkpoint", "peek_state", "list_sessions"),
             *("resolve_id_prefix", "wait_until_passed"),
-            *("take_over", "unload_idle", "park_idle", "aclose"),  # where a session runs: its content stays
+            *(
+                "run_sessions_decided_from_now_on",
+                "unload_idle",
+                "park_idle",
+                "aclose",
+            ),  # where a session runs: its content stays
             "delete_expired",  # by the program itself
         },
     ),

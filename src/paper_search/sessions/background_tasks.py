@@ -5,7 +5,9 @@ from typing import Final
 
 from paper_search.sessions.registry import SessionRegistry
 from paper_search.sessions.session import SessionPhase, SessionServices
+from paper_search.sessions.state import PART
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.inbox_entries import Position
 from uraniborg.kernel.logging import get_logger
 
 POLL_S: Final = 0.05
@@ -14,6 +16,9 @@ _ERROR_PAUSE_S: Final = 1.0
 _CLEANUP_INTERVAL_S: Final = 60.0
 _EXPIRY_INTERVAL: Final = 1_440
 """Expired sessions are deleted once in this many cleanups: once a day."""
+
+_MAX_DECIDED: Final = 1_000
+"""The maximum number of sessions that a look at the inbox starts to run."""
 
 _log = get_logger(__name__)
 
@@ -26,6 +31,7 @@ class BackgroundTasks:
         self._services = services
         self._tasks: list[asyncio.Task[None]] = []
         self._has_new_checkpoint = False
+        self._decided_until: Position | None = None
 
     def start(self) -> None:
         """Start the tasks, unless they run."""
@@ -40,6 +46,12 @@ class BackgroundTasks:
         """Look for decisions again: one may have been stored before its session started to wait."""
         self._has_new_checkpoint = True
 
+    async def run_sessions_decided_from_now_on(self) -> None:
+        """Also run every stored session that is decided from now on and that no process runs."""
+        latest = await asyncio.to_thread(self._services.inbox.list_entries, "decided", PART, limit=1)
+        self._decided_until = latest.next or 0
+        self.start()
+
     async def stop(self) -> None:
         """Cancel the tasks."""
         tasks, self._tasks = self._tasks, []
@@ -51,13 +63,14 @@ class BackgroundTasks:
         seen = None
         while True:
             await asyncio.sleep(POLL_S)
-            if not self._sessions.list_all():
+            if not self._sessions.list_all() and self._decided_until is None:
                 continue
             try:
                 revision = await asyncio.to_thread(self._services.inbox.revision)
                 if revision != seen or self._has_new_checkpoint:
                     self._has_new_checkpoint = False
                     await self._apply_decisions()
+                    await self._run_decided_sessions()
                     seen = revision
             except Exception as exc:
                 _log.exception("decisions cannot be read from the inbox", exc=exc)
@@ -79,6 +92,21 @@ class BackgroundTasks:
                 _log.warning("a session cannot continue", session_id=session.session_id, reason=error.message)
         for deleted in await asyncio.to_thread(inbox.missing, list(waiting)):
             await self._sessions.drop_deleted(waiting[deleted])
+
+    async def _run_decided_sessions(self) -> None:
+        """Run the sessions that were decided since the last look, unless a process runs them or they are complete."""
+        if self._decided_until is None:
+            return
+        latest = await asyncio.to_thread(self._services.inbox.list_entries, "decided", PART, limit=1)
+        decided = await asyncio.to_thread(
+            self._services.inbox.list_entries, "decided", PART, limit=_MAX_DECIDED, after=self._decided_until
+        )
+        self._decided_until = latest.next or 0
+        for session_id in {entry.subject for entry in decided.entries}:
+            try:
+                await self._sessions.restore_unless_leased(session_id)
+            except UraniborgError as error:
+                _log.warning("a decided session cannot run", session_id=session_id, reason=error.message)
 
     async def _clean_up_periodically(self) -> None:
         count = 0

@@ -278,9 +278,9 @@ class SessionManager:
         except OSError:
             return given  # the session is read next, which describes the problem of the disk
 
-    async def take_over(self, session_id: str) -> None:
-        """Run the stored session here if no process runs it. Raise SessionNotFound or SessionInterrupted."""
-        await self._loop.run(self._take_over(session_id))
+    async def run_sessions_decided_from_now_on(self) -> None:
+        """Run every stored session here that is decided from now on, unless another process runs it."""
+        await self._loop.run(self._background.run_sessions_decided_from_now_on())
 
     async def get_pending_checkpoint(self, session_id: str) -> Checkpoint | None:
         """Return the pending checkpoint, or None. Raise SessionNotFound or SessionInterrupted."""
@@ -348,10 +348,6 @@ class SessionManager:
         self._background.start()
         await self._sessions.drop_if_deleted(session_id)
         return await self._sessions.find_or_restore_session(session_id)
-
-    async def _take_over(self, session_id: str) -> None:
-        self._background.start()
-        await self._sessions.restore_unless_leased(session_id)
 
     async def _open_session_and_wait(
         self, query: str, config: AppConfig, on_progress: Listener, actor: Actor | None

@@ -24,10 +24,8 @@ from uraniborg.console.inbox_routes import add_inbox_routes
 from uraniborg.console.search_routes import add_search_routes
 from uraniborg.console.sign_in import SignIns
 from uraniborg.console.source_progress import SourceProgressLog
-from uraniborg.console.worker_process import TAKE_OVER
 from uraniborg.credential_check import require_credential
 from uraniborg.kernel.actors import ACTOR, Actor
-from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.http_access import RequestIds
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.logging import configure_logging, get_logger
@@ -58,6 +56,7 @@ def _make_worker_app(manager: SessionManager, progress: SourceProgressLog, shelf
 async def _serve(client: Client, port: int) -> None:
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()
     manager = await get_session_manager()
+    await manager.run_sessions_decided_from_now_on()
     broadcast, progress, shelf_builds = EventBroadcast(), SourceProgressLog(), ShelfBuilds()
     broadcast.add_listener(progress.record_change)
     worker = _Worker(client, _make_worker_app(manager, progress, shelf_builds))
@@ -118,9 +117,6 @@ class _Worker:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _answer_request(self, request: dict[str, Any]) -> None:
-        if request["method"] == TAKE_OVER:
-            await _take_over_session(request["path"])
-            return
         start: Message = {"status": 500, "headers": []}
         parts: list[bytes] = []
         body: Message | None = {"type": "http.request", "body": request["body"].encode("latin-1")}
@@ -146,13 +142,6 @@ class _Worker:
         async with self._write_lock:
             with suppress(BrokenPipeError):
                 await asyncio.to_thread(self._client.write, json.dumps(head).encode() + b"\n" + text)
-
-
-async def _take_over_session(session_id: str) -> None:
-    try:
-        await (await get_session_manager()).take_over(session_id)
-    except UraniborgError as error:
-        _log.warning("a session cannot be taken over", session_id=session_id, reason=error.message)
 
 
 def _make_scope(request: dict[str, Any]) -> dict[str, Any]:

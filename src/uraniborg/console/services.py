@@ -54,10 +54,11 @@ class ConsoleServices:
     parts: "list[ServedPart]" = field(default_factory=list["ServedPart"])
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
 
-    async def resume_decided(self, change: Change) -> None:
-        """Resume what waited for a decision in a task, so that other changes are announced meanwhile."""
-        if change.kind == "inbox" and change.facts.get("state") == "decided":
-            task = asyncio.create_task(self._resume_run_or_session(change))
+    async def resume_decided_run(self, change: Change) -> None:
+        """Resume the run that waited for a decision, in a task, so that other changes are announced meanwhile."""
+        facts = change.facts
+        if change.kind == "inbox" and (facts.get("state"), facts.get("part")) == ("decided", "pflow"):
+            task = asyncio.create_task(self._resume_run(change.subject))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -67,15 +68,11 @@ class ConsoleServices:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _resume_run_or_session(self, change: Change) -> None:
-        """Resume the run that waited for this decision, or take over its session if no process runs the session."""
+    async def _resume_run(self, approval_id: str) -> None:
         try:
-            if change.facts.get("part") == "pflow":
-                await self.runs.resume_decided(change.subject)
-            elif change.facts.get("part") == "paper_search":
-                await self.searches.take_over(str(change.facts.get("about")))
+            await self.runs.resume_decided(approval_id)
         except Exception as exc:
-            _log.exception("a decision cannot be carried out", exc=exc, decision_id=change.subject)
+            _log.exception("a decision cannot be carried out", exc=exc, decision_id=approval_id)
 
 
 @asynccontextmanager
@@ -97,7 +94,7 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
         story=StoryRunner(Story(find_story_home(), idle_s=_STORY_IDLE_S)),
         owner=get_user_name(),
     )
-    broadcast.add_listener(services.resume_decided)
+    broadcast.add_listener(services.resume_decided_run)
     reading = asyncio.create_task(broadcast.run())
     watching = asyncio.create_task(_announce_workflow_files(services.workflows.home, broadcast))
     looking = asyncio.create_task(announce_installation_changes(broadcast))

@@ -15,8 +15,6 @@ from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.http_access import make_error_response
 from uraniborg.kernel.logging import get_logger
 
-TAKE_OVER: Final = "TAKE_OVER"
-"""The method of a request to run the session of `path` if no process runs it."""
 _START_S: Final = 60.0
 _STOP_S: Final = 15.0
 _RESTART_PAUSE_S: Final = 1.0
@@ -74,10 +72,6 @@ class SearchWorkerProcess:
         if self._supervision is not None:
             self._supervision.cancel()
             await asyncio.gather(self._supervision, return_exceptions=True)
-
-    async def take_over(self, session_id: str) -> None:
-        """Let the worker run the session if no process runs it."""
-        await self._send({"method": TAKE_OVER, "path": session_id})
 
     async def request(
         self,

@@ -69,6 +69,8 @@ class InboxPort(Protocol):
         part: str | None = None,
         before: Position | None = None,
         limit: int = 50,
+        *,
+        after: Position | None = None,
     ) -> EntryPage: ...
 
     def beginning_with(self, start: str) -> list[Entry]: ...
@@ -165,17 +167,16 @@ class Inbox:
         part: str | None = None,
         before: Position | None = None,
         limit: int = 50,
+        *,
+        after: Position | None = None,
     ) -> EntryPage:
         """Return a page of the history: entries of a state and a part, or of all, the one that changed last first.
 
-        `before` is `next` of the page before.
+        `before` is `next` of the page before. Entries that had changed at the position `after` are left out.
         """
-        conditions = {"state = ?": state, "part = ?": part}
+        conditions = {"state = ?": state, "part = ?": part, "changed < ?": before, "changed > ?": after}
         where = [condition for condition, value in conditions.items() if value is not None] or ["true"]
         values: list[Any] = [value for value in conditions.values() if value is not None]
-        if before is not None:
-            where.append("changed < ?")
-            values.append(before)
         with suppress(UnicodeEncodeError), self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 f"SELECT * FROM entries INDEXED BY entries_history WHERE {' AND '.join(where)}"  # noqa: S608 - constants

@@ -83,6 +83,29 @@ async def test_a_waiting_call_returns_the_decision_of_another_process(gated: Gat
     assert gated.data_folder.engine.asked == [1]
 
 
+@pytest.mark.parametrize("runs_decided", [True, False])
+async def test_a_server_that_runs_decided_sessions_continues_one_that_no_process_runs(
+    data_folder: DataFolder, runs_decided: bool
+) -> None:
+    async with data_folder.open_manager() as first:
+        session_id = (await open_session(first))["session_id"]
+        earlier = (await open_session(first))["session_id"]
+    with closing(data_folder.inbox()) as inbox:
+        inbox.decide(f"{earlier}:0:{STRATEGY}", InboxDecision(action="approve"), "terminal")
+        async with data_folder.open_manager() as server:
+            if runs_decided:
+                await server.run_sessions_decided_from_now_on()
+            else:
+                await server.park_idle()  # which starts nothing
+            inbox.decide(f"{session_id}:0:{STRATEGY}", InboxDecision(action="approve"), "terminal")
+            if runs_decided:
+                await wait_until(lambda: f"{session_id}:1:{REVIEW}" in {entry.id for entry in inbox.pending()})
+            else:
+                await asyncio.sleep(0.3)
+            assert server.get(earlier) is None
+            assert (server.get(session_id) is not None) == runs_decided
+
+
 class InboxThatDecides(Inbox):
     """An inbox in which another process approves the checkpoint of `subject` before the session waits.
 

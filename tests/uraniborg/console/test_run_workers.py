@@ -142,7 +142,7 @@ async def test_a_server_that_stops_starts_no_run_and_the_request_of_the_decided_
     none = cast("Any", None)
     services = ConsoleServices(inbox, none, none, none, none, workers, none, "ada")
     ask_and_reject(inbox)
-    await services.resume_decided(Change("inbox", APPROVAL, {"state": "decided", "part": "pflow"}, "", ""))
+    await services.resume_decided_run(Change("inbox", APPROVAL, {"state": "decided", "part": "pflow"}, "", ""))
     await is_starting.wait()
     await services.stop_resuming()
     assert WaitingRuns(workers.path).list_ids() == [APPROVAL]
