@@ -443,10 +443,11 @@ def _check_function(function: Callable[..., Awaitable[Any]], description: str) -
 
 def _make_output_schema(function: AsyncFunction) -> dict[str, Any] | None:
     """Return the schema of the structured content, as the return annotation declares it; None if it declares none."""
-    declared = get_type_hints(function, include_extras=True).get("return", Any)
+    declared: Any = get_type_hints(function, include_extras=True).get("return", Any)
     if get_origin(declared) in (Union, UnionType):
         declared = Union[tuple(kind for kind in get_args(declared) if kind is not ErrorReply)]  # noqa: UP007
-    schema = TypeAdapter(declared).json_schema(mode="serialization")
+    adapter: TypeAdapter[Any] = TypeAdapter(declared)
+    schema = adapter.json_schema(mode="serialization")
     if schema.get("type") == "array":
         definitions = schema.pop("$defs", {})
         schema = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
