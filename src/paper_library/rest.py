@@ -25,7 +25,7 @@ from paper_library.text.markdown import render_safe_html
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.http_app import FRAGMENT_HEADERS, ErrorBody, add_error_handlers, add_validation_handler
-from uraniborg.kernel.text import find_close_names
+from uraniborg.kernel.suggestions import find_nearest_names
 from uraniborg.kernel.version import version
 
 Paper = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
@@ -229,7 +229,7 @@ async def _reject_unknown_parameters(request: Request) -> None:
     unknown = [name for name in request.query_params if name not in allowed]
     if not unknown:
         return
-    near = find_close_names(unknown[0].lower(), allowed)
+    near = find_nearest_names(unknown[0].lower(), allowed)
     meant = f"Did you mean {' or '.join(near)}? " if near else ""
     named = ", ".join(repr(name[:80]) for name in unknown[:5])
     raise InvalidInput(

@@ -43,8 +43,8 @@ from typing import Any, Final
 
 from uraniborg.kernel.bibliography.record_ids import is_record_id
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
-from uraniborg.kernel.ids import format_nearest
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.suggestions import format_did_you_mean
 
 _PAPER_ID_OF_SHELF: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -116,7 +116,7 @@ class SessionNotFound(NotFound):
         paper = "This is the id of a paper, not of a session. " if is_record_id(session_id.strip()) else ""
         super().__init__(
             f"Session not found: {printable_id}",
-            hint=f"{paper}{format_nearest(nearest)}Use the session_id that search_papers returned; the resource "
+            hint=f"{paper}{format_did_you_mean(nearest)}Use the session_id that search_papers returned; the resource "
             "paper-search://sessions lists all. Sessions that are not used for long are deleted.",
             session_id=printable_id,
             **({"nearest": list(nearest)} if nearest else {}),

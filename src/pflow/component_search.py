@@ -10,8 +10,8 @@ from pflow.engine.runlog import RunLog
 from pflow.library.listing import Summary, list_workflows
 from pflow.registry.registry import Match, Registry
 from pflow.registry.search_ranking import make_document, rank_documents
+from pflow.schedule_hints import SCHEDULE_HINT, mentions_schedule
 from pflow.shortening import shorten_value
-from pflow.suggestions import SCHEDULE_HINT, mentions_schedule
 from uraniborg.kernel.errors import UraniborgError
 
 _WORKFLOW_SHARE: Final = 0.4

@@ -79,9 +79,9 @@ def get_server(home: Path, name: str) -> ServerConfig:
     """Return the server of this name. Raise UnknownServer or InvalidServer."""
     entries = _read_server_entries(home)
     if name not in entries:
-        from pflow.suggestions import find_nearest
+        from uraniborg.kernel.suggestions import find_nearest_name
 
-        nearest = find_nearest(name, sorted(entries))
+        nearest = find_nearest_name(name, sorted(entries))
         others = f"There are: {', '.join(sorted(entries)[:_NAMED])}." if entries else "`pflow mcp add` adds one."
         raise UnknownServer(
             f"There is no MCP server '{name}'.",

@@ -29,11 +29,11 @@ UraniborgError
     └── TooBusy                 too_busy: too many requests are waiting
 """
 
-from collections.abc import Iterable
 from itertools import accumulate
 from typing import Any, TypeVar
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from uraniborg.kernel.suggestions import format_did_you_mean
 
 _NOT_COMMANDS = ("undo", "redo", "revert", "restore", "branch", "fork", "history", "nbody", "n-body", "createuniverse")
 ELSEWHERE = (
@@ -62,12 +62,6 @@ _NUMBER_SHOWN = 11
 _MESSAGE_CHARS = 500
 _PATHS_BYTES = 1_000
 _REFERENCE = "`universe commands`, list_universe_commands and /docs show every command with its fields."
-
-
-def format_did_you_mean(names: Iterable[str]) -> str:
-    """Return the question `Did you mean …? ` with a space at its end; an empty string if there are no names."""
-    listed = " or ".join(f"'{name[:_SHOWN]}'" for name in names)
-    return f"Did you mean {listed}? " if listed else ""
 
 
 def _find_field_hint(path: str, command: Any) -> str:

@@ -39,7 +39,7 @@ from paper_library.store.layout import (
 from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_builder, read_manifest
 from paper_library.text.default_summary import is_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text
-from uraniborg.kernel.ids import find_nearest_ids
+from uraniborg.kernel.suggestions import find_nearest_ids
 from uraniborg.kernel.text import plural, replace_surrogates
 from uraniborg.kernel.words import fold_text, split_words
 

@@ -1,12 +1,11 @@
 """Domains: the fields of research with vocabularies, looked up by name."""
 
-from difflib import get_close_matches
-
 from paper_search.domains.base import Domain
 from paper_search.domains.general import GENERAL
 from paper_search.domains.materials_science import MATERIALS_SCIENCE
 from paper_search.errors import UnknownDomain
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
 
 __all__ = ["Domain", "get_domain", "list_domains"]
 
@@ -24,8 +23,7 @@ def get_domain(name: str) -> Domain:
     if domain := _DOMAINS.get(asked):
         return domain
     known = ", ".join(_DOMAINS)
-    nearest = get_close_matches(asked, _DOMAINS, n=1)
-    meant = f"Did you mean '{nearest[0]}'? " if nearest else ""
+    meant = format_did_you_mean(find_nearest_names(asked, _DOMAINS)[:1])
     shown = make_printable(name[:80])
     raise UnknownDomain(
         f"Unknown domain '{shown}'. Known domains: {known}.",

@@ -6,8 +6,9 @@ from typing import Final
 
 from paper_search.errors import SessionNotFound
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.ids import find_nearest_ids, match_id_prefix
+from uraniborg.kernel.ids import match_id_prefix
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.suggestions import find_nearest_ids
 
 _SESSION_ID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", re.IGNORECASE)
 _ID_PREFIX: Final = re.compile(r"[0-9a-f]{8,31}", re.IGNORECASE)

@@ -19,8 +19,8 @@ from paper_search.workflow.checkpoints import ResultPayload
 from paper_search.workflow.correction_checks import refuse_bad_corrections
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, NotFound
-from uraniborg.kernel.ids import find_nearest_ids, format_nearest
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.suggestions import find_nearest_ids, format_did_you_mean
 
 
 class PaperNotFound(NotFound):
@@ -67,7 +67,7 @@ class SessionReview:
             near = find_nearest_ids(paper_id, [paper.id for paper in list_reviewed_papers(collection)])
             raise PaperNotFound(
                 f"'{make_printable(paper_id[:80])}' is not a paper of this session.",
-                hint=format_nearest(near)
+                hint=format_did_you_mean(near)
                 + make_paper_id_hint(paper_id, "Use the ids of the papers that the session lists."),
                 session_id=session_id,
             )
@@ -136,7 +136,7 @@ class SessionReview:
         if unknown := sorted(set(decisions) - known):
             raise InvalidInput(
                 f"'{make_printable(unknown[0][:80])}' is not a paper of this session.",
-                hint=format_nearest(find_nearest_ids(unknown[0], sorted(known)))
+                hint=format_did_you_mean(find_nearest_ids(unknown[0], sorted(known)))
                 + make_paper_id_hint(unknown[0], "Use the ids of the papers that the session lists."),
                 argument="decisions",
                 session_id=session_id,

@@ -1,10 +1,10 @@
 """The fields of PubMed and the names of their tags, short and long."""
 
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Final
 
 from uraniborg.kernel.field_tags import BRACKETED_FIELDS, fold_field_name
+from uraniborg.kernel.suggestions import find_nearest_name
 
 
 class Field(StrEnum):
@@ -84,5 +84,4 @@ def suggest_tag(tag: str) -> str:
     written = name.strip().lower()
     if {"ti", "ab"} == set(written.replace(";", ",").replace(" ", "").split(",")):
         return "tiab"
-    near = get_close_matches(written, _USUAL, 1, 0.6)
-    return (near[0] if near else "tiab") + (f":{modifier.strip()}" if modifier else "")
+    return (find_nearest_name(written, _USUAL) or "tiab") + (f":{modifier.strip()}" if modifier else "")

@@ -36,7 +36,7 @@ from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.bibliography.identifiers import normalise_doi
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import make_invalid_input
-from uraniborg.kernel.ids import find_nearest_ids, format_nearest
+from uraniborg.kernel.suggestions import find_nearest_ids, format_did_you_mean
 from uraniborg.kernel.words import fold_text
 
 M = TypeVar("M", bound=BaseModel)
@@ -390,7 +390,7 @@ def _refuse_unknown_or_contradictory_marks(checkpoint: Checkpoint, feedback: Use
     ):
         raise InvalidDecision(
             f"No such papers in this review: {', '.join(unknown[:5])}.",
-            hint=format_nearest(_find_meant_papers(checkpoint, unknown[0], known))
+            hint=format_did_you_mean(_find_meant_papers(checkpoint, unknown[0], known))
             + make_paper_id_hint(
                 unknown[0], f"Use the ids of the papers the checkpoint lists, such as {min(known, default='p_…')}."
             ),

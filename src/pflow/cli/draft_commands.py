@@ -194,9 +194,9 @@ def read_example(name: str) -> str:
     """Return the text of an example. Raise WorkflowNotFound."""
     names = [path.stem for path in sorted(EXAMPLES_FOLDER.glob("*.json"))]
     if name not in names:
-        from pflow.suggestions import find_nearest
+        from uraniborg.kernel.suggestions import find_nearest_name
 
-        nearest = find_nearest(name[:80], names)
+        nearest = find_nearest_name(name[:80], names)
         raise WorkflowNotFound(
             f"There is no example '{name[:80]}'.",
             hint=f"Did you mean '{nearest}'?" if nearest else f"There are: {', '.join(names)}.",

@@ -43,7 +43,7 @@ def _require_known_workflow(service: Service, workflow: str, logged_names: Itera
     """Raise WorkflowNotFound if neither a workflow nor a run has this name, and SecurityError for an invalid name."""
     from pflow.cli.workflow_sources import find_workflow_source, is_file_path, locate_workflow_file
     from pflow.errors import InvalidWorkflow, WorkflowNotFound
-    from pflow.suggestions import find_nearest
+    from uraniborg.kernel.suggestions import find_nearest_name
 
     try:
         if is_file_path(workflow):
@@ -55,7 +55,7 @@ def _require_known_workflow(service: Service, workflow: str, logged_names: Itera
     except WorkflowNotFound as missing:
         if is_file_path(workflow):
             raise
-        nearest = missing.ids.get("nearest") or find_nearest(workflow, sorted(logged_names))
+        nearest = missing.ids.get("nearest") or find_nearest_name(workflow, sorted(logged_names))
         raise WorkflowNotFound(
             f"There is no workflow '{workflow[:80]}', and no run of that name.",
             hint=f"Did you mean '{nearest}'?" if nearest else "`pflow history` lists the runs of all workflows.",

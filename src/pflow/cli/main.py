@@ -8,6 +8,7 @@ import typer
 from pflow.cli import draft_commands, history_commands, mcp_commands, schedule_command, workflow_commands
 from pflow.cli.app import app
 from uraniborg.kernel.cli import UsageError, run_command, run_typer_app
+from uraniborg.kernel.suggestions import find_nearest_name
 
 COMMAND_MODULES: Final = (workflow_commands, history_commands, draft_commands, schedule_command, mcp_commands)
 _MODULE_NAMES: Final = ["pflow.cli.app", *(module.__name__ for module in COMMAND_MODULES)]
@@ -24,8 +25,6 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 def _raise_unknown_command(command: str, known_commands: Sequence[str]) -> NoReturn:
     """Raise UsageError with the nearest command, or with the command to run a workflow of this name."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(command, known_commands, n=1)
-    hint = f"Did you mean `pflow {near[0]}`?" if near else f"To run a workflow: `pflow run {command[:60]}`."
+    near = find_nearest_name(command, known_commands)
+    hint = f"Did you mean `pflow {near}`?" if near else f"To run a workflow: `pflow run {command[:60]}`."
     raise UsageError(f"No such command '{command[:60]}'.", hint=f"{hint} `pflow -h` lists the commands.")

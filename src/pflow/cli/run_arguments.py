@@ -7,6 +7,7 @@ from typing import Final
 
 from pflow.errors import PflowError
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.suggestions import find_nearest_name
 
 HELP: Final = """\
 Usage: pflow run [OPTIONS] NAME|FILE [KEY=VALUE]...
@@ -144,7 +145,5 @@ def _apply_positional(parsed: RunArguments, argument: str) -> None:
 
 
 def _suggest_option(name: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, [*_FLAGS, *_VALUE_OPTIONS], n=1)
-    return f"Did you mean {near[0]}?" if near else _SEE_HELP
+    near = find_nearest_name(name, [*_FLAGS, *_VALUE_OPTIONS])
+    return f"Did you mean {near}?" if near else _SEE_HELP

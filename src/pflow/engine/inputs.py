@@ -9,7 +9,7 @@ from pflow.ir.coercion import try_coerce_value
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import list_variables
 from pflow.redaction import is_sensitive
-from pflow.suggestions import find_nearest
+from uraniborg.kernel.suggestions import find_nearest_name
 
 _MISFITS: Final = "Give values of the declared types, and no value for the name of a node."
 
@@ -63,7 +63,7 @@ def list_unused_input_warnings(workflow: Workflow, given: Mapping[str, Any]) -> 
     warnings: list[str] = []
     for name in given:
         if name not in known:
-            meant = find_nearest(name[:80], known)
+            meant = find_nearest_name(name[:80], known)
             warnings.append(f"Nothing uses the input '{name[:80]}'." + (f" Did you mean '{meant}'?" if meant else ""))
     return warnings
 

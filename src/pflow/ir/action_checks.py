@@ -7,7 +7,7 @@ from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node
 from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface
-from pflow.suggestions import find_nearest
+from uraniborg.kernel.suggestions import find_nearest_name
 
 APPROVAL: Final = "approval"
 REJECTED: Final = "rejected"
@@ -37,7 +37,7 @@ def check_actions(
             f"edges[{index}].action",
             f"'{node.id}' never returns the action '{action[:80]}', so these edges are never followed.",
             available=known if is_approval else interface.actions,
-            nearest=find_nearest(action, known),
+            nearest=find_nearest_name(action, known),
             node=node.id,
             **(_make_hint_and_example(node, action) if is_approval else {}),
         )

@@ -18,8 +18,8 @@ from pflow.ir.parser import index_edges, index_nodes, parse_workflow
 from pflow.ir.reference_checks import check_references
 from pflow.ir.template_uses import NESTED, has_template, list_variables
 from pflow.registry.interface import Interface
-from pflow.suggestions import find_nearest
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.suggestions import find_nearest_name
 
 MOST_NESTED: Final = 10
 _NAMED: Final = 12
@@ -154,7 +154,7 @@ class _Checker:
 
     def _suggest_types(self, kind: str, types: list[str]) -> tuple[str | None, list[str]]:
         """Return the type that was probably meant, and up to five that are near by spelling or by meaning."""
-        spelt = find_nearest(kind, types)
+        spelt = find_nearest_name(kind, types)
         similar = self._interfaces.find_similar_types(kind) if len(self._near) < _SEARCHED_TYPES else []
         near = [*([spelt] if spelt else []), *(one for one in similar if one != spelt)][:_NEAR_TYPES]
         likely = spelt if spelt or kind.startswith(_MCP_TOOL_PREFIX) else next(iter(near), None)
@@ -192,7 +192,12 @@ class _Checker:
             document = self._load_document_or_raise(name)
         except UraniborgError as exc:
             available = tuple(cast("list[str]", exc.ids.get("available", [])))
-            more = {"hint": exc.hint, "available": available, "nearest": find_nearest(name, available), "node": node.id}
+            more = {
+                "hint": exc.hint,
+                "available": available,
+                "nearest": find_nearest_name(name, available),
+                "node": node.id,
+            }
             return [make_error("nested_not_found", path, exc.message, **more)]
         self._open.append(name)
         deepest, self._deepest = self._deepest, depth + 1
@@ -263,7 +268,7 @@ def _check_nested_inputs(node: Node, path: str, inner: CheckResult) -> list[Diag
     for name in named:
         if name not in known:
             message = f"Nothing in the workflow that '{node.id}' runs uses the input '{name[:80]}'."
-            more = {"available": tuple(inputs), "nearest": find_nearest(name, inputs), "node": node.id}
+            more = {"available": tuple(inputs), "nearest": find_nearest_name(name, inputs), "node": node.id}
             found.append(make_warning("unknown_nested_input", f"{inputs_path}.{name[:80]}", message, **more))
     return found
 

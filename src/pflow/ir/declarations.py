@@ -8,7 +8,7 @@ from pflow.ir.coercion import try_coerce_value
 from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors, make_warning
 from pflow.ir.model import Input, Output
 from pflow.redaction import is_sensitive
-from pflow.suggestions import find_nearest
+from uraniborg.kernel.suggestions import find_nearest_name
 
 NAME_RULE: Final = "a letter or `_`, then letters, digits, `_` or `-`, at most 100 characters"
 _NAME: Final = re.compile(r"[^\W\d][\w-]{0,99}")
@@ -150,7 +150,7 @@ def _parse_type(declaration: Mapping[str, Any], path: str, diagnostics: list[Dia
     kind = _TYPES.get(given.lower()) if isinstance(given, str) else None
     if kind is None:
         message = f"'{str(given)[:40]}' is not a type."
-        nearest = find_nearest(str(given)[:40].lower(), TYPES)
+        nearest = find_nearest_name(str(given)[:40].lower(), TYPES)
         diagnostics.append(
             make_error("bad_type", f"{path}.type", message, available=TYPES, nearest=nearest, example="string")
         )

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from pflow.suggestions import SCHEDULE_HINT, find_nearest, mentions_schedule
+from pflow.schedule_hints import SCHEDULE_HINT, mentions_schedule
+from uraniborg.kernel.suggestions import find_nearest_name
 
 Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
@@ -64,7 +65,7 @@ def make_unknown_key_errors(
             f"{object_name} has no key '{key[:80]}'.",
             hint=SCHEDULE_HINT if mentions_schedule(key) else hint,
             available=known,
-            nearest=find_nearest(key, known),
+            nearest=find_nearest_name(key, known),
             example=example,
         )
         for key in keys

@@ -7,7 +7,7 @@ from typing import Any
 
 from pflow.errors import InvalidWorkflow
 from pflow.ir.model import Edge, Workflow
-from pflow.suggestions import find_nearest
+from uraniborg.kernel.suggestions import find_nearest_name
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Graph:
 def extract_node_with_ancestors(workflow: Workflow, node: str) -> Workflow:
     """Return the part of a workflow that a node needs: the node and its ancestors. Raise InvalidWorkflow."""
     if node not in workflow.nodes:
-        nearest = find_nearest(node, workflow.nodes)
+        nearest = find_nearest_name(node, workflow.nodes)
         raise InvalidWorkflow(
             f"There is no node '{node}' in this workflow.",
             hint=f"Did you mean '{nearest}'?" if nearest else f"There are: {', '.join(list(workflow.nodes)[:20])}.",

@@ -10,7 +10,7 @@ from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.model import Node
 from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface, Param
-from pflow.suggestions import find_nearest
+from uraniborg.kernel.suggestions import find_nearest_name
 
 _SHOWN: Final = 20
 _LONGEST: Final = 200
@@ -79,7 +79,7 @@ def _guess_intended_param(
     key: str, missing: list[str], unknown: list[str], declared: Mapping[str, Param]
 ) -> str | None:
     """Return the parameter that was probably meant: a single missing one, else the nearest."""
-    return missing[0] if len(missing) == len(unknown) == 1 else find_nearest(key, tuple(declared))
+    return missing[0] if len(missing) == len(unknown) == 1 else find_nearest_name(key, tuple(declared))
 
 
 def _make_unknown_param_diagnostic(
@@ -100,7 +100,9 @@ def _make_wrong_param_error(node: Node, param: Param, path: str, more: dict[str,
         return make_error("bad_param", path, message, **more)
     choices = tuple(map(str, param.choices))
     message = f"`{param.key}` of '{node.id}' must be one of {', '.join(choices[:_SHOWN])}."
-    return make_error("bad_choice", path, message, available=choices, nearest=find_nearest(str(value), choices), **more)
+    return make_error(
+        "bad_choice", path, message, available=choices, nearest=find_nearest_name(str(value), choices), **more
+    )
 
 
 def _correct_params(
@@ -123,7 +125,7 @@ def _correct_params(
 def _suggest_value(param: Param, value: Any, interface: Interface) -> Any:
     """Return a valid value for a parameter, as near to the given value as possible."""
     if param.choices:
-        nearest = find_nearest(str(value), tuple(map(str, param.choices)))
+        nearest = find_nearest_name(str(value), tuple(map(str, param.choices)))
         return next((one for one in param.choices if str(one) == nearest), param.choices[0])
     if param.key in interface.example:
         return interface.example[param.key]

@@ -9,7 +9,7 @@ from pflow.ir.declarations import NAME_RULE, is_valid_name, parse_declared_input
 from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors, make_warning
 from pflow.ir.model import DEFAULT_ACTION, IR_VERSION, Edge, Node, Workflow
 from pflow.ir.node_settings import parse_batch, parse_retry, parse_timeout
-from pflow.suggestions import find_nearest
+from uraniborg.kernel.suggestions import find_nearest_name
 
 MOST_NODES: Final = 20_000
 _KEYS: Final = (
@@ -271,7 +271,7 @@ def _parse_edge(plain: Any, path: str, nodes: Mapping[str, Node], diagnostics: l
             continue
         quoted = f"'{end[:80]}'" if isinstance(end, str) else "missing or not text"
         message = f"`{key}` must be the id of a node; it is {quoted}."
-        nearest = find_nearest(end, nodes) if isinstance(end, str) else None
+        nearest = find_nearest_name(end, nodes) if isinstance(end, str) else None
         diagnostics.append(
             make_error(
                 "unknown_node",
@@ -296,7 +296,7 @@ def _parse_start(given: Any, nodes: Mapping[str, Node], diagnostics: list[Diagno
         return given
     first = next(iter(nodes), None)
     message = f"`start_node` must be the id of a node; it is {str(given)[:80]!r}."
-    nearest = find_nearest(str(given), nodes)
+    nearest = find_nearest_name(str(given), nodes)
     more = {"available": tuple(islice(nodes, 20)), "nearest": nearest, "example": nearest or first}
     diagnostics.append(make_error("unknown_node", "start_node", message, **more))
     return first

@@ -11,8 +11,8 @@ from pflow.ir.model import Workflow
 from pflow.ir.template_uses import INDEX, NESTED, TemplateUse, get_batch_aliases, iter_template_uses
 from pflow.registry.interface import Interface
 from pflow.shortening import shorten_text
-from pflow.suggestions import find_nearest
 from pflow.templates.syntax import Reference, iter_references
+from uraniborg.kernel.suggestions import find_nearest_name
 
 _NAMED: Final = 12
 _SHOWN: Final = 20
@@ -89,7 +89,7 @@ class _ReferenceChecker:
         if root in self._workflow.inputs:
             return []
         names = (*aliases, *self._names) if (aliases := get_batch_aliases(use)) else self._names
-        nearest = find_nearest(root, names)
+        nearest = find_nearest_name(root, names)
         meant = reference.text.replace(root, nearest, 1) if nearest else None
         if root in _INPUT_ROOTS and reference.steps and reference.steps[0] in self._names:
             nearest, meant = str(reference.steps[0]), reference.text.removeprefix(f"{root}.")
@@ -167,7 +167,7 @@ class _ReferenceChecker:
         if key in outputs or key == "error":
             return self._check_output_fields(use, reference, path, outputs.get(str(key)))
         names = tuple(f"${{{source.id}.{name}}}" for name in outputs)
-        nearest = find_nearest(str(key), outputs)
+        nearest = find_nearest_name(str(key), outputs)
         kind = f"{source.type}, as a batch" if source.batch else source.type
         return [
             make_error(
@@ -194,7 +194,7 @@ class _ReferenceChecker:
                 continue
             if step not in output_field.structure:
                 names = tuple(f"${{{prefix}.{name}}}" for name in output_field.structure)
-                nearest = find_nearest(step, output_field.structure)
+                nearest = find_nearest_name(step, output_field.structure)
                 message = f"There is no `{shorten_text(step)}` in `{prefix}`."
                 example = f"${{{prefix}.{nearest}}}" if nearest else None
                 node = use.node.id if use.node else None

@@ -11,8 +11,8 @@ from pflow.errors import WorkflowNotFound
 from pflow.library.listing import DRAFTS, LIBRARY, list_workflows
 from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.names import SUFFIX
-from pflow.suggestions import find_nearest
 from uraniborg.kernel.files import PathRefused, confine_path
+from uraniborg.kernel.suggestions import find_nearest_name
 
 LOCAL_FOLDER: Final = ".pflow/workflows"
 _SHOWN: Final = 20
@@ -68,7 +68,7 @@ def make_not_found_error(
     local = [one for place in list_draft_managers(home, folder) if place.is_read_only for one in place.list_all()]
     names = sorted({one.name for one in (*list_workflows(home).workflows, *local)})
     searched = list(dict.fromkeys(place.display_path(name) for place in managers))
-    nearest = find_nearest(name, names)
+    nearest = find_nearest_name(name, names)
     if home.exists() and not home.is_dir():
         hint = "The pflow home is a file, and must be a folder: move it away, or set PFLOW_HOME."
     elif name in names:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from pflow.errors import NodeFailed
-from pflow.suggestions import find_nearest
 from uraniborg.kernel.files import lock_open_file
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.suggestions import find_nearest_name
 
 _HINTS: Final = {
     errno.EEXIST: "Choose another path, or set `overwrite` to true.",
@@ -168,6 +168,6 @@ def _make_path_hint(path: Path) -> str:
             names = [entry.name for entry in islice(entries, _LOOKED_AT)]
     except OSError:
         return f"The folder {quote_path(path.parent)} does not exist either."
-    if nearest := find_nearest(path.name, names):
+    if nearest := find_nearest_name(path.name, names):
         return f"Did you mean {quote_path(path.with_name(nearest))}?"
     return "Relative paths start at the folder in which the workflow runs."

@@ -10,9 +10,9 @@ from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes.masked_excerpts import cut_masked_start, mask_secrets
 from pflow.remote_mcp_servers import connect_to_server
-from pflow.suggestions import find_nearest
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +107,7 @@ async def _require_known_tool(connection: "RemoteServer", tool: str, message: st
         return
     if tool in known:
         return
-    nearest = find_nearest(tool, known)
+    nearest = find_nearest_name(tool, known)
     raise NodeFailed(
         f"MCP server '{connection.name}' does not list a tool '{make_printable(tool[:80])}'. Its message: {message}",
         hint=f"Did you mean {nearest}?" if nearest else f"It has: {', '.join(known[:_LISTED])}.",

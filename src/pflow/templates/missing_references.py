@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from pflow.shortening import shorten_text
-from pflow.suggestions import find_nearest
 from pflow.templates.scope import ABSENT, Scope, get_item, parse_embedded_json
 from pflow.templates.syntax import Reference, format_reference_prefix
+from uraniborg.kernel.suggestions import find_nearest_name
 
 _SHOWN: Final = 20
 _MAX_DESCRIBED: Final = 3
@@ -68,7 +68,7 @@ def _get_value_or_miss(reference: Reference, scope: Scope) -> Any:
 
 
 def _suggest_name(miss: _Miss, names: list[str]) -> str:
-    nearest = find_nearest(miss.reference.root, names)
+    nearest = find_nearest_name(miss.reference.root, names)
     return (
         f"Did you mean ${{{shorten_text(miss.reference.text.replace(miss.reference.root, nearest, 1))}}}?"
         if nearest
@@ -90,7 +90,7 @@ def _describe_miss(miss: _Miss) -> str:
     keys = _list_keys(value)
     if not keys:
         return f"{path} is empty."
-    nearest = find_nearest(str(miss.step), keys)
+    nearest = find_nearest_name(str(miss.step), keys)
     suggestion = f" Did you mean ${{{shorten_text(f'{miss.path}.{nearest}')}}}?" if nearest else ""
     listed = ", ".join(shorten_text(key) for key in keys[:_SHOWN])
     return f"{path} has: {listed}{', …' if len(keys) > _SHOWN else ''}.{suggestion}"

@@ -9,10 +9,10 @@ from universe.domain.commands import DEFAULT_DT, Command
 from universe.domain.derived_fields import get_field_value, is_same_value
 from universe.domain.entities import Entity
 from universe.domain.state import EntityKind, State, get_derived_element_name
-from universe.domain.suggestions import find_nearest_entity_ids, find_nearest_names
+from universe.domain.suggestions import find_nearest_entity_ids
 from universe.domain.units import has_astronomical_body
-from universe.errors import format_did_you_mean
 from universe.orbits.units import AU_IN_METRES, SOLAR_MASS_IN_KG
+from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
 
 _REFERENCES: Final[dict[str, tuple[tuple[str, str, EntityKind], ...]]] = {
     "addStar": (("payload", "parentId", "stars"),),

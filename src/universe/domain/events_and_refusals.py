@@ -19,8 +19,8 @@ from universe.errors import (
     SmallBodyFieldNotFound,
     StarNotFound,
     TimeOverflow,
-    format_did_you_mean,
 )
+from uraniborg.kernel.suggestions import format_did_you_mean
 
 Event = dict[str, Any]
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Final
 
+from uraniborg.kernel.suggestions import find_nearest_names, score_nearest_names
+
 _MAX_COMPARED: Final = 20_000
 """The most names that are compared, because the search is slow."""
 _MAX_CHARS: Final = 100
-_MIN_SIMILARITY: Final = 66
-"""The least similarity, out of 100, of a suggestion."""
 _MAX_SUGGESTIONS: Final = 3
 _MAX_PATH_CHARS: Final = 1_000
 _PATH_SIGN: Final = re.compile(r"[/:>]")
@@ -22,13 +22,6 @@ _SYNONYMS: Final = (
     (re.compile("^(step|advance|wait|sleep|simulate|evolve|run|play|pass)"), "tick"),
 )
 """Synonyms of words in command names."""
-
-
-def find_nearest_names(word: str, known: Iterable[str]) -> list[str]:
-    """Return up to three of the known names, the most similar first; an empty list if none is similar."""
-    return [
-        name for name, _ in _find_similar_keys_with_scores(word, {name: name for name in islice(known, _MAX_COMPARED)})
-    ]
 
 
 def find_nearest_commands(word: str, known: Iterable[str]) -> list[str]:
@@ -49,9 +42,7 @@ def find_nearest_entity_ids(word: str, entities: Mapping[str, Mapping[str, Any]]
         return [named]
     some = list(islice(entities.items(), _MAX_COMPARED))
     names = {key: name for key, entity in some if isinstance(name := entity.get("name"), str)}
-    found = _find_similar_keys_with_scores(word, {key: key for key, _ in some}) + _find_similar_keys_with_scores(
-        word, names
-    )
+    found = score_nearest_names(word, {key: key for key, _ in some}) + score_nearest_names(word, names)
     ordered = sorted(found, key=lambda one: -one[1])
     return list(dict.fromkeys(key for key, _ in ordered))[:_MAX_SUGGESTIONS]
 
@@ -61,20 +52,6 @@ def _find_id_ignoring_case(word: str, entities: Mapping[str, Any]) -> str | None
         return word
     folded = word.casefold()
     return next((key for key in islice(entities, _MAX_COMPARED) if key.casefold() == folded), None)
-
-
-def _find_similar_keys_with_scores(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
-    from rapidfuzz import fuzz, process  # imported only for unknown names
-
-    found = process.extract(
-        word[:_MAX_CHARS],
-        names,
-        scorer=fuzz.ratio,
-        processor=str.casefold,
-        score_cutoff=_MIN_SIMILARITY,
-        limit=_MAX_SUGGESTIONS,
-    )
-    return [(key, score) for _, score, key in found]
 
 
 def find_body_ids_by_name(text: str, stars: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -17,7 +17,7 @@ from universe.domain.entities import (
 )
 from universe.domain.field_types import ID_CHARS
 from universe.domain.json_values import ValueProblem
-from universe.domain.suggestions import find_nearest_names
+from uraniborg.kernel.suggestions import find_nearest_names
 
 MAX_PROBLEMS: Final = 20
 """The most problems that one error lists."""

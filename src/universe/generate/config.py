@@ -1,7 +1,6 @@
 """Settings of generated universes, with their bounds and presets."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, Final, Literal, Self, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -9,6 +8,7 @@ from pydantic.alias_generators import to_camel
 
 from universe.generate.grammar import TOPOLOGIES, Topology
 from uraniborg.kernel.errors import InvalidInput, make_invalid_input
+from uraniborg.kernel.suggestions import find_nearest_names
 
 Style = Literal["sparse", "solarLike", "crowded", "superDenseExperimental"]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
@@ -199,7 +199,7 @@ def make_config(settings: Mapping[str, Any]) -> GenerationConfig:
     """Return the config for `settings`. Raise InvalidInput with the problem and the allowed values."""
     unknown = next((name for name in settings if name not in _SETTINGS), None)
     if unknown is not None:
-        near = get_close_matches(str(unknown)[:80], _SETTINGS, n=1)
+        near = find_nearest_names(str(unknown), _SETTINGS)[:1]
         raise InvalidInput(
             f"There is no setting '{str(unknown)[:80]}'.",
             hint=f"Did you mean {near[0]}?" if near else f"Settings are: {', '.join(_SETTINGS)}.",

@@ -16,7 +16,7 @@ UraniborgError
 from collections.abc import Sequence
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
-from uraniborg.kernel.ids import format_nearest
+from uraniborg.kernel.suggestions import format_did_you_mean
 
 
 class JobFailed(InvalidInput):
@@ -30,8 +30,8 @@ class JobNotFound(NotFound):
         """Make the error; with None, no universe has the job. `nearest` are similar ids."""
         super().__init__(
             f"{'There is' if universe_id is None else f'Universe {universe_id[:100]} has'} no job {job_id[:100]}.",
-            hint=f"{format_nearest(nearest)}GET /universes/{{id}}/jobs, the resource universe://universes/{{id}}/jobs "
-            "and `universe jobs` list the jobs.",
+            hint=f"{format_did_you_mean(nearest)}GET /universes/{{id}}/jobs, the resource "
+            "universe://universes/{id}/jobs and `universe jobs` list the jobs.",
             jobId=job_id[:100],
             **({} if universe_id is None else {"universeId": universe_id[:100]}),
             **({"nearest": list(nearest)} if nearest else {}),

@@ -20,9 +20,10 @@ from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease
-from uraniborg.kernel.ids import find_nearest_ids, new_id
+from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
+from uraniborg.kernel.suggestions import find_nearest_ids
 
 FEED_KIND: Final = "nbody-job"
 MAX_RUNNING: Final = 2

@@ -1,12 +1,12 @@
 """Search for bodies by name, and short names for tables."""
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, Final
 
 from universe.domain.suggestions import find_body_ids_by_name, map_ids_to_lowercase_names
 from universe.plotting.label_placement import clean_and_truncate_text
 from uraniborg.kernel.errors import InvalidInput, NotFound
+from uraniborg.kernel.suggestions import find_nearest_names
 
 _LONGEST: Final = 60
 _MOST_LISTED: Final = 8
@@ -33,7 +33,7 @@ def _find_body_id(bodies: Mapping[str, Mapping[str, Any]], id_or_name: str) -> s
             allowed=found[:_MOST_LISTED],
         )
     known = {name: key for key, names in map_ids_to_lowercase_names(bodies).items() for name in names if name}
-    close = get_close_matches(id_or_name.strip().casefold()[:200], known, n=3, cutoff=0.5)
+    close = find_nearest_names(id_or_name.strip(), known)
     near = list(dict.fromkeys(known[name] for name in close))
     if near:
         hint = f"Did you mean {' or '.join(near)}?"

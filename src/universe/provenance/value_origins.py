@@ -7,9 +7,9 @@ from universe.claims import PaperTextReader
 from universe.domain.citations import list_sources
 from universe.domain.derived_fields import get_field_value, is_same_value
 from universe.domain.state import get_derived_element_name
-from universe.domain.suggestions import find_body_ids_by_name, find_nearest_entity_ids, find_nearest_names
+from universe.domain.suggestions import find_body_ids_by_name, find_nearest_entity_ids
 from universe.domain.units import get_field_unit, has_astronomical_body
-from universe.errors import MalformedRequest, StarNotFound, format_did_you_mean
+from universe.errors import MalformedRequest, StarNotFound
 from universe.orbits.jacobi_hierarchy import list_orbited_bodies
 from universe.orbits.units import SOLAR_MASS_IN_KG
 from universe.provenance.value_status import Support, ValueStatus, compute_value_status
@@ -18,6 +18,7 @@ from universe.service.universes import UniverseService
 from universe.store.interface import Entry
 from universe.store.replica import Replica, apply_entries_from_store, read_entry_pages
 from universe.systems.shipped_values import ShippedValue
+from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
 
 _PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
 _AXIS: Final = ("kepler.semiMajorAxis",)

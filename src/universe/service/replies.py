@@ -12,16 +12,17 @@ from universe.domain.citation_change_messages import describe_citation_changes
 from universe.domain.entities import Star
 from universe.domain.events_and_refusals import Event
 from universe.domain.state import ENTITY_KINDS, EntityKind, State
-from universe.domain.suggestions import find_nearest_entity_ids, find_nearest_names
+from universe.domain.suggestions import find_nearest_entity_ids
 from universe.domain.type_validation import ENTITY_MAPS
 from universe.domain.units import find_epoch_julian_date, has_astronomical_body
-from universe.errors import MalformedRequest, format_did_you_mean
+from universe.errors import MalformedRequest
 from universe.service.change_requests import ChangeResult
 from universe.store.authors import decode_actor
 from universe.store.interface import Deletion, Entry, Record
 from universe.store.replica import Replica
 from universe.systems.julian_dates import convert_tdb_to_utc
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
 
 ReplyContent = Literal["state", "changes", "events"]
 INLINE_BYTES: Final = 64 * 1024

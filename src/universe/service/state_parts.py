@@ -10,12 +10,13 @@ import orjson
 from universe.domain.hierarchy import list_self_and_descendants
 from universe.domain.state import ENTITY_KINDS, State
 from universe.domain.suggestions import find_nearest_entity_ids
-from universe.errors import MalformedRequest, format_did_you_mean
+from universe.errors import MalformedRequest
 from universe.service.positions import Positions
 from universe.service.replies import check_known_fields, describe_record, has_only_model_fields, keep_only_fields
 from universe.service.shared_citations import move_out_shared_citations
 from universe.store.interface import Record
 from universe.store.replica import Replica
+from uraniborg.kernel.suggestions import format_did_you_mean
 
 _MAX_INLINE_IDS: Final = 100
 _MAX_SUGGESTIONS: Final = 20

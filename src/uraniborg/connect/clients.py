@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from uraniborg.connect.servers import HttpServer, Server, StdioServer, make_stdio_bridge
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.text import find_closest_name
+from uraniborg.kernel.suggestions import find_nearest_name
 
 Entry = dict[str, Any]
 AUTHORIZATION: Final = "Authorization"
@@ -54,7 +54,7 @@ def find_client(name: str) -> Client:
         if client.name == wanted:
             return client
     names = [client.name for client in clients]
-    nearest = find_closest_name(wanted, names)
+    nearest = find_nearest_name(wanted, names)
     raise UnknownClient(
         f"There is no client '{name}'.",
         hint=(f"Did you mean {nearest}? " if nearest else "")

@@ -16,7 +16,7 @@ from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.cli import PIPED_TABLE_WIDTH, UsageError, get_terminal_columns
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import display_path
-from uraniborg.kernel.text import find_closest_name
+from uraniborg.kernel.suggestions import find_nearest_name
 
 
 def print_clients(*, as_json: bool) -> None:
@@ -114,7 +114,7 @@ def find_servers(names: list[str] | None) -> list[Server]:
     known = {server.name: server for server in servers}
     for name in names or []:
         if name not in known:
-            nearest = find_closest_name(name, known)
+            nearest = find_nearest_name(name, known)
             raise InvalidInput(
                 f"There is no server '{name}'.",
                 hint=(f"Did you mean {nearest}? " if nearest else "") + f"Known: {', '.join(known)}.",

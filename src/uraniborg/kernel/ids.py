@@ -3,11 +3,6 @@
 import hashlib
 import os
 from collections.abc import Iterable
-from typing import Final
-
-_LEAST_SIMILARITY: Final = 85
-"""Of 100: two random ids of 32 digits have about 50, and an id with one wrong digit has 97."""
-_MOST_NEAREST: Final = 3
 
 
 def new_id(prefix: str = "") -> str:
@@ -20,31 +15,6 @@ def match_id_prefix(given: str, ids: Iterable[str]) -> list[str]:
     """Return the id that equals `given`, or else all ids that begin with it, in order; none for ""."""
     found = sorted(one for one in ids if given and one.startswith(given))
     return [given] if given in found else found
-
-
-def find_nearest_ids(given: str, ids: Iterable[str], *, least: float = _LEAST_SIMILARITY) -> list[str]:
-    """Return up to three of the ids, the nearest first: those that begin with `given`, or else similar ones.
-
-    Case, and spaces, quotes and dots around `given`, do not count.
-    """
-    from rapidfuzz import fuzz, process  # only needed for an error
-
-    wanted = given[:200].strip(" \t\n\"'`.…<>").casefold()
-    known = {one: one.casefold() for one in ids}
-    if not wanted:
-        return []
-    if begun := [one for one, folded in known.items() if folded == wanted] or [
-        one for one, folded in known.items() if folded.startswith(wanted)
-    ]:
-        return begun[:_MOST_NEAREST]
-    found = process.extract(wanted, known, scorer=fuzz.ratio, score_cutoff=least, limit=_MOST_NEAREST)
-    return [one for _, _, one in found]
-
-
-def format_nearest(nearest: Iterable[str]) -> str:
-    """Return the question `Did you mean 'a' or 'b'? ` with a space at its end; an empty text without names."""
-    named = " or ".join(f"'{one}'" for one in nearest)
-    return f"Did you mean {named}? " if named else ""
 
 
 def content_id(*parts: str | bytes) -> str:

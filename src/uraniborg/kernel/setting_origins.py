@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.redaction import redact
-from uraniborg.kernel.text import find_closest_name
+from uraniborg.kernel.suggestions import resembles
 
 M = TypeVar("M")
 Keys = tuple[str, ...]
@@ -141,7 +141,7 @@ def read_variables(
         if separator and head + separator == prefix:
             ours.append((tuple(tail.lower().split("__")), name))
         elif head.startswith("URANIBORG_") and (
-            head.startswith(prefix[:-1]) or (separator and find_closest_name(head, [prefix[:-2]], cutoff=0.9))
+            head.startswith(prefix[:-1]) or (separator and resembles(head, prefix[:-2], 0.9))
         ):
             raise InvalidConfig(
                 f"Unknown variable {Origin(kind, name, dotenv)}.",
@@ -198,7 +198,7 @@ def read_settings_file(file: Path | None, section: str) -> Iterator[Setting]:
         if name == section:
             for key, value in cast(dict[str, Any], table).items():
                 yield Setting((key,), value, make_origin((key,)), make_origin)
-        elif find_closest_name(name, [section], cutoff=0.85):
+        elif resembles(name, section, 0.85):
             raise InvalidConfig(
                 f"Unknown table [{name}] in {display_path(file)}.",
                 hint=f"Did you mean [{section}]?",

@@ -39,7 +39,7 @@ from uraniborg.kernel.setting_origins import (
     read_settings_file,
     read_variables,
 )
-from uraniborg.kernel.text import find_closest_name
+from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -300,7 +300,7 @@ def _get_child_type(annotation: Any, key: str, setting: Setting, depth: int) -> 
         return fields[key]
     allowed = ", ".join(sorted(fields)) or "nothing: the setting is a single value"
     above = setting.path[:depth]
-    known = find_closest_name(key, fields)
+    known = find_nearest_name(key, fields)
     meant = f"Did you mean {setting.make_origin((*above, known))}? " if known else ""
     raise InvalidConfig(
         f"Unknown setting '{key}' given by {setting.origin}.",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.ir.diagnostics import make_error, make_warning
-from pflow.suggestions import find_nearest
+from uraniborg.kernel.suggestions import find_nearest_name
 
 
 def test_a_diagnostic_has_severity_code_path_message_and_fix() -> None:
@@ -70,7 +70,7 @@ def test_the_number_of_listed_names_is_bounded() -> None:
     ],
 )
 def test_the_word_that_was_probably_meant_is_found(word: str, known: list[str], meant: str) -> None:
-    assert find_nearest(word, known) == meant
+    assert find_nearest_name(word, known) == meant
 
 
 @pytest.mark.parametrize(
@@ -87,18 +87,18 @@ def test_the_word_that_was_probably_meant_is_found(word: str, known: list[str], 
     ],
 )
 def test_a_word_that_is_like_no_other_has_no_nearest(word: str, known: list[str]) -> None:
-    assert find_nearest(word, known) is None
+    assert find_nearest_name(word, known) is None
 
 
 def test_a_word_of_a_million_characters_is_compared_in_time() -> None:
     known = [f"node_{number}" for number in range(900)]
     for _ in range(20):
-        assert find_nearest("x" * 1_000_000, known) is None
+        assert find_nearest_name("x" * 1_000_000, known) is None
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=30), max_size=10))
 def test_the_nearest_is_one_of_those_known(word: str, known: list[str]) -> None:
-    meant = find_nearest(word, known)
+    meant = find_nearest_name(word, known)
     assert meant is None or meant in known
 
 

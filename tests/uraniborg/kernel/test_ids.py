@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.kernel.ids import content_id, find_nearest_ids, format_nearest, match_id_prefix, new_id
+from uraniborg.kernel.ids import content_id, match_id_prefix, new_id
+from uraniborg.kernel.suggestions import find_nearest_ids, format_did_you_mean
 
 PARTS = st.lists(st.text() | st.binary(), max_size=5)
 
@@ -70,5 +71,5 @@ def test_an_id_like_no_other_finds_none_and_at_most_three_are_found() -> None:
 
 
 def test_nearest_ids_are_a_question_that_can_be_copied() -> None:
-    assert format_nearest(["a1", "a2"]) == "Did you mean 'a1' or 'a2'? "
-    assert format_nearest([]) == ""
+    assert format_did_you_mean(["a1", "a2"]) == "Did you mean 'a1' or 'a2'? "
+    assert format_did_you_mean([]) == ""
