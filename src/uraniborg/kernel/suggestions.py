@@ -50,7 +50,7 @@ def resembles(word: str, name: str, least: float) -> bool:
     return SequenceMatcher(None, word, name).ratio() >= least
 
 
-def find_nearest_ids(given: str, ids: Iterable[str]) -> list[str]:
+def find_nearest_ids(given: str, ids: Iterable[str], *, least: float = _LEAST_OF_IDS) -> list[str]:
     """Return up to three of the ids, the nearest first: those that begin with `given`, or else similar ones.
 
     Case, and spaces, quotes and dots around `given`, do not count.
@@ -65,7 +65,7 @@ def find_nearest_ids(given: str, ids: Iterable[str]) -> list[str]:
         one for one, folded in known.items() if folded.startswith(wanted)
     ]:
         return begun[:_MOST]
-    found = process.extract(wanted, known, scorer=fuzz.ratio, score_cutoff=_LEAST_OF_IDS, limit=_MOST)
+    found = process.extract(wanted, known, scorer=fuzz.ratio, score_cutoff=least, limit=_MOST)
     return [one for _, _, one in found]
 
 
