@@ -20,7 +20,7 @@ from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.paragraphs import print_paragraph
 from uraniborg.kernel.progress import ReportPhase
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.text import format_first_authors, plural
 
 _PHASES: Final = {
     "read": "Reading entries",
@@ -131,7 +131,7 @@ def print_results(found: dict[str, Any]) -> None:
         year = f" ({hit['year']})" if hit["year"] else ""
         mark = " [red]retracted[/red]" if hit.get("retracted") else ""
         _print_hanging(out, f"[bold]{number}.[/bold] ", f"[bold]{escape_text(hit['title'])}[/bold]{year}{mark}")
-        names = ", ".join(hit["authors"][:3]) + (" and others" if len(hit["authors"]) > 3 else "")
+        names = format_first_authors(hit["authors"])
         if byline := " · ".join(part for part in (names, hit["venue"]) if part):
             _print_hanging(out, "   ", f"[dim]{escape_text(byline)}[/dim]")
         if hit["snippet_markdown"]:

@@ -1,8 +1,8 @@
 """The line below a title: authors, venue and year."""
 
-from typing import Any, Final
+from typing import Any
 
-_AUTHORS_SHOWN: Final = 4
+from uraniborg.kernel.text import format_first_authors
 
 
 def format_authors_venue_year(paper: dict[str, Any]) -> str:
@@ -10,8 +10,3 @@ def format_authors_venue_year(paper: dict[str, Any]) -> str:
     retracted = "Retracted" if paper.get("retracted") else ""
     parts = (retracted, format_first_authors(paper["authors"]), paper["venue"], str(paper["year"] or ""))
     return " · ".join(part for part in parts if part)
-
-
-def format_first_authors(authors: list[str], max_names: int = _AUTHORS_SHOWN) -> str:
-    """Return the first `max_names` names, and whether there are others."""
-    return ", ".join(authors[:max_names]) + (" and others" if len(authors) > max_names else "")

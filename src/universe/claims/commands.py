@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 from universe.claims.claim_check import Statement, read_statement_or_reason
 from universe.claims.quantities import Unit, get_quantity_of_field
-from uraniborg.kernel.bibliography.short_citations import format_short_citation
+from uraniborg.kernel.bibliography.short_citations import cite_paper
 from uraniborg.kernel.errors import InvalidInput
 
 _FIELDS: Final = ("mass", "semiMajorAxis", "eccentricity")
@@ -42,7 +42,7 @@ def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, An
         return _make_given_value_reply(params["given"], body, field, paper)
     if not found:
         raise NotStated(
-            f"No table row of {_cite_paper(paper)} on the shelf states the {field} of {body}.",
+            f"No table row of {cite_paper(paper)} on the shelf states the {field} of {body}.",
             hint=_join_reasons(reasons) or "Its text on the shelf has no table row that matches: choose another paper.",
             body=body,
         )
@@ -96,7 +96,7 @@ def _choose_statement(
             if math.isclose(value, statement.stated, rel_tol=1e-9):
                 return location, statement
         raise NotStated(
-            f"No table row of {_cite_paper(paper)} on the shelf states {value:.12g} as the {field} "
+            f"No table row of {cite_paper(paper)} on the shelf states {value:.12g} as the {field} "
             f"of {body}: the row states {_format_statements(found)}.",
             hint=f"Leave out the value to use the stated number, {found[0][1].stated:g}.",
             body=body,
@@ -104,7 +104,7 @@ def _choose_statement(
     first = found[0]
     if any(not math.isclose(first[1].value, other.value, rel_tol=_SAME) for _, other in found[1:]):
         raise NotStated(
-            f"Rows of {_cite_paper(paper)} state different values as the {field} of {body}: "
+            f"Rows of {cite_paper(paper)} state different values as the {field} of {body}: "
             f"{_format_statements(found)}.",
             hint="Give one of these values, or only the row that applies.",
             body=body,
@@ -125,13 +125,6 @@ def _make_publication(paper: Mapping[str, Any]) -> dict[str, Any]:
     known = {name: paper[name] for name in _SOURCE if paper.get(name)}
     known |= {name: identifiers[name] for name in _IDENTIFIERS if identifiers.get(name)}
     return {"id": identifiers.get("bibkey") or paper.get("paper_id") or "paper", "title": "", **known}
-
-
-def _cite_paper(paper: Mapping[str, Any]) -> str:
-    """Return a short citation such as Agol et al. (2021), or the title of a paper without authors."""
-    given = cast("list[Any]", paper.get("authors") or [])
-    cited = format_short_citation([name for name in given if isinstance(name, str)], paper.get("year"))
-    return cited or f"'{paper.get('title') or paper.get('paper_id') or 'the paper'}'"
 
 
 def _format_statements(found: list[Found]) -> str:

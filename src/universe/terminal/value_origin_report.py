@@ -7,13 +7,13 @@ from rich.table import Table
 
 from universe.terminal.console import escape_text, make_console
 from uraniborg.kernel.paragraphs import print_paragraph
+from uraniborg.kernel.text import format_first_authors
 
 _ORIGINS: Final = {
     "create": "when the universe was created",
     "branch": "when the universe was branched",
     "put": "by a new state",
 }
-_MAX_AUTHORS: Final = 3
 _TABLE_WIDTH: Final = 250
 """Wide enough that no name is cut."""
 _MAX_MASSES: Final = 10
@@ -88,7 +88,7 @@ def _describe_masses(masses: Mapping[str, Any]) -> Iterator[str]:
 
 def _list_source_paragraphs(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     authors = [one for one in source.get("authors") or () if isinstance(one, str)]
-    named = "; ".join(authors[:_MAX_AUTHORS]) + (" et al." if len(authors) > _MAX_AUTHORS else "")
+    named = format_first_authors(authors)
     year = f" ({source['year']:g})" if isinstance(source.get("year"), (int, float)) else ""
     title = escape_text(source.get("title") or source["id"])
     kind = "computation" if source.get("computed") is True else "paper"

@@ -1,8 +1,8 @@
 """The answers of the story as a page, and the sentences of its methods that no part can write."""
 
 from uraniborg.comparison_answers import format_multiple
+from uraniborg.kernel.bibliography.short_citations import cite_paper
 from uraniborg.story.question import format_question
-from uraniborg.story.shelf_steps import cite_shortly
 from uraniborg.story.steps import Results
 from uraniborg.story.universe_steps import format_mass_line
 
@@ -38,7 +38,7 @@ def describe_reading(results: Results) -> list[str]:
     without = [one for one in given["masses"] if not one["location"]]
     return [
         f"Of {len(given['masses'])} masses, {with_row} are from table rows of the data sheet of "
-        f"{cite_shortly(given['paper'])}, doi:{given['paper']['identifiers'].get('doi', '')}.",
+        f"{cite_paper(given['paper'])}, doi:{given['paper']['identifiers'].get('doi', '')}.",
         *(
             f"A person gave the mass of {one['body']}, {one['stated']}; no row on the shelf states it."
             for one in without

@@ -16,7 +16,7 @@ from pflow.service import Service
 from universe.initial_states import load_or_generate_state
 from universe.orbits.units import convert_unit
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.bibliography.short_citations import format_short_citation
+from uraniborg.kernel.bibliography.short_citations import cite_paper
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.text import plural
@@ -100,7 +100,7 @@ def describe_shelve(results: Results) -> Description:
         f"{'has' if len(texts) == 1 else 'have'} a text with tables to read.",
         [
             *(
-                ("text", f"{cite_shortly(one)}, {plural(one['source_chars'], 'character')}: the data sheet that the "
+                ("text", f"{cite_paper(one)}, {plural(one['source_chars'], 'character')}: the data sheet that the "
                  "sample shelf ships, with numbers that the paper states and none of its sentences")
                 for one in texts
             ),
@@ -108,11 +108,6 @@ def describe_shelve(results: Results) -> Description:
         ],
         links=[("the shelf", f"/library/{SHELF}")],
     )  # fmt: skip
-
-
-def cite_shortly(paper: Plain) -> str:
-    """Return a short citation, such as Agol et al. (2021), or the title of a paper without authors."""
-    return format_short_citation(paper.get("authors") or [], paper.get("year")) or paper["title"]
 
 
 def _run_workflow(folder: StoryFolder, given: dict[str, Any], actor: Actor) -> Plain:
@@ -132,7 +127,7 @@ async def run_read(context: StepContext, _inputs: Plain) -> Plain:
 def preview_read(results: Results) -> str:
     workflow = read_workflow()
     texts = results["shelve"]["texts"]
-    place = f"the tables of {cite_shortly(texts[0])}" if texts else "the tables of the shelf"
+    place = f"the tables of {cite_paper(texts[0])}" if texts else "the tables of the shelf"
     return f"The workflow “{workflow['name']}” has {len(workflow['ir']['nodes'])} nodes and reads masses from {place}."
 
 
@@ -195,7 +190,7 @@ def preview_give(results: Results) -> str:
     missing = point["failed_node"] if point else "no node"
     return (
         f"The workflow waits at {missing}: the shipped system gives the mass of the star {star['name']} as "
-        f"{star['mass']:g} solar masses and cites {cite_shortly(source)}."
+        f"{star['mass']:g} solar masses and cites {cite_paper(source)}."
     )
 
 

@@ -1,6 +1,7 @@
 """Publications in short: the family names of the authors, and the year."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from uraniborg.kernel.bibliography.names import split_name
 
@@ -16,3 +17,9 @@ def format_short_citation(authors: Sequence[str], year: int | None) -> str:
     """Return `Gillon et al. (2017)`, or the authors if the year is not known; an empty text without authors."""
     named = format_short_authors(authors)
     return f"{named} ({year})" if named and year else named
+
+
+def cite_paper(paper: Mapping[str, Any]) -> str:
+    """Return `Gillon et al. (2017)` for the metadata of a paper, or without authors its title in quotation marks."""
+    authors = [name for name in paper.get("authors") or () if isinstance(name, str)]
+    return format_short_citation(authors, paper.get("year")) or f"'{paper.get('title') or 'the paper'}'"

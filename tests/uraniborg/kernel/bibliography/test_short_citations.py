@@ -1,8 +1,11 @@
 """Publications in short."""
 
+from typing import Any
+
 import pytest
 
-from uraniborg.kernel.bibliography.short_citations import format_short_authors, format_short_citation
+from uraniborg.kernel.bibliography.short_citations import cite_paper, format_short_authors, format_short_citation
+from uraniborg.kernel.text import format_first_authors
 
 
 @pytest.mark.parametrize(
@@ -33,3 +36,31 @@ def test_a_short_citation_has_a_year_in_parentheses_if_it_is_known(
     authors: list[str], year: int | None, text: str
 ) -> None:
     assert format_short_citation(authors, year) == text
+
+
+@pytest.mark.parametrize(
+    ("paper", "text"),
+    [
+        ({"authors": ["Eric Agol", "Caroline Dorn"], "year": 2021, "title": "T"}, "Agol and Dorn (2021)"),
+        ({"authors": [], "year": 2021, "title": "Masses"}, "'Masses'"),
+        ({"authors": [7], "title": "Masses"}, "'Masses'"),
+        ({}, "'the paper'"),
+    ],
+)
+def test_a_paper_without_authors_is_cited_by_its_title(paper: dict[str, Any], text: str) -> None:
+    assert cite_paper(paper) == text
+
+
+@pytest.mark.parametrize(
+    ("authors", "text"),
+    [
+        ([], ""),
+        (["Eric Agol", "Caroline Dorn", "Simon L. Grimm"], "Eric Agol, Caroline Dorn, Simon L. Grimm"),
+        (["A", "B", "C", "D"], "A, B, C et al."),
+        (["Agol, E.", "Dorn, C.", "Grimm, S.", "Turbet, M."], "Agol, E.; Dorn, C.; Grimm, S. et al."),
+    ],
+)
+def test_three_authors_are_listed_and_names_with_commas_are_separated_by_semicolons(
+    authors: list[str], text: str
+) -> None:
+    assert format_first_authors(authors) == text
