@@ -1127,6 +1127,10 @@ export interface PartAddress {
   running: boolean;
   problem: string | null;
   hint: string | null;
+  /** The path of its unix socket. */
+  socket: string | null;
+  /** Why a server that runs has no socket. */
+  socket_problem: string | null;
   /** A line that connects an agent to its address. */
   command: string | null;
 }

@@ -200,6 +200,9 @@ def connect(
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove our servers from the client.")] = False,
     print_only: Annotated[bool, typer.Option("--print", help="Print the entries and change nothing.")] = False,
+    socket: Annotated[
+        bool, typer.Option("--socket", help="Unix sockets in place of ports; vscode 1.106 or newer.")
+    ] = False,
     yes: Yes = False,
     json: JsonOption = False,
 ) -> None:
@@ -212,10 +215,19 @@ def connect(
     - `uraniborg connect claude-code`
     - `uraniborg connect codex --server paper-search --yes`
     - `uraniborg connect cursor --remove`
+    - `uraniborg connect vscode --socket`
     """
     from uraniborg.connect.command import run_connect
 
-    run_connect(client, server, remove=remove, print_only=print_only, skip_confirmation=yes, as_json=json)
+    run_connect(
+        client,
+        server,
+        remove=remove,
+        print_only=print_only,
+        use_sockets=socket,
+        skip_confirmation=yes,
+        as_json=json,
+    )
 
 
 @app.command()

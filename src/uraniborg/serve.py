@@ -69,6 +69,7 @@ async def _wait_for_search_server(worker: "SearchWorkerProcess", parts: list[Ser
     part = next(part for part in parts if part.make_app is None)
     await worker.wait_until_ready()
     part.port, part.problem, part.hint = worker.port, worker.problem, worker.hint
+    part.socket, part.socket_problem = worker.socket, worker.socket_problem
 
 
 def make_console_address(url: str, token: str, name: str) -> str:
@@ -96,6 +97,18 @@ def format_events_command(url: str, token: str) -> str:
     return f"""echo 'header = "Authorization: Bearer {token}"' | curl -N -K - {url}/api/events"""
 
 
+def _list_sockets(parts: list[ServedPart], width: int) -> list[str]:
+    """Return lines with the socket of each part, or why it has none."""
+    lines = [
+        f"    {part.name:<{width}}  {part.socket or f'no socket: {part.socket_problem}'}"
+        for part in parts
+        if part.socket or part.socket_problem
+    ]
+    if any(part.socket for part in parts):
+        lines.append("    For Visual Studio Code: uraniborg connect vscode --socket")
+    return ["", "  Unix sockets, for this account alone:", *lines] if lines else []
+
+
 def print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: bool) -> None:
     """Print the addresses and the token of the API, with lines to copy."""
     from uraniborg.connect.servers import format_address_command, format_claude_command, make_pflow_server
@@ -113,6 +126,7 @@ def print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: 
             lines.append(f"  {part.name:<{width}}  {part.url}  {part.purpose}")
         else:
             lines += [f"  {part.name:<{width}}  does not run: {part.problem}", f"  {'':<{width}}  {part.hint or ''}"]
+    lines += _list_sockets(parts, width)
     lines += ["", "  Connect an agent with its own credential: uraniborg connect CLIENT. Or, for example:"]
     lines += [
         f"    {format_address_command(part.name, f'{part.url}/mcp')}"

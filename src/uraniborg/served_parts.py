@@ -1,4 +1,4 @@
-"""The servers of one process: each listens at its own port, and one that cannot start does not stop the others."""
+"""The servers of one process: each listens at its own port and unix socket; one that cannot start stops no other."""
 
 import asyncio
 import signal
@@ -6,11 +6,13 @@ import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from uraniborg.kernel.errors import as_error
+from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.serving import PortTaken
+from uraniborg.unix_sockets import find_socket, open_socket
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -35,6 +37,10 @@ class ServedPart:
     has_mcp: bool = True
     problem: str | None = None
     hint: str | None = None
+    socket: Path | None = None
+    """Where programs of this account also reach the server."""
+    socket_problem: str | None = None
+    """Why a server that runs has no socket."""
 
     @property
     def url(self) -> str:
@@ -51,12 +57,15 @@ class ServedPart:
             "running": self.problem is None,
             "problem": self.problem,
             "hint": self.hint,
+            "socket": self.socket and str(self.socket),
+            "socket_problem": self.socket_problem,
         }
 
 
 class _Running(NamedTuple):
     server: "StoppingServer"
-    listener: socket.socket
+    listeners: list[socket.socket]
+    socket: Path | None
 
 
 @dataclass
@@ -89,13 +98,14 @@ class ServedParts:
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # Windows
                 loop.add_signal_handler(number, stopping.set)
-        tasks = [asyncio.create_task(one.server.serve([one.listener])) for one in self._running]
+        tasks = [asyncio.create_task(one.server.serve(one.listeners)) for one in self._running]
         waiting = asyncio.create_task(stopping.wait())
         await asyncio.gather(*(one.server.ready.wait() for one in self._running))
         tune_garbage_collection()
         on_ready()
         await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
         for one in self._running:
+            _remove_socket(one.socket)  # while it listens: a later server has not replaced it yet
             one.server.should_exit = True
         await asyncio.gather(*tasks, return_exceptions=True)
         waiting.cancel()
@@ -114,8 +124,28 @@ class ServedParts:
                 port=part.port,
             ) from None
         part.port = listener.getsockname()[1]
+        listeners = [listener, *(await asyncio.to_thread(_open_socket, part) if part.has_mcp else [])]
         try:
-            self._running.append(_Running(make_server(await part.make_app(part)), listener))
+            self._running.append(_Running(make_server(await part.make_app(part)), listeners, part.socket))
         except BaseException:
-            listener.close()
+            _remove_socket(part.socket)
+            part.socket = None
+            for one in listeners:
+                one.close()
             raise
+
+
+def _remove_socket(path: Path | None) -> None:
+    with suppress(OSError):  # the next server replaces it
+        if path is not None:
+            path.unlink()
+
+
+def _open_socket(part: ServedPart) -> list[socket.socket]:
+    """Return the socket of a part, which listens, or nothing: then the part has the reason."""
+    try:
+        part.socket = find_socket(part.name)
+        return [open_socket(part.socket)]
+    except UraniborgError as error:
+        part.socket, part.socket_problem = None, f"{error.message} {error.hint}"
+        return []

@@ -38,6 +38,8 @@ class Client:
     """How the client learns about the new servers."""
     program: str
     """The command that starts the client."""
+    knows_sockets: bool = False
+    """Whether its versions of today reach a server at a unix socket."""
 
     @property
     def is_installed(self) -> bool:
@@ -94,6 +96,7 @@ def list_clients(
         Client(
             *("vscode", "Visual Studio Code", application_data / "Code" / "User" / "mcp.json", "json", "servers"),
             *(make_typed_entry, "Run the command `MCP: List Servers` in Visual Studio Code.", "code"),
+            knows_sockets=True,
         ),
         Client(
             *("codex", "Codex", codex / "config.toml", "toml", "mcp_servers", make_codex_entry),

@@ -10,7 +10,14 @@ from rich.table import Table
 
 from uraniborg.connect.client_file import FileChange, plan_addition, plan_removal, read_server_names
 from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_clients, make_typed_entry
-from uraniborg.connect.servers import HttpServer, Server, add_credentials, format_program, list_servers
+from uraniborg.connect.servers import (
+    HttpServer,
+    Server,
+    add_credentials,
+    format_program,
+    list_servers,
+    replace_ports_by_sockets,
+)
 from uraniborg.credentials import OTHER_CLIENT, AgentCredentials
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.cli import PIPED_TABLE_WIDTH, UsageError, get_terminal_columns
@@ -101,10 +108,12 @@ def _end_credentials_without_entries(client: Client) -> None:
 def _print_start_commands(console: Console, servers: list[HttpServer]) -> None:
     """Print how a person starts the servers that a client reaches at an address."""
     console.print(f"\n{format_program('uraniborg')} serve runs these servers, and the web console.", markup=False)
-    console.print("Or start each in a terminal that stays open:")
+    has_ports = all(server.start[0] != "uraniborg" for server in servers)
+    console.print("Or start each in a terminal that stays open:" if has_ports else "Only it listens at the sockets:")
     for server in servers:
-        program, *arguments = server.start
-        console.print(f"  {' '.join([format_program(program), *arguments])}", soft_wrap=True, markup=False)
+        if has_ports:
+            program, *arguments = server.start
+            console.print(f"  {' '.join([format_program(program), *arguments])}", soft_wrap=True, markup=False)
         console.print(f"    {server.purpose}: {server.url}", style="dim", soft_wrap=True, markup=False)
 
 
@@ -128,6 +137,7 @@ def run_connect(
     *,
     remove: bool,
     print_only: bool,
+    use_sockets: bool,
     skip_confirmation: bool,
     as_json: bool,
 ) -> None:
@@ -135,6 +145,9 @@ def run_connect(
     if (name or print_only) and not remove and find_spec("mcp") is None:
         raise MissingExtra("mcp", "Connecting a client")
     chosen = find_servers(servers)
+    if use_sockets:
+        _check_socket_option(name, remove=remove)
+        chosen = replace_ports_by_sockets(chosen)
     if print_only:
         print_entries(find_client(name) if name else None, chosen, as_json=as_json)
     elif name is None:
@@ -144,6 +157,18 @@ def run_connect(
     else:
         confirm_and_change_client_file(
             find_client(name), chosen, remove=remove, skip_confirmation=skip_confirmation, as_json=as_json
+        )
+
+
+def _check_socket_option(name: str | None, *, remove: bool) -> None:
+    """Raise UsageError or InvalidInput unless this client can get the addresses of sockets."""
+    example = "uraniborg connect vscode --socket"
+    if name is None or remove:
+        raise UsageError("--socket needs the name of a client, and no --remove.", hint=example)
+    if not (client := find_client(name)).knows_sockets:
+        raise InvalidInput(
+            f"{client.title} does not document unix sockets.",
+            hint=f"Leave out --socket: uraniborg connect {client.name}. Visual Studio Code knows them: {example}",
         )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from uraniborg.credentials import AgentCredentials
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import display_path
+from uraniborg.unix_sockets import find_socket, format_socket_url
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,16 @@ def add_credentials(servers: Sequence[Server], client: str) -> list[Server]:
     credentials = AgentCredentials()
     return [
         replace(server, token=server.token or credentials.make_token(client, server.name))
+        if isinstance(server, HttpServer)
+        else server
+        for server in servers
+    ]
+
+
+def replace_ports_by_sockets(servers: Sequence[Server]) -> list[Server]:
+    """Return the servers with the addresses of the sockets of `uraniborg serve`. Raise SocketUnusable."""
+    return [
+        replace(server, url=format_socket_url(find_socket(server.name)), start=("uraniborg", "serve"))
         if isinstance(server, HttpServer)
         else server
         for server in servers

@@ -18,6 +18,10 @@ class PartAddress(Reply):
     running: bool
     problem: str | None
     hint: str | None
+    socket: str | None
+    """The path of its unix socket."""
+    socket_problem: str | None
+    """Why a server that runs has no socket."""
     command: str | None
     """A line that connects an agent to its address."""
 

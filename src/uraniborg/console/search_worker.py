@@ -74,7 +74,9 @@ async def _serve(client: Client, port: int) -> None:
 
     def report_ready() -> None:
         with suppress(BrokenPipeError):  # the API has ended, and so does this process at the end of stdin
-            client.write(json.dumps({"port": part.port, "problem": part.problem, "hint": part.hint}).encode() + b"\n")
+            known = part.to_json()
+            names = ("problem", "hint", "socket", "socket_problem")
+            client.write(json.dumps({"port": part.port, **{name: known[name] for name in names}}).encode() + b"\n")
 
     async with run_broadcast(broadcast):
         await parts.run(report_ready, stopping)

@@ -5,6 +5,7 @@ import itertools
 import json
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from starlette.types import Message, Receive, Scope, Send
@@ -49,6 +50,8 @@ class SearchWorkerProcess:
         self.problem: str | None = None
         """Why the MCP server does not run."""
         self.hint: str | None = None
+        self.socket: Path | None = None
+        self.socket_problem: str | None = None
         self._numbers = itertools.count()
         self._answers: dict[int, asyncio.Future[WorkerResponse]] = {}
         self._process: asyncio.subprocess.Process | None = None
@@ -165,6 +168,8 @@ class SearchWorkerProcess:
         with suppress(asyncio.IncompleteReadError, json.JSONDecodeError):  # the process ended
             started: dict[str, Any] = json.loads(await stream.readline())
             self.port, self.problem, self.hint = started["port"], started["problem"], started["hint"]
+            self.socket = Path(started["socket"]) if started["socket"] else None
+            self.socket_problem = started["socket_problem"]
             self._ready.set()
             while True:
                 head: dict[str, Any] = json.loads(await stream.readline())

@@ -139,9 +139,10 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # for bytes in the buffers of the system
-            timeout_ms = int(self._limits.stall_s * 1_000)
-            transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, timeout_ms)
+        accepted = transport.get_extra_info("socket")
+        if hasattr(socket, "TCP_USER_TIMEOUT") and accepted.family in (socket.AF_INET, socket.AF_INET6):
+            timeout_ms = int(self._limits.stall_s * 1_000)  # for bytes in the buffers of the system
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, timeout_ms)
         if self._table.make_room(len(self.connections)):
             self._wait_for_client()
             return

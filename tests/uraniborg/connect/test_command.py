@@ -4,6 +4,9 @@ import json
 import os
 import pty
 import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,13 @@ from uraniborg.credentials import AgentCredentials
 def home(tmp_path: Path) -> Path:
     (tmp_path / ".cursor").mkdir()
     return tmp_path
+
+
+@pytest.fixture
+def short_home() -> Generator[Path]:
+    """Return a home whose path is short enough for sockets in it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        yield Path(name)
 
 
 def run_connect(home: Path, *arguments: str, code: int = 0, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -107,3 +117,55 @@ def test_misspelt_clients_and_servers_are_answered_with_the_nearest(home: Path) 
 def test_a_second_run_says_that_nothing_is_to_do(home: Path) -> None:
     run_connect(home, "cursor", "--yes")
     assert "already up to date" in run_connect(home, "cursor").stdout
+
+
+def read_vscode(home: Path) -> dict[str, Any]:
+    file = home / ".config" / "Code" / "User" / "mcp.json"
+    if sys.platform == "darwin":
+        file = home / "Library" / "Application Support" / "Code" / "User" / "mcp.json"
+    return json.loads(file.read_text())["servers"]
+
+
+def test_visual_studio_code_gets_sockets_if_they_are_asked_for_and_ports_otherwise(short_home: Path) -> None:
+    run_connect(short_home, "vscode", "--yes")
+    ports = read_vscode(short_home)
+    assert ports["universe"]["url"].startswith("http://127.0.0.1:")
+    done = run_connect(short_home, "vscode", "--socket", "--yes")
+    sockets = read_vscode(short_home)
+    for name in ("paper-library", "universe"):
+        path = short_home / "u" / "data" / "sockets" / f"{name}.sock"
+        assert sockets[name] == {**ports[name], "url": f"unix://{path}#/mcp"}
+        assert sockets[name]["headers"]["Authorization"].startswith("Bearer vscode.")
+    assert sockets["pflow"] == ports["pflow"]
+    assert "Only it listens at the sockets" in done.stdout
+    assert "universe serve" not in done.stdout
+    run_connect(short_home, "vscode", "--yes")
+    assert read_vscode(short_home) == ports
+
+
+def test_print_shows_the_entries_with_sockets(short_home: Path) -> None:
+    printed = json.loads(run_connect(short_home, "vscode", "--socket", "--print").stdout)
+    assert printed["servers"]["universe"]["url"].endswith("/u/data/sockets/universe.sock#/mcp")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["cursor"], "Cursor does not document unix sockets"),
+        (["claude-code", "--print"], "Claude Code does not document unix sockets"),
+        (["--print"], "--socket needs the name of a client"),
+        ([], "--socket needs the name of a client"),
+        (["vscode", "--remove"], "no --remove"),
+    ],
+)
+def test_other_clients_get_no_sockets(home: Path, arguments: list[str], words: str) -> None:
+    refused = run_connect(home, *arguments, "--socket", "--yes", code=2).stderr
+    assert words in refused
+    assert "uraniborg connect vscode --socket" in refused
+
+
+def test_a_socket_with_a_path_that_is_too_long_is_not_written(home: Path) -> None:
+    long = home / ("x" * 110)
+    refused = run_connect(long, "vscode", "--socket", "--yes", code=5).stderr
+    assert "bytes, and this system allows" in refused
+    assert not long.exists()

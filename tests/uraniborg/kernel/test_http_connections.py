@@ -1,5 +1,6 @@
 """The limits of connections, over raw sockets. Every wait is for the server to close or answer, never for a time."""
 
+import asyncio
 import json
 import socket
 import subprocess
@@ -12,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 
 from tests.uraniborg.kernel import limited_server
 from tests.uraniborg.kernel.limited_server import LIMITS
 from tests.uraniborg.kernel.raw_http import SOON, Answer, ask, connected, last_answer, one_answer, request, rest_of
+from uraniborg.kernel.http_connections import make_protocol
+from uraniborg.kernel.http_server import StoppingServer
 from uraniborg.kernel.serving import find_port
 
 
@@ -277,3 +281,27 @@ def test_the_http_servers_own_line_of_a_failure_has_the_id_of_the_request(served
     assert answer.status == 500
     lines = [line for line in served.log() if line.get("request_id") == "failing-request-1"]
     assert [(line["logger"], "on purpose" in line["exception"]) for line in lines] == [("uvicorn.error", True)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no unix sockets in Python")
+async def test_the_limits_hold_at_a_unix_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    problems: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, problem: problems.append(problem))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("s")
+        config: Any = {"http": make_protocol(LIMITS), "log_config": None, "ws": "none", "lifespan": "off"}
+        server = StoppingServer(uvicorn.Config(limited_server.app, **config), handles_signals=False)
+        task = asyncio.create_task(server.serve([listener]))
+        await server.ready.wait()
+        async with asyncio.timeout(SOON):
+            reader, silent = await asyncio.open_unix_connection("s")
+            assert await reader.read() == b""  # closed, because no request came
+            silent.close()
+            reader, writer = await asyncio.open_unix_connection("s")
+            writer.write(request("/echo", *(f"X{n}: 1" for n in range(20))))
+            assert b"headers_too_large" in await reader.read()
+            writer.close()
+        server.should_exit = True
+        await task
+    assert problems == []
