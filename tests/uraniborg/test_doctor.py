@@ -11,6 +11,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -33,6 +34,7 @@ from uraniborg.connect.servers import list_http_servers
 from uraniborg.doctor import Check, run_checks
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.recordings import QUERY, RECORDING
+from uraniborg.unix_sockets import find_socket, format_socket_url, open_socket
 
 
 @pytest.fixture
@@ -456,6 +458,86 @@ def test_entries_without_a_valid_credential_are_a_warning_that_names_the_command
     cursor.file.write_text(cursor.file.with_name("mcp.json.before-uraniborg-2").read_text())
     (check,) = (check for check in run_checks() if check.topic == "clients")
     assert "refuses the entries of paper-library, universe" in check.detail
+
+
+@pytest.fixture
+def short_home(monkeypatch: pytest.MonkeyPatch, home: Path) -> Generator[Path]:
+    """Return such a home with a path that is short enough for sockets in it."""
+    assert home
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        monkeypatch.setenv("HOME", name)
+        monkeypatch.setenv("URANIBORG_HOME", f"{name}/u")
+        yield Path(name) / "u"
+
+
+def find_client_checks() -> list[tuple[str, str, str]]:
+    return [(check.status, check.detail, check.hint) for check in run_checks() if check.topic == "clients"]
+
+
+def test_sockets_are_listed_with_the_servers_that_listen(short_home: Path) -> None:
+    def read_sockets() -> dict[str, tuple[str, str]]:
+        return {check.name: (check.status, check.detail) for check in run_checks() if check.topic == "sockets"}
+
+    assert {status for status, _ in read_sockets().values()} == {"ok"}
+    assert all(detail.startswith("no server listens at ") for _, detail in read_sockets().values())
+    with open_socket(find_socket("universe")):
+        assert read_sockets()["universe"][1].startswith("a server listens at ")
+        assert read_sockets()["paper-library"][1].startswith("no server listens at ")
+
+
+def test_a_socket_that_cannot_exist_is_a_note_with_the_reason(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(home / ("x" * 110)))
+    checks = [check for check in run_checks() if check.topic == "sockets"]
+    assert {check.status for check in checks} == {"note"}
+    assert all("this system allows" in check.detail and check.hint for check in checks)
+
+
+def test_an_entry_whose_socket_is_missing_is_reported_with_the_command_that_repairs_it(
+    short_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = [find_program("uraniborg"), "connect", "vscode", "--yes", "--socket"]
+    subprocess.run(connect, check=True, capture_output=True)
+    connected = ("ok", "connected to paper-search, pflow, paper-library, universe", "")
+    missing = dict.fromkeys(
+        ("paper-library", "universe"),
+        "Start it: uraniborg serve. Or write the entry for its port: uraniborg connect vscode",
+    )
+    assert find_client_checks() == [
+        *(("note", f"no server listens at the socket of {name}", hint) for name, hint in missing.items()),
+        connected,
+    ]
+    with open_socket(find_socket("universe")), open_socket(find_socket("paper-library")):
+        assert find_client_checks() == [connected]
+    subprocess.run(connect[:-1], check=True, capture_output=True)
+    assert find_client_checks() == [connected]
+    subprocess.run(connect, check=True, capture_output=True)
+    agents = Path("data", "console", "agents.json")
+    moved = short_home.with_name("moved")
+    (moved / agents).parent.mkdir(parents=True)
+    shutil.copy(short_home / agents, moved / agents)
+    monkeypatch.setenv("URANIBORG_HOME", str(moved))
+    first, _, last = find_client_checks()
+    assert first[0] == "warning"
+    assert f"another socket than this installation: unix://{short_home}/data/sockets/" in first[1]
+    assert first[2] == "uraniborg connect vscode --socket"
+    assert last == connected
+    monkeypatch.setenv("URANIBORG_HOME", str(moved / ("x" * 110)))
+    (first, second, last) = find_client_checks()
+    assert {first[0], second[0]} == {"warning"}
+    assert "this system allows" in first[1]
+    assert first[2] == "uraniborg connect vscode"
+
+
+def test_an_entry_with_a_socket_and_without_a_valid_credential_is_renewed_with_its_socket(short_home: Path) -> None:
+    client = find_client("vscode")
+    client.file.parent.mkdir(parents=True)
+    entries = {"universe": {"type": "http", "url": format_socket_url(find_socket("universe"))}}
+    client.file.write_text(json.dumps({"servers": entries}))
+    assert find_client_checks()[-1] == (
+        "warning",
+        "`uraniborg serve` refuses the entries of universe: they have no valid credential",
+        "uraniborg connect vscode --socket",
+    )
 
 
 def test_a_server_of_workflows_without_a_credential_is_a_warning_that_names_the_command(home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Checks of an installation: programs, folders, stored data, ports, clients, keys and sources. They change nothing."""
+"""Checks of an installation: programs, folders, data, ports, sockets, clients, keys, sources. They change nothing."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,6 +6,7 @@ from uraniborg.doctor.check import Check, Checks, Status
 from uraniborg.doctor.connections import check_clients, check_keys, check_ports, check_sources
 from uraniborg.doctor.folders import check_folders
 from uraniborg.doctor.programs import check_programs
+from uraniborg.doctor.sockets import check_sockets
 from uraniborg.doctor.stored_data import check_databases, check_shelves, check_universes
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.progress import ReportItem
@@ -22,6 +23,7 @@ def run_checks(*, online: bool = False, report_topic: ReportItem = lambda _: Non
         "universes": check_universes,
         "shelves": check_shelves,
         "ports": check_ports,
+        "sockets": check_sockets,
         "clients": check_clients,
         "keys": check_keys,
     }

@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import Any, Final, cast
 
 from uraniborg.doctor.check import Check, Checks, Status
+from uraniborg.doctor.sockets import check_entries_with_sockets, uses_sockets
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.text import plural
@@ -90,6 +91,9 @@ def check_clients() -> Checks:
             detail = f"{display_path(client.file)} cannot be read: {exc.message}"
             yield Check("clients", client.name, "failure", detail, exc.hint)
             continue
+        if uses_sockets(entries):
+            connect += " --socket"
+            yield from check_entries_with_sockets(client, entries)
         if refused:
             detail = f"`uraniborg serve` refuses the entries of {', '.join(refused)}: they have no valid credential"
             yield Check("clients", client.name, "warning", detail, connect)
