@@ -198,6 +198,13 @@ SECURITY: dict[str, list[str]] = {
         "test_the_credential_of_an_agent_does_not_open_the_api",
         "test_an_agent_with_its_credential_and_a_program_with_the_token_are_admitted",
     ],
+    "Unix sockets are for your account alone.": [
+        "test_another_account_cannot_connect",
+        "test_a_socket_is_private_in_a_private_folder_under_any_umask",
+        "test_every_socket_asks_for_a_credential",
+        "test_an_agent_at_a_socket_is_recorded_with_its_credential",
+        "test_the_socket_of_a_server_that_listens_is_not_taken",
+    ],
     "The console uses no cookies.": [
         "test_a_server_on_another_port_gets_nothing_that_works_at_ours",
         "test_the_token_is_exchanged_for_a_key_that_no_browser_sends_by_itself",
