@@ -391,8 +391,14 @@ def verify(
         bool, typer.Option("--digests-only", help="Check digests and metadata, and repeat nothing.")
     ] = False,
     signer: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Require the signature of this public key: ed25519:…")
+        str | None,
+        typer.Option(
+            metavar="KEY", help="Require the signature of this public key, ed25519:…, and accept what it vouches for."
+        ),
     ] = None,
+    max_seconds: Annotated[
+        float, typer.Option(min=0, help="The time of all checks. What cannot be done in it is not checked.")
+    ] = 1_800,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> int:
@@ -402,6 +408,9 @@ def verify(
     texts, tables and plots are written again. No program, network, model or code of the bundle is used. Exit with 0 if
     all matched, with 6 if nothing differs and some was not repeated or not checked, and with 1 if something differs.
 
+    Who did something and when can only be stated. It is not checked, so that a bundle without the signature of --signer
+    never ends with 0. With that signature it is stated by the signer, which does not prevent 0.
+
     Examples:
     - `uraniborg verify bundle.zip`
     - `uraniborg verify demo-output --json`
@@ -410,7 +419,15 @@ def verify(
     from uraniborg.bundle.command import verify_and_print
     from uraniborg.story.bundle_checks import STORY
 
-    return verify_and_print(bundle, repeat=not digests_only, signer=signer, more=[STORY], as_json=json, quiet=quiet)
+    return verify_and_print(
+        bundle,
+        repeat=not digests_only,
+        signer=signer,
+        more=[STORY],
+        seconds=max_seconds,
+        as_json=json,
+        quiet=quiet,
+    )
 
 
 @app.command()

@@ -1,6 +1,5 @@
 """The result of a check, and the checks of a bundle's frame: its digests and its RO-Crate metadata."""
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,21 +11,34 @@ from uraniborg.bundle.reader import MOST_FILES, Bundle, Unreadable
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
-Result = Literal["matched", "differs", "not repeated", "not checked"]
-"""`not repeated`: a computation that was not done again. `not checked`: something that only the bundle states."""
+Result = Literal["matched", "differs", "stated by the signer", "not repeated", "not checked"]
+"""`not repeated`: a computation that was not done again. `not checked`: nothing in the bundle proves or refutes it."""
 _LINE: Final = re.compile(r"([0-9a-f]{64})  (.+)")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T.*)?")
-_MOST_DIGEST_BYTES: Final = 20_000_000
+_MOST_LIST_BYTES: Final = 20_000_000
+_MOST_CHARACTERS: Final = 1_000
+"""Of a line of the report."""
 _PROFILES: Final = "https://w3id.org/ro/crate/"
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a check found about a file or folder of the bundle."""
+    """What a check found about a file or folder of the bundle, as text that a terminal can show."""
 
     item: str
     result: Result
     detail: str
+    is_statement: bool = False
+    """True for facts that only their author can know, such as who did something: a signer can vouch for them."""
+
+    def __post_init__(self) -> None:
+        for name, text in (("item", self.item), ("detail", self.detail)):
+            object.__setattr__(self, name, make_printable(text[:_MOST_CHARACTERS], keep=""))
+
+
+def make_statement(item: str, detail: str) -> Check:
+    """Return the check of facts that only the bundle states: not checked, unless a known signer vouches for them."""
+    return Check(item, "not checked", detail, is_statement=True)
 
 
 def check_digests(bundle: Bundle) -> Iterator[Check]:
@@ -40,7 +52,7 @@ def check_digests(bundle: Bundle) -> Iterator[Check]:
     for number, line in enumerate(lines, 1):
         if found := _LINE.fullmatch(line):
             if found[2] in listed:
-                yield Check(DIGESTS, "differs", f"line {number} lists '{make_printable(found[2])}' again")
+                yield Check(DIGESTS, "differs", f"line {number} lists '{found[2]}' again")
             listed[found[2]] = found[1]
         else:
             yield Check(DIGESTS, "differs", f"line {number} is not a digest with a path")
@@ -48,21 +60,20 @@ def check_digests(bundle: Bundle) -> Iterator[Check]:
     for path, digest in listed.items():
         problem = _compare_digest(bundle, path, digest)
         if problem:
-            yield Check(make_printable(path), "differs", problem)
+            yield Check(path, "differs", problem)
         else:
             matched += 1
     for path in bundle.paths:
         if path not in listed and path not in (DIGESTS, SIGNATURE):
-            yield Check(make_printable(path), "differs", f"is not listed in {DIGESTS}: it was added later")
+            yield Check(path, "differs", f"is not listed in {DIGESTS}: it was added later")
     if matched:
         yield Check("files", "matched", f"{plural(matched, 'file has', 'files have')} the listed SHA-256 digest")
 
 
 def _read_digest_lines(bundle: Bundle) -> list[str]:
     """Return the lines of the list of digests. Raise Unreadable or UnicodeDecodeError."""
-    content = bundle.read(DIGESTS)
-    lines = content.decode().splitlines() if len(content) <= _MOST_DIGEST_BYTES else []
-    if len(content) > _MOST_DIGEST_BYTES or len(lines) > MOST_FILES:
+    lines = bundle.read(DIGESTS, most=_MOST_LIST_BYTES).decode().splitlines()
+    if len(lines) > MOST_FILES:
         raise Unreadable(f"has more than {MOST_FILES:,} lines")
     return lines
 
@@ -72,18 +83,10 @@ def _compare_digest(bundle: Bundle, path: str, digest: str) -> str:
     if not bundle.has(path):
         return "is missing"
     try:
-        found = compute_digest(bundle, path)
+        found = bundle.compute_digest(path)
     except Unreadable as exc:
         return str(exc)
     return "" if found == digest else f"was changed: its SHA-256 digest is {found[:12]}…, not {digest[:12]}…"
-
-
-def compute_digest(bundle: Bundle, path: str) -> str:
-    """Return the SHA-256 digest of a file. Raise Unreadable."""
-    digest = hashlib.sha256()
-    for block in bundle.iterate_blocks(path):
-        digest.update(block)
-    return digest.hexdigest()
 
 
 def check_metadata(bundle: Bundle) -> Iterator[Check]:
@@ -128,9 +131,9 @@ def list_metadata_problems(metadata: dict[str, Any], bundle: Bundle) -> Iterator
             continue
         entity = entities.get(make_entity_id(path))
         if entity is None or not _has_type(entity, "File"):
-            yield f"'{make_printable(path)}' is not described as a File"
+            yield f"'{path}' is not described as a File"
         elif make_entity_id(path) not in parts:
-            yield f"'{make_printable(path)}' is not a part of the root"
+            yield f"'{path}' is not a part of the root"
     for path, entity in entities.items():
         if _has_type(entity, "File"):
             yield from _list_file_problems(unquote(path), entity, bundle)
@@ -145,15 +148,14 @@ def _list_root_problems(root: dict[str, Any]) -> Iterator[str]:
 
 
 def _list_file_problems(path: str, entity: dict[str, Any], bundle: Bundle) -> Iterator[str]:
-    shown = make_printable(path)
     if not bundle.has(path):
-        yield f"'{shown}' is described and missing"
+        yield f"'{path}' is described and missing"
         return
     try:
-        if "sha256" in entity and compute_digest(bundle, path) != entity["sha256"]:
-            yield f"'{shown}' has another SHA-256 digest than the metadata states"
+        if "sha256" in entity and bundle.compute_digest(path) != entity["sha256"]:
+            yield f"'{path}' has another SHA-256 digest than the metadata states"
     except Unreadable as exc:
-        yield f"'{shown}' {exc}"
+        yield f"'{path}' {exc}"
 
 
 def _has_type(entity: dict[str, Any], name: str) -> bool:

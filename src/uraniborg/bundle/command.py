@@ -15,26 +15,27 @@ from rich.text import Text
 
 from uraniborg.bundle.checks import Check, Result
 from uraniborg.bundle.export import Selection, collect_files
-from uraniborg.bundle.inspection import PieceKind
+from uraniborg.bundle.inspection import MOST_SECONDS, PieceKind, TimeLimit
+from uraniborg.bundle.item_progress import ItemProgress
 from uraniborg.bundle.pieces import BundleFile, Chosen, make_title
 from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.signatures import check_key, check_signature, create_key, read_public_key, sign_files
-from uraniborg.bundle.verification import verify_bundle
+from uraniborg.bundle.verification import attribute_statements, verify_bundle
 from uraniborg.bundle.writer import check_target, write_bundle
-from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.progress import ReportItem
 from uraniborg.kernel.text import plural
 
 _STYLES: Final[dict[Result, str]] = {
     "matched": "green",
     "differs": "red",
+    "stated by the signer": "blue",
     "not repeated": "yellow",
     "not checked": "yellow",
 }
 Outcome = Literal["all matched", "some not checked", "differs"]
 EXIT_CODES: Final[dict[Outcome, int]] = {"all matched": 0, "some not checked": 6, "differs": 1}
 _OUTCOMES: Final[dict[Outcome, str]] = {
-    "all matched": "All matched.",
+    "all matched": "All matched. What only its author can know is stated by the signer, and is as good as their word.",
     "some not checked": "Nothing differs. What was not repeated or not checked is as good as its source.",
     "differs": "It differs: do not rely on this bundle.",
 }
@@ -64,17 +65,17 @@ def choose_and_export(
     check_target(target, replace=replace)
     if sign:
         read_public_key()  # without a key, the work need not be collected
-    report = make_progress_printer("Exporting", quiet=quiet or as_json)
     selection = Selection(**{name: [Chosen(one) for one in dict.fromkeys(ids or ())] for name, ids in chosen.items()})
-    if selection.is_empty:
-        files = asyncio.run(read_default(report))
-    else:
-        wanted = title or make_title({name: len(dict.fromkeys(ids or ())) for name, ids in chosen.items()})
-        files = asyncio.run(collect_files(selection, title=wanted, folder=Path.cwd(), report=report))
-    if sign:
-        files = sign_files(files)
-    write_bundle(target, files, replace=replace)
-    report("")
+    with ItemProgress("Exporting", is_quiet=quiet, as_json=as_json) as report:
+        if selection.is_empty:
+            files = asyncio.run(read_default(report))
+        else:
+            wanted = title or make_title({name: len(dict.fromkeys(ids or ())) for name, ids in chosen.items()})
+            files = asyncio.run(collect_files(selection, title=wanted, folder=Path.cwd(), report=report))
+        if sign:
+            files = sign_files(files)
+        report(target.name)
+        write_bundle(target, files, replace=replace)
     print_bundle(target, files, as_json=as_json)
 
 
@@ -92,21 +93,28 @@ def print_bundle(target: Path, files: Sequence[BundleFile], *, as_json: bool) ->
 
 
 def verify_and_print(
-    path: Path, *, repeat: bool, signer: str | None, more: Sequence[PieceKind], as_json: bool, quiet: bool
+    path: Path,
+    *,
+    repeat: bool,
+    signer: str | None,
+    more: Sequence[PieceKind],
+    seconds: float = MOST_SECONDS,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Verify a bundle, print all checks, and return the exit code of the outcome.
 
-    `more` are kinds of pieces that others than the export add. Raise BundleMissing, InvalidBundle, InvalidKey or
-    MissingExtra.
+    `more` are kinds of pieces that others than the export add. After `seconds`, the rest is not checked. Raise
+    BundleMissing, InvalidBundle, InvalidKey or MissingExtra.
     """
-    report = make_progress_printer("Checking", quiet=quiet or as_json)
     expected = None if signer is None else check_key(signer)
-    with open_bundle(path) as bundle:
-        checks = [
-            check_signature(bundle, expected),
-            *verify_bundle(bundle, repeat=repeat, more=more, report=report),
-        ]
-    report("")
+    limit = TimeLimit(seconds)
+    with open_bundle(path) as bundle, ItemProgress("Checking", is_quiet=quiet, as_json=as_json) as report:
+        checks = list(verify_bundle(bundle, repeat=repeat, more=more, limit=limit, report=report))
+        signature = check_signature(bundle, expected)
+        if expected is not None and signature.result == "matched":
+            checks = list(attribute_statements(checks))
+        checks.insert(0, signature)
     counts: Counter[Result] = Counter(check.result for check in checks)
     outcome = find_outcome(counts)
     if as_json:
@@ -138,29 +146,16 @@ def _print_checks(checks: Sequence[Check], counts: "Counter[Result]", outcome: O
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for check in checks:
-        item, detail = (make_printable(text, keep="") for text in (check.item, check.detail))
-        about = Text.assemble((item, "bold"), f"\n{detail}")
+        about = Text.assemble((check.item, "bold"), f"\n{check.detail}")
         table.add_row(Text(check.result, _STYLES[check.result]), about)
     console.print(table)
+    stated = f"{counts['stated by the signer']} stated by the signer, " if counts["stated by the signer"] else ""
     console.print(
         f"\n{plural(len(checks), 'check')}: {counts['matched']} matched, "
         f"{counts['differs']} {'differs' if counts['differs'] == 1 else 'differ'}, "
-        f"{counts['not repeated']} not repeated, {counts['not checked']} not checked."
+        f"{stated}{counts['not repeated']} not repeated, {counts['not checked']} not checked."
     )
     console.print(_OUTCOMES[outcome])
-
-
-def make_progress_printer(verb: str, *, quiet: bool) -> ReportItem:
-    """Return a function that prints the current item on stderr if it is a terminal; an empty text clears the line."""
-    if quiet or not sys.stderr.isatty():
-        return lambda _: None
-
-    def print_progress(item: str) -> None:
-        shown = make_printable(item, keep="")[-60:]
-        sys.stderr.write(f"\r\x1b[K{verb} {shown}" if item else "\r\x1b[K")
-        sys.stderr.flush()
-
-    return print_progress
 
 
 def print_key(*, create: bool, as_json: bool) -> None:

@@ -1,12 +1,11 @@
 """The frame of a bundle: the page for people, the metadata for programs after RO-Crate 1.1, and the digests."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import quote
 
-from uraniborg.bundle.pieces import BundleFile, Piece, Plain, make_json_file, make_text_file
+from uraniborg.bundle.pieces import BundleFile, ListedFile, Piece, Plain, list_file, make_json_file, make_text_file
 from uraniborg.kernel.version import version
 
 CRATE: Final = "ro-crate-metadata.json"
@@ -15,7 +14,8 @@ README: Final = "README.md"
 SIGNATURE: Final = "signature.json"
 METHODS: Final = "methods.md"
 SCHEMA: Final = "2"
-"""The version of what a bundle has: from 2 on, everything in it is made from its records by the functions below."""
+"""The form of a bundle. Raise it with every change of a file that an export makes: `verify` compares each byte, and
+refers to the program that wrote a bundle of another form."""
 PROFILE: Final = "https://w3id.org/ro/crate/1.1"
 LICENSE: Final = "No licence is stated. Papers and catalogues that are named keep the licences of their owners."
 _ABOUT_CRATE: Final = "the same list for programs, as RO-Crate"
@@ -34,18 +34,16 @@ _TYPES: Final = {
 }
 
 
-def add_frame(
-    files: Sequence[BundleFile], *, title: str, date: str, steps: Sequence[str] = (), program: str | None = None
-) -> list[BundleFile]:
+def add_frame(files: Sequence[BundleFile], *, title: str, date: str, steps: Sequence[str] = ()) -> list[BundleFile]:
     """Return the files with a page that lists them, the metadata and the digests.
 
-    `date` is the day of the newest work, as ISO 8601. `steps` are lines of the page about repeating the work. `program`
-    is the version of the program that writes them, this one by default.
+    `date` is the day of the newest work, as ISO 8601. `steps` are lines of the page about repeating the work.
     """
-    number = program or version()
-    every = [make_page(files, title=title, steps=steps, program=number), *files]
-    every.append(make_metadata(every, title=title, date=date, program=number))
-    digests = "".join(f"{hashlib.sha256(one.content).hexdigest()}  {one.path}\n" for one in every)
+    listed = list(map(list_file, files))
+    page = make_page(listed, title=title, steps=steps, program=version())
+    metadata = make_metadata([list_file(page), *listed], title=title, date=date, program=version())
+    every = [page, *files, metadata]
+    digests = "".join(f"{one.digest}  {one.path}\n" for one in map(list_file, every))
     return [*every, make_text_file(DIGESTS, _ABOUT_DIGESTS, digests)]
 
 
@@ -66,7 +64,7 @@ def make_entity_id(path: str) -> str:
     return quote(path)
 
 
-def make_page(files: Sequence[BundleFile], *, title: str, steps: Sequence[str], program: str) -> BundleFile:
+def make_page(files: Sequence[ListedFile], *, title: str, steps: Sequence[str], program: str) -> BundleFile:
     """Return the page that lists the files."""
     lines = [
         f"# {title}",
@@ -99,7 +97,7 @@ def _escape_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def make_metadata(files: Sequence[BundleFile], *, title: str, date: str, program: str) -> BundleFile:
+def make_metadata(files: Sequence[ListedFile], *, title: str, date: str, program: str) -> BundleFile:
     """Return the metadata after RO-Crate 1.1: the descriptor, the root, every file, and the program that wrote them."""
     parts = [{"@id": make_entity_id(one.path)} for one in files]
     software: Plain = {"@id": _PROGRAM, "@type": "SoftwareApplication", "name": "Uraniborg", "version": program}
@@ -134,7 +132,7 @@ def make_metadata(files: Sequence[BundleFile], *, title: str, date: str, program
     return make_json_file(CRATE, _ABOUT_CRATE, {"@context": f"{PROFILE}/context", "@graph": graph})
 
 
-def _describe_file(one: BundleFile) -> Plain:
+def _describe_file(one: ListedFile) -> Plain:
     path = PurePosixPath(one.path)
     return {
         "@id": make_entity_id(one.path),
@@ -142,6 +140,6 @@ def _describe_file(one: BundleFile) -> Plain:
         "name": path.name,
         "description": one.description,
         "encodingFormat": _TYPES.get(path.suffix, "text/plain"),
-        "contentSize": str(len(one.content)),
-        "sha256": hashlib.sha256(one.content).hexdigest(),
+        "contentSize": str(one.size),
+        "sha256": one.digest,
     }

@@ -5,11 +5,10 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, cast
 
 from paper_search.models import PaperCollection
-from uraniborg.bundle.checks import Check
+from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
-from uraniborg.kernel.inbox import Entry
-from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.inbox import Decision, Entry
 from uraniborg.kernel.text import plural
 
 _SHOWN: Final = 5
@@ -59,45 +58,43 @@ def check_decisions(folder: str, found: PaperCollection, decisions: Sequence[Ent
             problems.append(f"“{mark.title}” is marked {mark.status} in the result, and {other[0]} here")
     if decisions and marks and not any(entry.kind == _REVIEW for entry in decisions):
         problems.append("has no review, and reviewers have marked papers of the result")
-    checked, unclear = _compare_queries(found, decisions)
-    problems += checked
-    unclear += [
-        f"{_shorten(entry.id)} was decided by {_shorten(str(entry.decided_by))} for the reviewer {_shorten(name)}"
-        for entry in decisions
-        if (name := _find_reviewer(entry)) not in (None, entry.decided_by)
-    ]
+    plans = _list_plans(decisions)
+    rounds = found.metadata.round_logs
+    if len(plans) == len(rounds):
+        problems += _compare_queries(found, plans)
+    elif plans:
+        reason = f"{plural(len(plans), 'plan')} of {plural(len(rounds), 'round')} decided: not compared"
+        yield Check(path, "not checked", reason)
+    for entry in decisions:
+        if (name := _find_reviewer(entry)) not in (None, entry.decided_by):
+            decided = f"{_shorten(entry.id)} was decided by {_shorten(str(entry.decided_by))}"
+            yield make_statement(path, f"{decided} for the reviewer {_shorten(str(name))}")
     yield from (Check(path, "differs", problem) for problem in problems)
-    yield from (Check(path, "not checked", reason) for reason in unclear)
     if tied and not problems:
         yield Check(path, "matched", f"{plural(len(tied), 'mark')} of papers in the result as decided")
     if untied := [mark.title for mark in marks if mark not in tied]:
         listed = ", ".join(f"“{title}”" for title in untied[:_SHOWN])
         reason = f"{plural(len(untied), 'mark')} of papers that no decision here made: {listed}"
-        yield Check(f"{folder}/result.json", "not checked", reason)
+        yield make_statement(f"{folder}/result.json", reason)
     if decisions:
-        reason = "who decided, through which interface, when and why: only this record states it"
-        yield Check(path, "not checked", reason)
+        yield make_statement(path, "who decided, through which interface, when and why: only this record states it")
 
 
-def _compare_queries(found: PaperCollection, decisions: Sequence[Entry]) -> tuple[list[str], list[str]]:
-    """Return the queries that were decided and not searched, as problems, or why they cannot be compared."""
-    plans = [
-        one.decision for one in decisions if one.kind == _PLAN and one.decision and one.decision.action != "reject"
-    ]
-    rounds = found.metadata.round_logs
-    if len(plans) != len(rounds):
-        return [], [
-            f"{plural(len(plans), 'plan')} of {plural(len(rounds), 'round')} decided: not compared"
-        ] if plans else []
-    problems: list[str] = []
-    for number, (decision, log) in enumerate(zip(plans, rounds, strict=True), 1):
-        data: Any = decision.data
+def _list_plans(decisions: Sequence[Entry]) -> list[Decision]:
+    """Return the decisions about the plans of rounds that were searched."""
+    decided = [one.decision for one in decisions if one.kind == _PLAN and one.decision]
+    return [one for one in decided if one.action != "reject"]
+
+
+def _compare_queries(found: PaperCollection, plans: Sequence[Decision]) -> Iterator[str]:
+    """Yield the rounds with other queries than those that were decided."""
+    for number, (plan, log) in enumerate(zip(plans, found.metadata.round_logs, strict=True), 1):
+        data: Any = plan.data
         queries = cast("Plain", data).get("queries") if isinstance(data, dict) else None
         if isinstance(queries, list):
             decided = [_read_query(one) for one in cast("list[Any]", queries)]
             if decided != [_read_query(one.model_dump()) for one in log.strategy.queries]:
-                problems.append(f"the queries of round {number} in the result are not those that were decided")
-    return problems, []
+                yield f"the queries of round {number} in the result are not those that were decided"
 
 
 def _read_query(query: Any) -> str:
@@ -114,7 +111,7 @@ def _find_reviewer(entry: Entry) -> str | None:
 
 
 def _list_entry_problems(entry: Entry, subject: str) -> Iterator[str]:
-    shown = make_printable(entry.id)[:60]
+    shown = _shorten(entry.id)
     if entry.state != "decided" or entry.decision is None or entry.decided_at is None:
         yield f"{shown} has no decision"
     elif entry.decided_at < entry.created_at:
@@ -122,7 +119,7 @@ def _list_entry_problems(entry: Entry, subject: str) -> Iterator[str]:
     if entry.subject != subject or not entry.id.startswith(subject):
         yield f"{shown} is about another search"
     if entry.actor is not None and entry.actor.name != entry.decided_by:
-        yield f"{shown} was decided by {make_printable(str(entry.decided_by))[:40]}, and its actor has another name"
+        yield f"{shown} was decided by {_shorten(str(entry.decided_by))}, and its actor has another name"
 
 
 def _list_marks(found: PaperCollection) -> list[_Mark]:
@@ -178,4 +175,4 @@ def _read_mark(mark: Any) -> tuple[str, str | None]:
 
 
 def _shorten(title: str) -> str:
-    return make_printable(title)[:60]
+    return title[:60]

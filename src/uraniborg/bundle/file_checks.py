@@ -1,66 +1,58 @@
 """The checks of files that an export makes from the records of a bundle: they must be as made again."""
 
+import hashlib
 import math
 import re
 from collections.abc import Collection, Iterator
 from itertools import zip_longest
-from typing import Final
+from typing import Any, Final, cast
 
 from uraniborg.bundle.checks import Check
-from uraniborg.bundle.crate import SCHEMA
-from uraniborg.bundle.inspection import Inspection
-from uraniborg.bundle.pieces import BundleFile
-from uraniborg.bundle.reader import Unreadable, parse_json
-from uraniborg.kernel.logging import make_printable
+from uraniborg.bundle.number_comparison import shorten, walk_values
+from uraniborg.bundle.pieces import BundleFile, Plain
+from uraniborg.bundle.reader import Bundle, Unreadable, parse_json
 from uraniborg.kernel.text import plural
-from uraniborg.kernel.version import version
 
 _SHOWN: Final = 60
 _STARTS: Final = ("/start.csv", "/rebound.py")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-_JSON: Final = re.compile(r"\.json$")
+MOST_MORE: Final = 1_000_000
+"""The bytes by which a file may be larger than twice the one made again, to be read and compared in detail."""
 
 
-def check_files(
-    inspection: Inspection, item: str, files: Collection[BundleFile], known: Collection[str]
-) -> list[Check]:
+def check_files(bundle: Bundle, item: str, files: Collection[BundleFile], known: Collection[str] = ()) -> list[Check]:
     """Compare files with those of the bundle, except the `known` ones, which another check found to differ."""
-    differences = [
-        (one.path, difference)
-        for one in files
-        if one.path not in known and (difference := compare_file(inspection, one))
-    ]
-    checks = [make_difference(inspection, path, difference) for path, difference in differences]
-    same = len(files) - len(differences) - sum(one.path in known for one in files)
-    if same and not differences:
-        checks.append(Check(item, "matched", f"{plural(same, 'file is', 'files are')} as made again from the records"))
-    return checks
+    compared = [one for one in files if one.path not in known]
+    differences = [(one.path, difference) for one in compared if (difference := _compare_file(bundle, one))]
+    if compared and not differences:
+        same = plural(len(compared), "file is", "files are")
+        return [Check(item, "matched", f"{same} as made again from the records")]
+    return [Check(path, "differs", difference) for path, difference in differences]
 
 
-def make_difference(inspection: Inspection, path: str, difference: str) -> Check:
-    """Return the check of a file that is not as this program makes it; other versions may write it in other words."""
-    if inspection.is_current or difference == _MISSING:
-        return Check(path, "differs", difference)
-    reason = f"Uraniborg {inspection.frame.program or 'of an unknown version'} may have written it otherwise"
-    return Check(path, "not checked", f"{difference}; {reason} than this version, {version()} with bundles of {SCHEMA}")
-
-
-_MISSING: Final = "is missing"
-
-
-def compare_file(inspection: Inspection, made: BundleFile) -> str:
+def _compare_file(bundle: Bundle, made: BundleFile) -> str:
     """Return how a file of the bundle differs from the one made again; an empty text if it does not."""
-    if not inspection.bundle.has(made.path):
-        return _MISSING
     try:
-        stored = inspection.bundle.read(made.path)
-        if stored == made.content or (_JSON.search(made.path) and parse_json(stored) == parse_json(made.content)):
+        if bundle.has(made.path) and bundle.compute_digest(made.path) == hashlib.sha256(made.content).hexdigest():
             return ""
-        if _is_same_start(made.path, stored, made.content):
-            return ""
+        stored = bundle.read(made.path, most=2 * len(made.content) + MOST_MORE)
+        if made.path.endswith(".json"):
+            return _describe_first_value(parse_json(stored), parse_json(made.content))
     except Unreadable as exc:
         return str(exc)
-    return _describe_first_difference(stored, made.content)
+    return "" if _is_same_start(made.path, stored, made.content) else _describe_first_difference(stored, made.content)
+
+
+def _describe_first_value(stored: Any, made: Any) -> str:
+    """Return the first value that differs, by its path; an empty text if none does."""
+    for path, one, other in walk_values("", stored, made):
+        where = path.removeprefix(".") or "the value"
+        if isinstance(one, dict) and isinstance(other, dict):
+            names = sorted(cast("Plain", one).keys() ^ cast("Plain", other).keys())
+            return f"{where}: in the file or as made again, and not in both: {', '.join(names)[:_SHOWN]}"
+        if one != other:
+            return f"{where} is {shorten(one)}, made again {shorten(other)}"
+    return ""
 
 
 def _is_same_start(path: str, stored: bytes, made: bytes) -> bool:
@@ -96,5 +88,4 @@ def _find_first_difference(one: str, other: str) -> int:
 def _cut(line: str, index: int) -> str:
     """Return the part of the line around an index."""
     first = max(0, index - _SHOWN // 3)
-    part = make_printable(line[first : first + _SHOWN])
-    return f"{'…' if first else ''}{part}{'…' if len(line) > first + _SHOWN else ''}"
+    return f"{'…' if first else ''}{line[first : first + _SHOWN]}{'…' if len(line) > first + _SHOWN else ''}"

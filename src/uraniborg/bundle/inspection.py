@@ -1,19 +1,39 @@
-"""What the checks of one bundle share: its files, the program that wrote it, and what was replayed and repeated."""
+"""What the checks of one bundle share: its files, the time that is left, and what was replayed and repeated."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from time import monotonic
+from typing import Any, Final, NamedTuple, cast
 from urllib.parse import unquote
 
 from universe.domain.state import State
 from universe.jobs.measurement import Trajectory
 from uraniborg.bundle.checks import Check
-from uraniborg.bundle.crate import CRATE, SCHEMA
+from uraniborg.bundle.crate import CRATE
 from uraniborg.bundle.pieces import Piece, Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
-from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.progress import ReportItem
-from uraniborg.kernel.version import version
+
+MOST_SECONDS: Final = 1_800.0
+"""The time that verification takes unless another limit is chosen."""
+
+
+class TimeOver(Exception):
+    """The time of the verification is over."""
+
+
+class TimeLimit:
+    """The time that all checks of a bundle may take together."""
+
+    def __init__(self, seconds: float = MOST_SECONDS, clock: Callable[[], float] = monotonic) -> None:
+        self.seconds = seconds
+        self._clock, self._end = clock, clock() + seconds
+
+    def check(self) -> float:
+        """Return the seconds that are left. Raise TimeOver if none is."""
+        if (left := self._end - self._clock()) <= 0:
+            raise TimeOver(f"the time is over: --max-seconds allows more than {self.seconds:g} seconds")
+        return left
 
 
 class Verified(NamedTuple):
@@ -46,6 +66,16 @@ class History(NamedTuple):
     states: list[State]
     """The state at each version, from version 0."""
     commands: list[Any]
+
+
+class Replay(NamedTuple):
+    """The log of a universe of the bundle, replayed as far as that is possible."""
+
+    entries: list[Any]
+    states: list[State]
+    """The state at each version, from version 0."""
+    problem: str
+    """Why the log ends before its last entry; an empty text if it does not."""
 
 
 class RepeatedRun(NamedTuple):
@@ -82,21 +112,19 @@ class Inspection:
     bundle: Bundle
     frame: Frame
     report: ReportItem
+    limit: TimeLimit
     histories: dict[str, History] = field(default_factory=dict[str, History])
     """By folder."""
-    states: dict[str, list[State]] = field(default_factory=dict[str, list[State]])
-    """The states of universes by folder, as far as their logs can be replayed."""
+    origins: dict[str, dict[bytes, int]] = field(default_factory=dict[str, dict[bytes, int]])
+    """The versions of universes by the digests of their states, by folder."""
+    replays: dict[str, Replay] = field(default_factory=dict[str, Replay])
+    """By folder."""
     runs: dict[str, RepeatedRun] = field(default_factory=dict[str, RepeatedRun])
     """By the id of the job."""
 
     def find_rank(self, path: str) -> int:
         """Return the position of a file in the metadata; the last one if it is not there."""
         return self.frame.ranks.get(path, len(self.frame.ranks))
-
-    @property
-    def is_current(self) -> bool:
-        """Return True if this version of the program claims to have written the bundle."""
-        return (self.frame.program, self.frame.schema) == (version(), SCHEMA)
 
 
 def read_frame(bundle: Bundle) -> Frame:
@@ -118,7 +146,7 @@ def read_frame(bundle: Bundle) -> Frame:
     return Frame(
         title=str(root.get("name") or ""),
         date=str(root.get("datePublished") or ""),
-        program=make_printable(str(entities.get("#uraniborg", {}).get("version") or ""))[:40],
+        program=str(entities.get("#uraniborg", {}).get("version") or ""),
         schema=str(root.get("schemaVersion") or ""),
         ranks={unquote(key): number for number, key in reversed(list(enumerate(ids)))},
         descriptions={key: str(one.get("description") or "") for key, one in entities.items()},

@@ -10,8 +10,8 @@ from universe.jobs.measurement import Measurement, measure, summarise_reply
 from universe.jobs.options import JobOptions, parse_job_options
 from universe.jobs.store import Job
 from universe.store.authors import make_author
-from uraniborg.bundle.checks import Check
-from uraniborg.bundle.inspection import Inspection, RepeatedRun, Verified
+from uraniborg.bundle.checks import Check, Result, make_statement
+from uraniborg.bundle.inspection import Inspection, RepeatedRun, TimeOver, Verified
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.plot_checks import check_plot
 from uraniborg.bundle.reader import Bundle, Unreadable
@@ -19,10 +19,7 @@ from uraniborg.bundle.result_checks import compare_results
 from uraniborg.bundle.universe_log import read_document, remove_universe_names
 from uraniborg.bundle.universe_pieces import make_measurement_piece
 from uraniborg.kernel.errors import MissingExtra, Unavailable, UnsupportedPlatform, UraniborgError
-from uraniborg.kernel.logging import make_printable
 
-MOST_SECONDS: Final = 600.0
-"""The time that one measurement may take, whatever its options say."""
 _JOB_FACTS: Final = ("id", "version", "kind", "options", "author", "state", "progress", "summary", "error", "actor")
 _NOT_IN_BUNDLE: Final = {"owner": "", "cancelled_by": None}
 _WRONG_VALUES: Final = (KeyError, TypeError, ValueError, AttributeError, IndexError)
@@ -32,21 +29,18 @@ _WRONG_VALUES: Final = (KeyError, TypeError, ValueError, AttributeError, IndexEr
 def verify_measurement(inspection: Inspection, folder: str) -> Verified:
     """Measure again from the stored universe, compare with the stored result, and draw the plot again."""
     bundle, path = inspection.bundle, f"{folder}/result.json"
-    try:
-        version, state = read_document(bundle, f"{folder}/universe.json")
-        title = str(bundle.read_object(f"{folder}/universe.json").get("name"))
-        stored = bundle.read_object(path)
-        plot = bundle.read(f"{folder}/plot.svg")
-        job, options = _read_job(bundle, f"{folder}/job.json")
-    except Unreadable as exc:
-        return Verified([Check(exc.path or folder, "differs", f"the measurement cannot be read: {exc}")], None)
+    version, state = read_document(bundle, f"{folder}/universe.json")
+    title = str(bundle.read_object(f"{folder}/universe.json").get("name"))
+    stored = bundle.read_object(path)
+    plot = bundle.read(f"{folder}/plot.svg")
+    job, options = _read_job(bundle, f"{folder}/job.json")
     checks = [*_check_start(inspection, folder, job, version, title, state)]
     measured: Measurement | None = None
     try:
         checks += _check_job(folder, job, stored)
         measured = measure(
             state,
-            options,
+            options.model_copy(update={"max_seconds": inspection.limit.check()}),
             universe_id=job.universe_id,
             version=job.version,
             title=title,
@@ -55,12 +49,13 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
         )
         checks += compare_results(path, job.kind, stored, measured.reply)
         checks += check_plot(f"{folder}/plot.svg", plot, measured)
-    except UraniborgError as exc:
-        result = "not repeated" if _is_lack_of_means(exc) else "differs"
-        checks.append(Check(path, result, f"{exc.message} {exc.hint}".strip()))
-        checks.append(Check(f"{folder}/plot.svg", "not repeated", "its run was not repeated"))
+    except (UraniborgError, TimeOver) as exc:
+        result, reason = _explain_failure(exc)
+        checks.append(Check(path, result, reason))
+        plot_result = "not repeated" if result == "differs" else result
+        checks.append(Check(f"{folder}/plot.svg", plot_result, "its run was not repeated"))
     except _WRONG_VALUES as exc:
-        problem = f"is not a result of this kind: {type(exc).__name__} {make_printable(str(exc))}"[:200]
+        problem = f"is not a result of this kind: {type(exc).__name__} {exc}"[:200]
         return Verified([*checks, Check(path, "differs", problem)], None)
     inspection.runs[job.id] = RepeatedRun(
         folder, title, job.describe(), state, stored, measured.trajectory if measured else None
@@ -69,7 +64,7 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
 
 
 def _read_job(bundle: Bundle, path: str) -> tuple[Job, JobOptions]:
-    """Return the job and its options, with the time limit of verification. Raise Unreadable."""
+    """Return the job and its options. Raise Unreadable."""
     found = bundle.read_object(path)
     try:
         options = parse_job_options({"kind": found.get("kind"), **found.get("options", {})})
@@ -80,10 +75,10 @@ def _read_job(bundle: Bundle, path: str) -> tuple[Job, JobOptions]:
         )
     except (UraniborgError, TypeError, ValidationError) as exc:
         reason = exc.message if isinstance(exc, UraniborgError) else f"not those of a job ({type(exc).__name__})"
-        raise Unreadable(f"the options in job.json: {reason}") from None
+        raise Unreadable(f"the options: {reason}", path) from None
     if options.kind != job.kind:
-        raise Unreadable("the options in job.json: another kind than that of the job")
-    return job, options.model_copy(update={"max_seconds": MOST_SECONDS})
+        raise Unreadable("the options: another kind than that of the job", path)
+    return job, options
 
 
 def _check_job(folder: str, job: Job, stored: Plain) -> Iterator[Check]:
@@ -101,7 +96,7 @@ def _check_job(folder: str, job: Job, stored: Plain) -> Iterator[Check]:
     if (stored["id"], stored["version"]) != (job.universe_id, job.version):
         yield Check(f"{folder}/result.json", "differs", "names another universe or version than job.json")
     reason = "id, author, times and maxSeconds of the job: only this record states them"
-    yield Check(path, "not checked", reason)
+    yield make_statement(path, reason)
 
 
 def _check_start(
@@ -123,11 +118,14 @@ def _check_start(
         if history.universe_id == job.universe_id != "" and is_version:
             yield Check(path, "differs", f"is not version {job.version} of {history.folder}")
             return
-    yield Check(path, "not checked", "where the start is from: the bundle does not have the log of its universe")
+    yield make_statement(path, "where the start is from: the bundle does not have the log of its universe")
 
 
-def _is_lack_of_means(exc: UraniborgError) -> bool:
-    """Return True for an error that says nothing about the values: a time limit, or something that is not installed."""
-    if isinstance(exc, MissingExtra | UnsupportedPlatform | Unavailable):
-        return True
-    return exc.ids.get("argument") == "maxSeconds" or "at" in exc.ids
+def _explain_failure(exc: UraniborgError | TimeOver) -> tuple[Result, str]:
+    """Return the result of a measurement that failed: a difference, unless the error says nothing about the values."""
+    if isinstance(exc, TimeOver):
+        return "not checked", str(exc)
+    if exc.ids.get("argument") == "maxSeconds" or ("at" in exc.ids and "bodies" not in exc.ids):
+        return "not checked", f"{exc.message} It is the rest of the time of all checks: --max-seconds allows more."
+    is_lack = isinstance(exc, MissingExtra | UnsupportedPlatform | Unavailable) or "at" in exc.ids
+    return "not repeated" if is_lack else "differs", f"{exc.message} {exc.hint}".strip()

@@ -17,7 +17,6 @@ from uraniborg.bundle.number_comparison import (
     walk_values,
 )
 from uraniborg.bundle.pieces import Plain
-from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 _ROUNDED: Final = re.compile(r"\b(accurate to|MEGNO|e in about) (\d[\d.]*(?:e[+-]\d+)?)")
@@ -80,7 +79,7 @@ def _compare_others(stored: Plain, computed: Plain) -> Iterator[str]:
         if name in _OWN or name in _STEPS:
             continue
         if name not in stored or name not in computed:
-            yield f"{make_printable(name)[:40]} is {'missing' if name in computed else 'not a value of a run'}"
+            yield f"{name[:40]} is {'missing' if name in computed else 'not a value of a run'}"
             continue
         for path, one, other in walk_values(name, stored[name], computed[name]):
             if path not in _CHAOS and not _is_close_or_printed(path, one, other, tolerance):

@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
-from uraniborg.kernel.logging import make_printable
-
 ROUNDING: Final = 1e-12
 """The relative difference that another machine makes in one number."""
 ERROR_RATIO: Final = 10.0
@@ -44,4 +42,4 @@ def is_about_same_error(stated: float, repeated: float) -> bool:
 
 def shorten(value: Any) -> str:
     """Return a value as text that fits a message."""
-    return make_printable(str(value))[:100]
+    return str(value)[:100]

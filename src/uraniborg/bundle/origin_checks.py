@@ -1,17 +1,21 @@
 """The origins of states that no command made: shipped systems, and other universes of the bundle."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
+
+import orjson
 
 from universe.domain.citations import get_set_by_records
 from universe.domain.state import State, check_and_copy_plain_state, make_state_from_plain
 from universe.initial_states import load_or_generate_state
 from universe.systems import list_system_names
-from uraniborg.bundle.checks import Check
+from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.inspection import Inspection
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Unreadable
-from uraniborg.bundle.universe_log import find_universe_id, remove_universe_names, replay_beginning
+from uraniborg.bundle.universe_log import find_universe_id, remove_universe_names, replay
 
 
 def check_origins(
@@ -22,31 +26,42 @@ def check_origins(
     for entry, state in zip(log, states[1:], strict=True):
         if entry["kind"] != "restore" or "toVersion" in entry["events"][0]:
             continue
-        is_first = entry["version"] == 1  # later states would be compared with every version of every universe
-        if is_first and (origin := _find_origin(inspection, folder, state)):
-            yield Check(path, "matched", f"version 1 is {origin}")
+        if origin := _find_origin(inspection, folder, state):
+            yield Check(path, "matched", f"version {entry['version']} is {origin}")
         elif entry["events"][0]["reason"] == "branch" and (parent := _find_parent(inspection, folder, state)):
             yield Check(path, "differs", f"version {entry['version']} is a branch, and not a version of {parent}")
         else:
             unknown.append(str(entry["version"]))
     if unknown:
         listed = ", ".join(unknown)
-        yield Check(path, "not checked", f"the state that was put in at version {listed}: only this record states it")
+        yield make_statement(path, f"the state that was put in at version {listed}: only this record states it")
 
 
 def _find_origin(inspection: Inspection, folder: str, state: State) -> str:
     """Return where a state is from; an empty text if that is not known."""
-    plain = remove_universe_names(state.to_plain())
-    for name in list_system_names():
-        shipped = make_state_from_plain(check_and_copy_plain_state(load_or_generate_state(name)))
-        if shipped.to_plain() == plain:
-            return f"the system {name} as this program ships it"
+    digest = _compute_digest(state)
+    if name := _find_shipped_systems().get(digest):
+        return f"the system {name} as this program ships it"
     for other in inspection.bundle.find_folders("universes"):
-        if other != folder:
-            for version, known in enumerate(_replay(inspection, other)):
-                if len(known.stars) == len(state.stars) and remove_universe_names(known.to_plain()) == plain:
-                    return f"version {version} of {other}"
+        if other not in inspection.origins:
+            states = replay(inspection, other).states
+            inspection.origins[other] = {_compute_digest(one): number for number, one in reversed([*enumerate(states)])}
+        if other != folder and (version := inspection.origins[other].get(digest)) is not None:
+            return f"version {version} of {other}"
     return ""
+
+
+@cache
+def _find_shipped_systems() -> dict[bytes, str]:
+    """Return the names of the systems that this program ships, by the digests of their states."""
+    loaded = {name: check_and_copy_plain_state(load_or_generate_state(name)) for name in list_system_names()}
+    return {_compute_digest(make_state_from_plain(plain)): name for name, plain in loaded.items()}
+
+
+def _compute_digest(state: State) -> bytes:
+    """Return a digest that two states with the same values share, whatever universe their records name."""
+    plain = remove_universe_names(state.to_plain())
+    return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).digest()
 
 
 def _find_parent(inspection: Inspection, folder: str, state: State) -> str:
@@ -54,16 +69,10 @@ def _find_parent(inspection: Inspection, folder: str, state: State) -> str:
     plain = state.to_plain()
     named = {record.get("universe") for body in plain["stars"].values() for record in get_set_by_records(body).values()}
     for other in inspection.bundle.find_folders("universes"):
-        if other == folder or not (states := _replay(inspection, other))[1:]:
+        if other == folder or not (states := replay(inspection, other).states)[1:]:
             continue
         with suppress(Unreadable):
             stored = inspection.bundle.read_object(f"{other}/universe.json")["state"]
             if find_universe_id(states[-1].to_plain(), stored) in named - {None}:
                 return other
     return ""
-
-
-def _replay(inspection: Inspection, folder: str) -> list[State]:
-    if folder not in inspection.states:
-        inspection.states[folder] = replay_beginning(inspection.bundle, folder)
-    return inspection.states[folder]

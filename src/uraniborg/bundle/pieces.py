@@ -1,5 +1,6 @@
 """The pieces of a bundle: files with descriptions, the sentences of the methods about them, and their times."""
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,19 @@ class BundleFile(NamedTuple):
     """Relative to the bundle, with slashes."""
     description: str
     content: bytes
+
+
+class ListedFile(NamedTuple):
+    """A file as the page and the metadata of a bundle list it."""
+
+    path: str
+    description: str
+    size: int
+    digest: str
+
+
+def list_file(file: BundleFile) -> ListedFile:
+    return ListedFile(file.path, file.description, len(file.content), hashlib.sha256(file.content).hexdigest())
 
 
 @dataclass(frozen=True)

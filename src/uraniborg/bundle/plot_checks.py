@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 from universe.jobs.measurement import Measurement
 from universe.nbody.reports import find_worst_degrees
 from uraniborg.bundle.checks import Check
-from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 _ENERGY: Final = "relative change of energy"
@@ -95,7 +94,7 @@ def _compare_lines(plots: Sequence[Sequence[str]], worst: float) -> _Comparison:
             continue
         tags, texts = zip(*(_split_text(line) for line in (first, second)), strict=True)
         if texts[0] != texts[1]:
-            shown = [make_printable(text)[:60] for text in texts]
+            shown = [text[:60] for text in texts]
             return _Comparison(f"has the text “{shown[0]}”, drawn again “{shown[1]}”")
         if _NUMBER.sub("0", tags[0]) != _NUMBER.sub("0", tags[1]):
             return _Comparison("has marks of other kinds, colours or numbers of points than drawn again")

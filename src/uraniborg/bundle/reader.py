@@ -1,10 +1,11 @@
 """Reading a bundle of unknown origin: a folder or a zip file, with limits on names, sizes and kinds of files."""
 
+import hashlib
 import json
 import os
 import stat
 import zipfile
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
@@ -14,11 +15,12 @@ import orjson
 from uraniborg.bundle.crate import CRATE, DIGESTS
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.files import display_path
-from uraniborg.kernel.logging import make_printable
 
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 256_000_000
-"""Of one file."""
+"""Of one file. Only JSON of this size is read at once: as much as its values need."""
+MOST_TEXT_BYTES: Final = 32_000_000
+"""Of a text that is read at once and not made again first."""
 MOST_BYTES_IN_ALL: Final = 1_000_000_000
 MOST_VALUES: Final = 10_000_000
 """Of one JSON file; each takes up to 150 bytes of memory."""
@@ -41,8 +43,10 @@ class BundleMissing(NotFound):
 class Unreadable(Exception):
     """A file of a bundle that cannot be read; the text says why."""
 
-    path = ""
-    """The file, if it is known."""
+    def __init__(self, problem: str, path: str = "") -> None:
+        super().__init__(problem)
+        self.path = path
+        """The file, if it is known."""
 
 
 class Bundle:
@@ -51,9 +55,11 @@ class Bundle:
     def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:
         self.path = path
         self._archive = archive
-        self._files = set(_list_folder(path) if archive is None else _list_archive(archive))
-        self._top = "" if DIGESTS in self._files or CRATE in self._files else _find_top_folder(self._files)
-        self.paths = sorted(name.removeprefix(self._top) for name in self._files)
+        sizes = dict(_list_folder(path) if archive is None else _list_archive(archive))
+        self._top = "" if DIGESTS in sizes or CRATE in sizes else _find_top_folder(sizes)
+        self.sizes = {name.removeprefix(self._top): size for name, size in sorted(sizes.items())}
+        self.paths = sorted(self.sizes)
+        self._digests: dict[str, str] = {}
         if DIGESTS not in self.paths or CRATE not in self.paths:
             raise _make_error(path, f"it has no {CRATE if DIGESTS in self.paths else DIGESTS}")
 
@@ -68,48 +74,60 @@ class Bundle:
 
     def has(self, name: str) -> bool:
         """Return True if the bundle has this file."""
-        return self._top + name in self._files
+        return name in self.sizes
 
-    def iterate_blocks(self, name: str) -> Iterator[bytes]:
-        """Yield the content of a file. Raise Unreadable."""
-        size = 0
-        try:
-            with self._open(name) as stream:
-                while block := stream.read(_BLOCK):
-                    size += len(block)
-                    if size > MOST_BYTES:
-                        raise Unreadable(f"is larger than {MOST_BYTES / 1e6:g} MB")
-                    yield block
-        except _READ_ERRORS as exc:
-            raise Unreadable(f"cannot be read: {make_printable(str(exc))[:200]}") from None
+    def compute_digest(self, name: str) -> str:
+        """Return the SHA-256 digest of a file, computed once. Raise Unreadable."""
+        if name not in self._digests:
+            digest = hashlib.sha256()
+            for block in self._iterate_parts(name, MOST_BYTES):
+                digest.update(block)
+            self._digests[name] = digest.hexdigest()
+        return self._digests[name]
 
-    def read(self, name: str) -> bytes:
-        """Return the content of a file. Raise Unreadable."""
-        with self._name_in_errors(name):
-            if not self.has(name):
-                raise Unreadable("is missing")
-            return b"".join(self.iterate_blocks(name))
+    def read(self, name: str, *, most: int = MOST_TEXT_BYTES) -> bytes:
+        """Return the content of a file of at most `most` bytes. Raise Unreadable."""
+        return b"".join(self._iterate_parts(name, most))
 
-    def read_json(self, name: str) -> Any:
+    def read_json(self, name: str, *, most: int = MOST_BYTES) -> Any:
         """Return the value of a JSON file. Raise Unreadable."""
-        content = self.read(name)
+        content = self.read(name, most=most)
         with self._name_in_errors(name):
             return parse_json(content)
 
     def read_json_lines(self, name: str) -> list[Any]:
-        """Return the values of the lines of a file. Raise Unreadable."""
-        content = self.read(name)
-        with self._name_in_errors(name):
-            _check_number_of_values(content, b"\n", b"\r")
-            return [parse_json(line) for line in content.splitlines()]
+        """Return the values of the lines of a file, read line by line. Raise Unreadable."""
+        found: list[Any] = []
+        values = 0
+        for line in self._iterate_parts(name, MOST_BYTES, by_line=True):
+            with self._name_in_errors(name):
+                values = _count_values(line, values + 1)
+                found.append(parse_json(line))
+        return found
 
-    def read_object(self, name: str) -> dict[str, Any]:
+    def read_object(self, name: str, *, most: int = MOST_BYTES) -> dict[str, Any]:
         """Return the object in a JSON file. Raise Unreadable."""
-        value = self.read_json(name)
+        value = self.read_json(name, most=most)
         with self._name_in_errors(name):
             if not isinstance(value, dict):
                 raise Unreadable("is not a JSON object")
         return value  # pyright: ignore[reportUnknownVariableType]
+
+    def _iterate_parts(self, name: str, most: int, *, by_line: bool = False) -> Iterator[bytes]:
+        """Yield the content of a file in blocks or lines. Raise Unreadable."""
+        with self._name_in_errors(name):
+            size, done = self.sizes.get(name), 0
+            if size is None:
+                raise Unreadable("is missing")
+            try:
+                with self._open(name) as stream:
+                    while max(size, done) <= most and (part := stream.readline() if by_line else stream.read(_BLOCK)):
+                        done += len(part)
+                        yield part
+            except _READ_ERRORS as exc:
+                raise Unreadable(f"cannot be read: {str(exc)[:200]}") from None
+            if max(size, done) > most:
+                raise Unreadable(f"is larger than {most / 1e6:g} MB")
 
     @contextmanager
     def _name_in_errors(self, name: str) -> Generator[None]:
@@ -146,7 +164,7 @@ def open_bundle(path: Path) -> Generator[Bundle]:
 
 def parse_json(content: bytes) -> Any:
     """Return the value of a JSON text. Raise Unreadable."""
-    _check_number_of_values(content)
+    _count_values(content)
     try:
         value = orjson.loads(content)
         json.loads(content, object_pairs_hook=_check_unique_keys)
@@ -157,11 +175,12 @@ def parse_json(content: bytes) -> Any:
     return value
 
 
-def _check_number_of_values(content: bytes, *separators: bytes) -> None:
-    """Raise Unreadable for a JSON text that can have more values than memory is meant to hold."""
+def _count_values(content: bytes, before: int = 0) -> int:
+    """Return the largest number of values in a JSON text and `before` it. Raise Unreadable if memory cannot hold it."""
     # Each value follows one of these, or is the first one. Those in texts count, too.
-    if sum(map(content.count, (b",", b"[", b"{", *separators))) > MOST_VALUES:
+    if (number := before + sum(map(content.count, (b",", b"[", b"{")))) > MOST_VALUES:
         raise Unreadable(f"has more than {MOST_VALUES:,} values")
+    return number
 
 
 def _check_unique_keys(pairs: list[tuple[str, Any]]) -> None:
@@ -171,8 +190,8 @@ def _check_unique_keys(pairs: list[tuple[str, Any]]) -> None:
         raise Unreadable("has an object with a key twice")
 
 
-def _list_folder(root: Path) -> Iterator[str]:
-    """Yield the path of every file. Raise InvalidBundle for links, devices, and too many or large files."""
+def _list_folder(root: Path) -> Iterator[tuple[str, int]]:
+    """Yield the path and size of every file. Raise InvalidBundle for links, devices, and too many or large files."""
     count = total = 0
     for folder, folders, names in os.walk(root, followlinks=False):
         for name in (*folders, *names):
@@ -182,15 +201,16 @@ def _list_folder(root: Path) -> Iterator[str]:
             if stat.S_ISDIR(found.st_mode):
                 continue
             if not stat.S_ISREG(found.st_mode):
-                raise _make_error(root, f"'{make_printable(relative)}' is not a regular file")
+                raise _make_error(root, f"'{relative}' is not a regular file")
             total = _check_sizes(root, relative, found.st_size, total)
             count += 1
             if count > MOST_FILES:
                 raise _make_error(root, f"it has more than {MOST_FILES:,} files")
-            yield relative
+            yield relative, found.st_size
 
 
-def _list_archive(archive: zipfile.ZipFile) -> Iterator[str]:
+def _list_archive(archive: zipfile.ZipFile) -> Iterator[tuple[str, int]]:
+    """Yield the path and size of every file. Raise InvalidBundle for entries that an export does not write."""
     root, seen, total = Path(archive.filename or ""), set[str](), 0
     entries = archive.infolist()
     if archive.comment or min((entry.header_offset for entry in entries), default=0):
@@ -199,7 +219,7 @@ def _list_archive(archive: zipfile.ZipFile) -> Iterator[str]:
         raise _make_error(root, f"it has {len(entries):,} files, and the limit is {MOST_FILES:,}")
     for entry in entries:
         name = entry.orig_filename
-        shown = make_printable(name[:200])
+        shown = name[:200]
         parts = PurePosixPath(name).parts
         if not parts or name.startswith("/") or "\\" in name or ".." in parts or ":" in parts[0] or "\0" in name:
             raise _make_error(root, f"the path '{shown}' leaves the bundle")
@@ -218,19 +238,19 @@ def _list_archive(archive: zipfile.ZipFile) -> Iterator[str]:
         if entry.file_size > _BLOCK and entry.file_size > _MOST_RATIO * max(1, entry.compress_size):
             raise _make_error(root, f"'{shown}' unpacks to more than {_MOST_RATIO} times its size")
         total = _check_sizes(root, name, entry.file_size, total)
-        yield name
+        yield name, entry.file_size
 
 
 def _check_sizes(root: Path, name: str, size: int, total: int) -> int:
     """Return the sum of the sizes. Raise InvalidBundle above the limits."""
     if size > MOST_BYTES:
-        raise _make_error(root, f"'{make_printable(name[:200])}' is larger than {MOST_BYTES / 1e6:g} MB")
+        raise _make_error(root, f"'{name[:200]}' is larger than {MOST_BYTES / 1e6:g} MB")
     if total + size > MOST_BYTES_IN_ALL:
         raise _make_error(root, f"its files are larger than {MOST_BYTES_IN_ALL / 1e6:g} MB in all")
     return total + size
 
 
-def _find_top_folder(names: set[str]) -> str:
+def _find_top_folder(names: Collection[str]) -> str:
     """Return the one folder that has all files, as zip files of bundles have it; else an empty text."""
     tops = {name.partition("/")[0] for name in names if "/" in name}
     with suppress(KeyError):

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from uraniborg.bundle.pieces import Plain
-from uraniborg.kernel.logging import make_printable
 
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][\w-]*)((?:\.[\w-]+|\[\d+\])*)\}")
 _STEP: Final = re.compile(r"\.([\w-]+)|\[(\d+)\]")
@@ -59,4 +58,4 @@ def _get_object(value: Any) -> Plain:
 
 
 def _show(text: Any) -> str:
-    return make_printable(str(text))[:60]
+    return str(text)[:60]

@@ -17,7 +17,6 @@ from uraniborg.bundle.number_comparison import (
     walk_values,
 )
 from uraniborg.bundle.pieces import Plain
-from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 _TIMES: Final = ("time", "times", "firstTransit")
@@ -41,7 +40,7 @@ def _compare_numbers(path: str, stored: Plain, computed: Plain) -> Iterator[Chec
     for name in {**computed, **stored}:
         if name not in stored or name not in computed:
             problem = "missing" if name in computed else "not a value of this measurement"
-            yield Check(path, "differs", f"{make_printable(name)[:40]} is {problem}")
+            yield Check(path, "differs", f"{name[:40]} is {problem}")
             return
         for where, one, other in walk_values(name, stored[name], computed[name]):
             numbers += 1

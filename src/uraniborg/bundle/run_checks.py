@@ -12,13 +12,13 @@ import orjson
 from pflow.node import Context, Outcome
 from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
-from uraniborg.bundle.checks import Check
+from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.inspection import Inspection, Verified
 from uraniborg.bundle.pieces import Chosen, Plain, make_names
 from uraniborg.bundle.reader import Bundle
 from uraniborg.bundle.reference_checks import find_broken_references, is_cut
 from uraniborg.bundle.workflow_pieces import make_run_piece, make_workflow_piece
-from uraniborg.kernel.logging import MASK, make_printable
+from uraniborg.kernel.logging import MASK
 from uraniborg.kernel.text import plural
 
 REPEATABLE: Final = frozenset({"echo", "universe-claim"})
@@ -35,11 +35,7 @@ def verify_run(inspection: Inspection, path: str) -> Verified:
     checks = [
         *_repeat_nodes(inspection, path, run, listed),
         *_check_summary(inspection, path, run, listed),
-        Check(
-            path,
-            "not checked",
-            "who started it, its inputs, messages and times: only this record states them",
-        ),
+        make_statement(path, "who started it, its inputs, messages and times: only this record states them"),
     ]
     return Verified(checks, make_run_piece(run, path.removeprefix("runs/").removesuffix(".json")))
 
@@ -47,9 +43,8 @@ def verify_run(inspection: Inspection, path: str) -> Verified:
 def verify_workflow(inspection: Inspection, path: str) -> Verified:
     """Name a workflow as what only its author can confirm."""
     document = inspection.bundle.read_json(path)
-    reason = "what the workflow does: read it before you run it"
     piece = make_workflow_piece(document, path.removeprefix("workflows/").removesuffix(".json"))
-    return Verified([Check(path, "not checked", reason)], piece)
+    return Verified([make_statement(path, "what the workflow does: read it before you run it")], piece)
 
 
 def _check_summary(inspection: Inspection, path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Check]:
@@ -93,7 +88,7 @@ def _repeat_nodes(inspection: Inspection, path: str, run: Plain, nodes: Sequence
         registry = Registry(Path(folder))  # without the nodes of the user
         earlier = _find_earlier_nodes(inspection, run)
         for node in nodes:
-            name = make_printable(str(node.get("node")))[:80]
+            name = str(node.get("node"))[:80]
             interface = registry.get(str(node.get("type")))
             if node.get("status") == "reused" and name in earlier:
                 if changed := _list_changes(node, earlier[name]):
@@ -170,7 +165,7 @@ def _repeat_and_compare(registry: Registry, interface: Interface, node: Plain, f
         if iscoroutinefunction(function):
             returned = asyncio.run(returned)
     except Exception as exc:  # the inputs of an unknown bundle can be anything
-        return f"failed when it was repeated: {type(exc).__name__}: {make_printable(str(exc))[:200]}"
+        return f"failed when it was repeated: {type(exc).__name__}: {str(exc)[:200]}"
     outputs: Mapping[str, Any] = returned.outputs if isinstance(returned, Outcome) else returned
     computed: Plain = orjson.loads(orjson.dumps(dict(outputs)))
     stored: Plain = node["outputs"]
@@ -178,5 +173,5 @@ def _repeat_and_compare(registry: Registry, interface: Interface, node: Plain, f
     if not changed:
         return ""
     first = changed[0]
-    one, other = (make_printable(str(values.get(first)))[:120] for values in (stored, computed))
+    one, other = (str(values.get(first))[:120] for values in (stored, computed))
     return f"other outputs: {', '.join(changed)}; {first} is {one}, repeated {other}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from uraniborg.bundle.checks import Check, compute_digest
+from uraniborg.bundle.checks import Check
 from uraniborg.bundle.crate import SIGNATURE
 from uraniborg.bundle.pieces import BundleFile, make_json_file
 from uraniborg.bundle.reader import Bundle, Unreadable
@@ -18,6 +18,8 @@ from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.settings import config_dir
 
 _FORMAT: Final = "uraniborg-signature/1"
+_MOST_BYTES: Final = 10_000
+"""Of the file of a signature."""
 _SIGNATURE: Final = re.compile(r"[A-Za-z0-9_-]{86}")
 _PREFIX: Final = "ed25519:"
 _KEY: Final = re.compile(r"ed25519:[A-Za-z0-9_-]{43}")
@@ -112,13 +114,13 @@ def _find_signer(bundle: Bundle) -> str | None:
     """Return the key that signed the files of a bundle, or None if none did. Raise Unreadable or MissingExtra."""
     if not bundle.has(SIGNATURE):
         return None
-    found = bundle.read_object(SIGNATURE)
+    found = bundle.read_object(SIGNATURE, most=_MOST_BYTES)
     key, signature = str(found.get("key")), str(found.get("signature"))
     if set(found) != {"format", "key", "signature"} or found["format"] != _FORMAT:
         raise Unreadable(f"is not of the format {_FORMAT}")
     if not _KEY.fullmatch(key) or not _SIGNATURE.fullmatch(signature):
         raise Unreadable("has no key and signature of Ed25519")
-    message = _make_message({path: compute_digest(bundle, path) for path in bundle.paths if path != SIGNATURE})
+    message = _make_message({path: bundle.compute_digest(path) for path in bundle.paths if path != SIGNATURE})
     keys, _ = _import_keys()
     try:
         keys.Ed25519PublicKey.from_public_bytes(_decode(key.removeprefix(_PREFIX))).verify(_decode(signature), message)

@@ -1,20 +1,15 @@
 """The checks of universes: the log leads to the state, and the values and citations are those of the state."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
-from universe.domain.state import EMPTY, State
-from universe.provenance.bibliography import collect_cited_sources, format_bibtex
-from uraniborg.bundle.checks import Check
-from uraniborg.bundle.inspection import History, Inspection, Verified
+from uraniborg.bundle.checks import Check, make_statement
+from uraniborg.bundle.inspection import History, Inspection, Replay, Verified
 from uraniborg.bundle.origin_checks import check_origins
 from uraniborg.bundle.pieces import Plain
-from uraniborg.bundle.reader import Bundle, Unreadable
-from uraniborg.bundle.search_checks import read_bibtex_keys
-from uraniborg.bundle.universe_log import apply_entry, find_universe_id, read_document, remove_universe_names
+from uraniborg.bundle.reader import Unreadable
+from uraniborg.bundle.universe_log import find_universe_id, read_document, remove_universe_names, replay
 from uraniborg.bundle.universe_pieces import make_document, make_universe_piece
 from uraniborg.bundle.value_checks import check_values
-from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 _SHOWN: Final = 5
@@ -22,53 +17,45 @@ _SHOWN: Final = 5
 
 def verify_universe(inspection: Inspection, folder: str) -> Verified:
     """Replay the log of a universe, and make its state, its table of values and its citations again."""
-    bundle = inspection.bundle
-    try:
-        version, state = read_document(bundle, f"{folder}/universe.json")
-        document = bundle.read_object(f"{folder}/universe.json")
-    except Unreadable as exc:
-        return Verified([Check(f"{folder}/universe.json", "differs", str(exc))], None)
-    log = bundle.read_json_lines(f"{folder}/log.jsonl")
-    checked, states = _replay_log(f"{folder}/log.jsonl", log, version, state)
+    bundle, path = inspection.bundle, f"{folder}/universe.json"
+    version, state = read_document(bundle, path)
+    document = bundle.read_object(path)
+    replayed = replay(inspection, folder)
+    problem = replayed.problem or _compare_states(replayed, version, state)
     values, rows = check_values(bundle, f"{folder}/values.csv", state)
-    checks = [checked, *values, _check_sources(bundle, f"{folder}/sources.bib", state)]
-    if states is None:
-        return Verified(checks, None)
-    record = "who sent the commands and when, and the name and id of the universe: only this record states them"
-    checks += [*check_origins(inspection, folder, log, states), Check(f"{folder}/log.jsonl", "not checked", record)]
-    replayed = states[-1].to_plain()
+    if problem:
+        return Verified([Check(f"{folder}/log.jsonl", "differs", problem), *values], None)
+    log, states = replayed.entries, replayed.states
+    found = f"{plural(len(log), 'entry', 'entries')} replayed to the state of version {version}"
+    stated = "who sent the commands and when, and the name and id of the universe: only this record states them"
+    checks = [
+        Check(f"{folder}/log.jsonl", "matched", found),
+        *values,
+        *check_origins(inspection, folder, log, states),
+        make_statement(f"{folder}/log.jsonl", stated),
+    ]
+    plain = states[-1].to_plain()
     try:
-        universe_id = find_universe_id(replayed, state)
+        universe_id = find_universe_id(plain, state)
     except Unreadable as exc:
-        return Verified([*checks, Check(f"{folder}/universe.json", "differs", str(exc))], None)
+        return Verified([*checks, Check(path, "differs", str(exc))], None)
     # Files that list bodies have them in the order of the document.
-    ordered = {**replayed, "stars": {key: replayed["stars"][key] for key in state["stars"]}}
+    ordered = {**plain, "stars": {key: plain["stars"][key] for key in state["stars"]}}
     made = make_document(ordered, universe_id, str(document.get("name")), version)
-    inspection.histories[folder] = History(
-        folder, made["name"], universe_id, states, [entry["command"] for entry in log if "command" in entry]
-    )
+    commands = [entry["command"] for entry in log if "command" in entry]
+    inspection.histories[folder] = History(folder, made["name"], universe_id, states, commands)
     return Verified(checks, make_universe_piece(made, log, rows, folder))
 
 
-def _replay_log(path: str, log: Sequence[Any], version: int, state: Plain) -> tuple[Check, list[State] | None]:
-    """Return the check of the log, and the state at each version if the log leads to the stored state."""
-    states = [EMPTY]
-    try:
-        for number, entry in enumerate(log, 1):
-            states.append(apply_entry(states, entry, number))
-    except Unreadable as exc:
-        return Check(path, "differs", f"{exc}, at version {len(states)}"), None
-    last = len(log)
+def _compare_states(replayed: Replay, version: int, state: Plain) -> str:
+    """Return how the end of a log differs from the stored state; an empty text if it does not."""
+    last = len(replayed.entries)
     if last != version:
-        problem = f"the log ends at version {last}, and the universe is at version {version}"
-        return Check(path, "differs", problem), None
-    one, other = (remove_universe_names(plain) for plain in (states[-1].to_plain(), state))
+        return f"the log ends at version {last}, and the universe is at version {version}"
+    one, other = (remove_universe_names(plain) for plain in (replayed.states[-1].to_plain(), state))
     if one == other:
-        found = f"{plural(last, 'entry', 'entries')} replayed to the state of version {version}"
-        return Check(path, "matched", found), states
-    return Check(
-        path, "differs", f"the replayed state differs from universe.json: {_describe_difference(one, other)}"
-    ), None
+        return ""
+    return f"the replayed state differs from universe.json: {_describe_difference(one, other)}"
 
 
 def _describe_difference(one: Plain, other: Plain) -> str:
@@ -85,21 +72,8 @@ def _describe_difference(one: Plain, other: Plain) -> str:
             if replayed.get(field) != stored.get(field)
         ]
     texts = [text for _, text in sorted(found, key=lambda pair: pair[0])]
-    return "; ".join(map(make_printable, texts[:_SHOWN])) or "in something else than its bodies"
+    return "; ".join(texts[:_SHOWN]) or "in something else than its bodies"
 
 
 def _shorten(value: Any) -> str:
     return str(value)[:80]
-
-
-def _check_sources(bundle: Bundle, path: str, state: Plain) -> Check:
-    try:
-        keys = set(read_bibtex_keys(bundle, path))
-    except (Unreadable, UnicodeDecodeError) as exc:
-        return Check(path, "differs", f"cannot be read: {exc}")
-    cited = collect_cited_sources(state["stars"])
-    written = format_bibtex(cited)
-    expected = {line.partition("{")[2].rstrip(", ") for line in written.splitlines() if line.startswith("@")}
-    if missing := sorted(expected - keys):
-        return Check(path, "differs", f"cited and not in the bibliography: {', '.join(missing[:_SHOWN])}")
-    return Check(path, "matched", f"{plural(len(cited), 'cited source is', 'cited sources are')} in the bibliography")

@@ -1,7 +1,6 @@
 """The log of a universe in a bundle: its entries replayed to the states of all versions."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, Final, cast, get_args
 
 from universe.domain.citations import get_set_by_records, replace_set_by_records
@@ -11,11 +10,11 @@ from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, check_and_copy_plain_state, make_state_from_plain
 from universe.service.change_requests import RestoreReason
 from universe.store.authors import make_author
+from uraniborg.bundle.inspection import Inspection, Replay
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.kernel.actors import read_actor
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.logging import make_printable
 
 _SHOWN: Final = 5
 _ENTRY_FIELDS: Final = frozenset({"version", "kind", "at", "author", "actor", "command", "events", "state", "together"})
@@ -28,9 +27,9 @@ def read_document(bundle: Bundle, path: str) -> tuple[int, Plain]:
     try:
         state = check_and_copy_plain_state(document.get("state"))
     except UraniborgError as exc:
-        raise Unreadable(f"has no valid state: {exc.message}") from None
+        raise Unreadable(f"has no valid state: {exc.message}", path) from None
     if not isinstance(version, int):
-        raise Unreadable("has no version")
+        raise Unreadable("has no version", path)
     return version, state
 
 
@@ -40,7 +39,7 @@ def apply_entry(states: Sequence[State], entry: Any, version: int) -> State:
         raise Unreadable("an entry is missing")
     fields: Plain = entry  # pyright: ignore[reportUnknownVariableType]
     if unknown := set(fields) - _ENTRY_FIELDS:
-        raise Unreadable(f"an entry has unknown fields ({', '.join(map(make_printable, sorted(unknown)[:_SHOWN]))})")
+        raise Unreadable(f"an entry has unknown fields ({', '.join(sorted(unknown)[:_SHOWN])})")
     if fields.get("kind") not in ("restore", "command") or fields.get("together", True) is not True:
         raise Unreadable("an entry is of an unknown kind")
     actor = read_actor(fields.get("actor"))
@@ -78,13 +77,19 @@ def _check_restore_event(states: Sequence[State], restored: State, events: Any) 
         raise Unreadable("an entry restores another state than that of the version it names")
 
 
-def replay_beginning(bundle: Bundle, folder: str) -> list[State]:
-    """Return the states of a universe, as far as its log can be replayed."""
-    states = [EMPTY]
-    with suppress(Unreadable):
-        for entry in bundle.read_json_lines(f"{folder}/log.jsonl"):
-            states.append(apply_entry(states, entry, len(states)))
-    return states
+def replay(inspection: Inspection, folder: str) -> Replay:
+    """Return the replayed log of a universe. Raise TimeOver."""
+    if folder not in inspection.replays:
+        states, problem, entries = [EMPTY], "", list[Any]()
+        try:
+            entries = inspection.bundle.read_json_lines(f"{folder}/log.jsonl")
+            for entry in entries:
+                inspection.limit.check()
+                states.append(apply_entry(states, entry, len(states)))
+        except Unreadable as exc:
+            problem = f"{exc}, at version {len(states)}"
+        inspection.replays[folder] = Replay(entries, states, problem)
+    return inspection.replays[folder]
 
 
 def find_universe_id(replayed: Plain, stored: Plain) -> str:

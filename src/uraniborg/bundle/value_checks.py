@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from uraniborg.bundle.checks import Check
+from uraniborg.bundle.checks import Check, make_statement
+from uraniborg.bundle.file_checks import MOST_MORE
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
-from uraniborg.bundle.value_table import list_value_rows
+from uraniborg.bundle.value_table import list_value_rows, write_value_table
 from uraniborg.kernel.csv_cells import restore_cell
-from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 
@@ -22,7 +22,8 @@ def check_values(bundle: Bundle, path: str, state: Plain) -> tuple[list[Check], 
     """
     computed = list_value_rows(state, None)
     try:
-        rows = csv.DictReader(io.StringIO(bundle.read(path).decode(), newline=""))
+        content = bundle.read(path, most=2 * len(write_value_table(computed).encode()) + MOST_MORE)
+        rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
         stored = [
             {name: restore_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
             for row in islice(rows, len(computed) + 1)
@@ -39,7 +40,7 @@ def check_values(bundle: Bundle, path: str, state: Plain) -> tuple[list[Check], 
     for row in stored:
         key = _make_key(row)
         found = expected.get(key)
-        where = make_printable(f"{row.get('field')} of {row.get('body')}")
+        where = f"{row.get('field')} of {row.get('body')}"
         if found is None:
             problem = f"{where} is {str(row.get('value'))[:80]}, which the universe does not have"
             return [Check(path, "differs", problem)], computed
@@ -47,7 +48,7 @@ def check_values(bundle: Bundle, path: str, state: Plain) -> tuple[list[Check], 
             refuted += 1
             found |= row
         elif changed := [name for name in {**found, **row} if row.get(name) != found.get(name)]:
-            names = ", ".join(make_printable(str(name))[:40] for name in changed)
+            names = ", ".join(str(name)[:40] for name in changed)
             return [Check(path, "differs", f"{where}: not as in the universe: {names}")], computed
     supported = sum(row.get("status") == "supported" for row in stored)
     checks = [
@@ -57,7 +58,7 @@ def check_values(bundle: Bundle, path: str, state: Plain) -> tuple[list[Check], 
     ]
     if refuted:
         reason = f"the status “unverified claim” of {plural(refuted, 'value')}: it follows from a text that is not here"
-        checks.append(Check(path, "not checked", reason))
+        checks.append(make_statement(path, reason))
     return checks, computed
 
 

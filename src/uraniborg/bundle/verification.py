@@ -1,13 +1,15 @@
 """The verification of a bundle: everything in it is made again from its records, or named as not checked."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from uraniborg.bundle.checks import Check, check_digests, check_metadata
 from uraniborg.bundle.crate import CRATE, METHODS, README
 from uraniborg.bundle.file_checks import check_files
 from uraniborg.bundle.frame_checks import check_frame
-from uraniborg.bundle.inspection import Inspection, PieceKind, Verified, read_frame
+from uraniborg.bundle.inspection import Inspection, PieceKind, TimeLimit, TimeOver, Verified, read_frame
 from uraniborg.bundle.measurement_checks import verify_measurement
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.bundle.run_checks import verify_run, verify_workflow
@@ -37,50 +39,63 @@ KINDS: Final = (
 
 
 def verify_bundle(
-    bundle: Bundle, *, repeat: bool = True, more: Sequence[PieceKind] = (), report: ReportItem = lambda _: None
+    bundle: Bundle,
+    *,
+    repeat: bool = True,
+    more: Sequence[PieceKind] = (),
+    limit: TimeLimit | None = None,
+    report: ReportItem = lambda _: None,
 ) -> Iterator[Check]:
     """Yield all checks. Without `repeat`, only those of digests and metadata.
 
-    `more` are kinds of pieces that others than the export add. Only functions of this program run, on the values of the
-    bundle: no program, network, model or code of the bundle.
+    `more` are kinds of pieces that others than the export add. What cannot be done before the `limit` is not checked.
+    Only functions of this program run, on the values of the bundle: no program, network, model or code of the bundle.
     """
-    report("digests")
+    for path in bundle.paths:
+        report(f"the digest of {path}")
+        with suppress(Unreadable):  # the check of the digests says why
+            bundle.compute_digest(path)
     yield from check_digests(bundle)
     report("metadata")
     yield from check_metadata(bundle)
     if not repeat:
         yield Check("contents", "not checked", "only digests and metadata were checked, as asked")
         return
-    inspection = Inspection(bundle, read_frame(bundle), report)
+    inspection = Inspection(bundle, read_frame(bundle), report, limit or TimeLimit())
     found: list[Verified] = []
-    is_complete = True
     for kind in (*KINDS, *more):
         for item in kind.find(bundle):
             report(item)
-            verified = _verify_item(inspection, kind, item)
-            is_complete = is_complete and verified.piece is not None
-            found.append(verified)
-            yield from verified.checks
+            found.append(_verify_item(inspection, kind, item))
+            yield from found[-1].checks
     report("methods")
-    yield from _check_frame(inspection, found, is_complete=is_complete)
+    yield from _check_frame(inspection, found)
 
 
 def _verify_item(inspection: Inspection, kind: PieceKind, item: str) -> Verified:
     """Return the checks of an item and of its files; an item that fails on values of no export is a difference."""
     try:
+        inspection.limit.check()
         verified = kind.verify(inspection, item)
         if verified.piece is None:
             return verified
         known = {check.item for check in verified.checks if check.result == "differs"}
-        checks = check_files(inspection, item, verified.piece.files, known)
+        checks = check_files(inspection.bundle, item, verified.piece.files, known)
         return verified._replace(checks=[*verified.checks, *checks])
+    except TimeOver as exc:
+        return Verified([Check(item, "not checked", str(exc))], None)
     except Exception as exc:  # an unknown bundle can hold anything; the other checks continue
         return Verified([_make_failure(item, exc)], None)
 
 
-def _check_frame(inspection: Inspection, found: Sequence[Verified], *, is_complete: bool) -> Iterator[Check]:
+def attribute_statements(checks: Iterable[Check]) -> Iterator[Check]:
+    """Yield the checks of a bundle whose known signer vouches for what only the bundle states."""
+    return (replace(one, result="stated by the signer") if one.is_statement else one for one in checks)
+
+
+def _check_frame(inspection: Inspection, found: Sequence[Verified]) -> Iterator[Check]:
     try:
-        yield from check_frame(inspection, found, is_complete=is_complete)
+        yield from check_frame(inspection, found)
     except Exception as exc:  # as above
         yield _make_failure(f"{METHODS}, {README} and {CRATE}", exc)
 

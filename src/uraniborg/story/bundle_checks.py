@@ -5,11 +5,9 @@ from typing import Any, Final, cast
 
 from universe.claims import PaperTextReader
 from universe.nbody.initial_conditions import make_initial_conditions
-from uraniborg.bundle.checks import Check
-from uraniborg.bundle.file_checks import make_difference
+from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.inspection import Inspection, PieceKind, RepeatedRun, Verified
 from uraniborg.bundle.reader import Bundle, Unreadable
-from uraniborg.kernel.logging import make_printable
 from uraniborg.story.bundle_files import DATA_SHEETS, Comparison, make_story_piece
 from uraniborg.story.bundle_step import list_repetitions
 from uraniborg.story.folder import SHELF, Plain
@@ -49,7 +47,7 @@ def verify_story(inspection: Inspection, _item: str) -> Verified:
         for path in sorted(bundle.paths, key=inspection.find_rank)
         if path.startswith(_TEXTS)
     }
-    checks += _check_sheets(inspection, sheets)
+    checks += _check_sheets(sheets)
     base = inspection.runs[first["runs"][0]["job_id"]]
     masses = list_masses(run["outputs"])
     results: dict[str, Plain] = {
@@ -74,7 +72,7 @@ def _verify_comparison(inspection: Inspection, path: str) -> tuple[list[Check], 
     stored = inspection.bundle.read_object(path)
     missing = [str(run["job_id"]) for run in stored["runs"] if run["job_id"] not in inspection.runs]
     if missing or len(stored["runs"]) != 2:
-        shown = make_printable(missing[0])[:80] if missing else "second"
+        shown = missing[0][:80] if missing else "second"
         return [Check(path, "differs", f"the bundle does not have the run {shown}")], None
     runs = [
         _read_run(inspection, about, series) for about, series in zip(stored["runs"], stored["angles"], strict=True)
@@ -86,8 +84,7 @@ def _verify_comparison(inspection: Inspection, path: str) -> tuple[list[Check], 
     checks += [check for one, run in zip(repeated, runs, strict=True) for check in _check_angles(path, one, run)]
     if not any(check.result == "differs" for check in checks):
         checks.append(Check(path, "matched", f"the answer follows from both runs: {made['answer']}"))
-        reused = "is_reused: whether a run was stored before; only this record states it"
-        checks.append(Check(path, "not checked", reused))
+        checks.append(make_statement(path, "is_reused: whether a run was stored before; only this record states it"))
     name = path.removeprefix("comparisons/").removesuffix(".json")
     return checks, Comparison(name, made, runs)
 
@@ -105,9 +102,9 @@ def _list_wrong_runs(stored: Plain, repeated: Sequence[RepeatedRun]) -> Iterator
         if set(about) != {"universe_id", "version", "name", "job_id", "is_reused"}:
             yield "a run has other fields than those of a run"
         elif (about["universe_id"], about["version"]) != (run.job["universeId"], run.job["version"]):
-            yield f"the run {make_printable(str(about['job_id']))[:80]} is of another universe or version"
+            yield f"the run {str(about['job_id'])[:80]} is of another universe or version"
         elif about["name"] != run.title:
-            yield f"the run {make_printable(str(about['job_id']))[:80]} is of a universe with another name"
+            yield f"the run {str(about['job_id'])[:80]} is of a universe with another name"
     first, second = (run.state["stars"][PLANET]["mass"] for run in repeated)
     if not abs(second - first * stored["factor"]) <= 1e-9 * abs(second):
         yield f"factor is {stored['factor']:g}, and the masses of {PLANET} have the ratio {second / first:g}"
@@ -115,15 +112,15 @@ def _list_wrong_runs(stored: Plain, repeated: Sequence[RepeatedRun]) -> Iterator
 
 def _list_wrong_facts(stored: Plain, made: Plain) -> Iterator[str]:
     if stored["answer"] != made["answer"] or stored["verdict"] != made["verdict"]:
-        yield f"the answer is “{make_printable(str(stored['answer']))[:200]}”, repeated “{made['answer']}”"
+        yield f"the answer is “{str(stored['answer'])[:200]}”, repeated “{made['answer']}”"
     for name in sorted({*stored, *made} - {"answer", "verdict", "angles"}):
         if stored.get(name) != made.get(name):
-            yield f"{make_printable(name)[:40]} is not that of the two runs"
+            yield f"{name[:40]} is not that of the two runs"
 
 
 def _check_angles(path: str, repeated: RepeatedRun, run: StoredRun) -> Iterator[Check]:
     """Compare the angles over time with those of the repeated run."""
-    name = make_printable(str(run.about["name"]))[:60]
+    name = str(run.about["name"])[:60]
     if repeated.trajectory is None:
         yield Check(path, "not repeated", f"the angles of {name}: the run was not repeated")
         return
@@ -150,7 +147,7 @@ def _find_run(bundle: Bundle) -> Plain:
     raise Unreadable("the bundle has no run that read all masses")
 
 
-def _check_sheets(inspection: Inspection, sheets: Mapping[str, bytes]) -> Iterator[Check]:
+def _check_sheets(sheets: Mapping[str, bytes]) -> Iterator[Check]:
     """Yield whether the data sheets are those that this program ships."""
     for name, content in sheets.items():
         shipped = DATA_SHEETS / name
@@ -158,9 +155,9 @@ def _check_sheets(inspection: Inspection, sheets: Mapping[str, bytes]) -> Iterat
             if shipped.read_bytes() == content:
                 yield Check(f"{_TEXTS}{name}", "matched", "as this program ships it")
             else:
-                yield make_difference(inspection, f"{_TEXTS}{name}", "is not the data sheet that this program ships")
+                yield Check(f"{_TEXTS}{name}", "differs", "is not the data sheet that this program ships")
         else:
-            yield Check(f"{_TEXTS}{make_printable(name)}", "not checked", "this program ships no such data sheet")
+            yield Check(f"{_TEXTS}{name}", "not checked", "this program ships no such data sheet")
 
 
 def _make_text_reader(sheets: Mapping[str, bytes]) -> PaperTextReader:
@@ -190,9 +187,7 @@ def _check_steps(steps: Any, *comparisons: Plain) -> Iterator[Check]:
         sentences = [step["sentence"] for step in steps if step["id"] == step_id]
         if sentences != [found["answer"]]:
             yield Check(_STEPS, "differs", f"the sentence of {step_id} is not the answer of the comparison")
-    yield Check(
-        _STEPS, "not checked", "what each step says, who ran it, when and with which inputs: only it states them"
-    )
+    yield make_statement(_STEPS, "what each step says, who ran it, when and with which inputs: only it states them")
 
 
 STORY: Final = PieceKind(_find_story, verify_story)

@@ -19,13 +19,15 @@ from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.bundle.forging import edit_json, edit_root, reseal
 from tests.uraniborg.demo_runs import Demo, make_demo, read_demo, run_uraniborg
 from universe.initial_states import load_or_generate_state
-from universe.jobs.measurement import summarise_reply
+from universe.jobs.measurement import Measurement, measure, summarise_reply
+from universe.jobs.options import JobOptions
 from universe.provenance.shelf_texts import make_paper_text_reader
 from uraniborg.bundle import checks, measurement_checks, reader
 from uraniborg.bundle.checks import Check, list_metadata_problems
 from uraniborg.bundle.command import verify_and_print
 from uraniborg.bundle.crate import add_frame, make_methods_file
 from uraniborg.bundle.export import Selection, collect_files
+from uraniborg.bundle.inspection import TimeLimit
 from uraniborg.bundle.pieces import BundleFile, Chosen, make_json_file, make_text_file
 from uraniborg.bundle.plot_checks import check_plot
 from uraniborg.bundle.reader import InvalidBundle, Unreadable, open_bundle
@@ -33,6 +35,7 @@ from uraniborg.bundle.run_checks import REPEATABLE
 from uraniborg.bundle.search_pieces import make_shelf_piece
 from uraniborg.bundle.verification import verify_bundle
 from uraniborg.bundle.writer import write_bundle
+from uraniborg.kernel.version import version
 from uraniborg.part_services import open_jobs
 from uraniborg.story.bundle_checks import STORY
 from uraniborg.story.bundle_files import select_work
@@ -129,7 +132,7 @@ def test_a_bundle_matches_and_one_changed_byte_is_named(bundle: Path, demo: Demo
     identified = sum(log["identified"].values())  # with the records that several queries of one source returned
     assert identified >= returned > screened > included > 0
     counts = f"{identified} identified, {screened} screened, {included} included"
-    assert counts in matched["searches/trappist-1/search-log.json"]
+    assert counts in matched["searches/trappist-1/result.json"]
 
     plot = bundle / "measurements" / "h-times-1" / "plot.svg"
     content = bytearray(plot.read_bytes())
@@ -236,7 +239,8 @@ def test_changes_of_counts_commands_values_nodes_and_keys_are_found(bundle: Path
     log.write_text(log.read_text().replace('"mass":9.791375277253587e-7', '"mass":9.9e-7'))
     values = bundle / universe / "values.csv"
     values.write_text(values.read_text().replace("0.326 ± 0.020", "0.327 ± 0.020"))
-    for path, key in ((f"{search}/papers.bib", "agol_2021_refining"), (f"{universe}/sources.bib", "agol2021,")):
+    branch = "universes/h-times-2"
+    for path, key in ((f"{search}/papers.bib", "agol_2021_refining"), (f"{branch}/sources.bib", "agol2021,")):
         text = (bundle / path).read_text()
         assert key in text
         (bundle / path).write_text(text.replace(key, f"x{key}"))
@@ -249,28 +253,21 @@ def test_changes_of_counts_commands_values_nodes_and_keys_are_found(bundle: Path
     )
     found = "\n".join(list_differences(bundle))
     for expected in (
-        f"{search}/search-log.json: screened is {screened + 1} in the log and {screened} in the result",
-        f"{search}: papers.bib is not that of the kept papers; missing: agol_2021_refining",
+        f"{search}/search-log.json: screened is {screened + 1}, made again {screened}",
+        f"{search}/papers.bib: line 1 is “@article{{xagol_2021_refining,”, made again “@article{{agol_2021_refining,”",
         f"{universe}/log.jsonl: the replayed state differs from universe.json: trappist-1-h.mass is",
         f"{universe}/values.csv: mass of TRAPPIST-1 h: not as in the universe: as written, row",
-        f"{universe}/sources.bib: cited and not in the bibliography: agol2021",
+        f"{branch}/sources.bib: line 1 is “@article{{xagol2021,”, made again “@article{{agol2021,”",
         "runs/masses-stopped.json, node b: other outputs: value; value is 1.0, repeated 4.1267943653209906e-06",
     ):
         assert expected in found, found
 
 
-def test_people_and_agents_are_compared_apart_except_in_logs_that_do_not_tell_them_apart(bundle: Path) -> None:
+def test_people_and_agents_are_compared_apart(bundle: Path) -> None:
     shutil.rmtree(bundle / "measurements")
     log = "searches/trappist-1/search-log.json"
-
-    def write_as_earlier_version(flow: dict[str, Any]) -> None:
-        flow["judged_by_person"] += flow.pop("judged_by_agent")
-
-    edit_root(bundle, schemaVersion="1")
-    change_json(bundle, log, write_as_earlier_version)
-    assert not [one for one in list_differences(bundle) if "judged" in one]
     change_json(bundle, log, lambda flow: flow.update(judged_by_agent=1))
-    assert [one for one in list_differences(bundle) if "judged by an agent in the log" in one]
+    assert f"{log}: judged_by_agent is 1, made again 0" in list_differences(bundle)
 
 
 def test_an_answer_that_does_not_follow_from_its_runs_is_found(demo: Demo, tmp_path: Path) -> None:
@@ -382,25 +379,86 @@ def test_broken_files_are_differences_and_the_other_checks_go_on(tmp_path: Path,
     assert {check.item for check in checks if check.result == "matched"} == {"files", "ro-crate-metadata.json"}
 
 
-def test_a_text_that_another_version_may_have_written_otherwise_is_named_and_does_not_match(bundle: Path) -> None:
+def test_a_bundle_of_another_form_differs_and_names_the_version_to_verify_it_with(bundle: Path) -> None:
     edit_root(bundle, schemaVersion="1")
-    methods = bundle / "methods.md"
-    methods.write_text(f"{methods.read_text()}\nConfirmed by three teams.\n")
     reseal(bundle)
-    (found,) = [check for check in verify(bundle) if check.item == "methods.md"]
-    assert found.result == "not checked"
-    assert "Confirmed by three teams." in found.detail
-    assert "may have written it otherwise" in found.detail
+    found = [check for check in verify(bundle) if check.item == "ro-crate-metadata.json" and check.result == "differs"]
+    assert f"verify it with Uraniborg {version()}, which it names as its writer" in found[0].detail
 
 
-def test_a_measurement_that_takes_too_long_is_not_repeated_and_never_matches(
+def test_a_bundle_of_another_version_with_the_same_form_does_not_differ_and_its_version_is_not_checked(
+    bundle: Path,
+) -> None:
+    for path in ("README.md", "ro-crate-metadata.json"):
+        text = (bundle / path).read_text()
+        (bundle / path).write_text(
+            text.replace(f"Uraniborg {version()}.", "Uraniborg 99.0.").replace(
+                f'"version": "{version()}"', '"version": "99.0"'
+            )
+        )
+    reseal(bundle)
+    checks = verify(bundle)
+    assert [check for check in checks if check.result == "differs"] == []
+    (named,) = [check for check in checks if check.detail == "that Uraniborg 99.0 wrote the bundle"]
+    assert (named.result, named.is_statement) == ("not checked", True)
+
+
+class Clock:
+    """A clock that stands still unless it is moved."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_measurements_share_one_time_limit_and_what_is_cut_is_not_checked_and_never_matches(
     bundle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measurement_checks, "MOST_SECONDS", 1e-9)
+    shutil.copytree(bundle / "measurements/h-times-1", bundle / "measurements/i-second")
+    shutil.copytree(bundle / "measurements/h-times-1", bundle / "measurements/j-third")
+    clock, given = Clock(), list[float]()
+
+    def measure_slowly(state: Any, options: JobOptions, **more: Any) -> Measurement:
+        given.append(options.max_seconds)
+        clock.now += 400.0
+        return measure(state, options, **more)
+
+    monkeypatch.setattr(measurement_checks, "measure", measure_slowly)
+    with open_bundle(bundle) as opened:
+        checks = list(verify_bundle(opened, more=[STORY], limit=TimeLimit(600.0, clock)))
+    assert given == [600.0, 200.0]
+    results = {name: {one.result for one in checks if one.item.startswith(f"measurements/{name}")} for name in (
+        "h-times-1", "i-second", "j-third")}  # fmt: skip
+    assert "matched" in results["h-times-1"]
+    assert "matched" in results["i-second"]
+    (cut,) = [one for one in checks if one.item == "measurements/j-third" and one.detail.startswith("the time")]
+    assert (cut.result, cut.detail) == (
+        "not checked", "the time is over: --max-seconds allows more than 600 seconds"
+    )  # fmt: skip
+    assert "matched" not in results["j-third"]
+
+
+def test_a_measurement_that_takes_longer_than_the_time_that_is_left_is_not_checked_and_never_matches(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TimeLimit, "check", lambda _: 1e-9)
     found = {(check.item, check.result): check.detail for check in verify(bundle)}
-    assert "within 1e-09 seconds, the limit" in found[RESULT, "not repeated"]
-    assert ("measurements/h-times-1/plot.svg", "not repeated") in found
+    assert "within 1e-09 seconds, the limit. It is the rest of the time" in found[RESULT, "not checked"]
+    assert ("measurements/h-times-1/plot.svg", "not checked") in found
     assert (RESULT, "matched") not in found
+
+
+def test_a_time_limit_of_nothing_leaves_every_part_not_checked_with_exit_code_6(
+    bundle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = verify_and_print(bundle, repeat=True, signer=None, more=[STORY], seconds=0, as_json=True, quiet=True)
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    assert code == 6
+    assert {one["item"] for one in checks if one["result"] == "matched"} == {"files", "ro-crate-metadata.json"}
+    assert {"searches/trappist-1", "universes/h-times-2", "measurements/h-times-1"} <= {
+        one["item"] for one in checks if one["result"] == "not checked" and "the time is over" in one["detail"]
+    }
 
 
 def test_a_key_that_is_there_twice_and_numbers_beyond_all_limits_are_refused() -> None:
