@@ -29,7 +29,8 @@ class Check:
     result: Result
     detail: str
     is_statement: bool = False
-    """True for facts that only their author can know, such as who did something: a signer can vouch for them."""
+    """True for facts that only their author can know, such as who did something, or how a processor rounded: a signer
+    can vouch for them."""
 
     def __post_init__(self) -> None:
         for name, text in (("item", self.item), ("detail", self.detail)):

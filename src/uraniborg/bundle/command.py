@@ -110,11 +110,10 @@ def verify_and_print(
     expected = None if signer is None else check_key(signer)
     limit = TimeLimit(seconds)
     with open_bundle(path) as bundle, ItemProgress("Checking", is_quiet=quiet, as_json=as_json) as report:
-        checks = list(verify_bundle(bundle, repeat=repeat, more=more, limit=limit, report=report))
+        report("the signature")
         signature = check_signature(bundle, expected)
-        if expected is not None and signature.result == "matched":
-            checks = list(attribute_statements(checks))
-        checks.insert(0, signature)
+        found = verify_bundle(bundle, repeat=repeat, more=more, limit=limit, report=report)
+        checks = [signature, *(attribute_statements(found) if signature.result == "matched" else found)]
     counts: Counter[Result] = Counter(check.result for check in checks)
     outcome = find_outcome(counts)
     if as_json:

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from paper_search.models import PaperCollection
 from uraniborg.bundle.checks import Check, make_statement
+from uraniborg.bundle.inspection import TimeLimit
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.kernel.inbox import Decision, Entry
@@ -42,14 +43,16 @@ def read_decisions(bundle: Bundle, path: str) -> list[Entry]:
     return [Entry.model_validate({**one, "payload": None}) for one in entries]
 
 
-def check_decisions(folder: str, found: PaperCollection, decisions: Sequence[Entry]) -> Iterator[Check]:
-    """Yield the contradictions between decisions and result, and what neither confirms."""
+def check_decisions(
+    folder: str, found: PaperCollection, decisions: Sequence[Entry], limit: TimeLimit
+) -> Iterator[Check]:
+    """Yield the contradictions between decisions and result, and what neither confirms. Raise TimeOver."""
     path = f"{folder}/decisions.json"
     problems = [problem for entry in decisions for problem in _list_entry_problems(entry, decisions[0].subject)]
     if len({entry.id for entry in decisions}) < len(decisions):
         problems.append("has a decision twice")
     marks = _list_marks(found)
-    decided = [(mark, _find_decided_mark(decisions, mark)) for mark in marks]
+    decided = [(mark, _find_decided_mark(decisions, mark)) for mark in marks if limit.check()]
     tied = [mark for mark, other in decided if (mark.status, mark.reason) == other]
     events = {mark.event for mark in tied}
     for mark, other in decided:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from uraniborg.bundle.checks import Check
+from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.number_comparison import (
     CLOSE,
     ERROR_RATIO,
@@ -111,7 +111,7 @@ def _compare_chaos(path: str, stored: Plain, computed: Plain) -> Iterator[Check]
         one, other = stored[name], computed[name]
         if is_number(one) and is_number(other) and other / 2 <= one <= 2 * other and abs(one - other) <= allowed:
             if not is_close(one, other, _MEGNO_ROUNDING):
-                yield Check(path, "not checked", f"chaos.{name}: {one:.4g}, repeated {other:.4g}, as rounding decides")
+                yield make_statement(path, f"chaos.{name}: {one:.4g}, repeated {other:.4g}, as rounding decides")
         elif one is not other:
             yield Check(path, "differs", f"chaos.{name} is {shorten(one)}, repeated {shorten(other)}")
     if not _is_same_verdict(str(stored["meaning"]), computed["meaning"]):
@@ -124,7 +124,7 @@ def _compare_steps(path: str, stored: Plain, computed: Plain) -> Iterator[Check]
         if one is other is None or is_close(one, other, CLOSE):
             continue
         if is_number(one) and is_number(other) and other / ratio <= one <= other * ratio:
-            yield Check(path, "not checked", f"{name} is {one:.6g}, repeated {other:.6g}, as rounding decides")
+            yield make_statement(path, f"{name} is {one:.6g}, repeated {other:.6g}, as rounding decides")
         else:
             yield Check(path, "differs", f"{name} is {shorten(one)}, repeated {shorten(other)}")
 
@@ -139,7 +139,7 @@ def _compare_drifts(path: str, name: str, stored: Plain | None, computed: Plain 
     if not (has_none or is_about_same_error(largest, repeated)) or not abs(stored["final"]) <= largest:
         yield Check(path, "differs", f"{name} is {shorten(stored)}, repeated {shorten(computed)}")
     elif has_none or not is_about_same_error(abs(stored["final"]), abs(computed["final"])):
-        yield Check(path, "not checked", f"{name} ends at {stored['final']:.1g}: rounding decides what it is")
+        yield make_statement(path, f"{name} ends at {stored['final']:.1g}: rounding decides what it is")
 
 
 def _compare_arithmetic(path: str, stored: Any, computed: list[str]) -> Iterator[Check]:
@@ -156,7 +156,7 @@ def _compare_arithmetic(path: str, stored: Any, computed: list[str]) -> Iterator
     ):  # fmt: skip
         yield Check(path, "differs", f"errors.arithmetic is {shorten(stored)}, repeated {shorten(computed)}")
     elif any(one and other and one[3] != other[3] for one, other in pairs):
-        yield Check(path, "not checked", "errors.arithmetic: which body has the largest error; rounding decides it")
+        yield make_statement(path, "errors.arithmetic: which body has the largest error; rounding decides it")
 
 
 def _is_same_verdict(stored: str, repeated: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from universe.jobs.measurement import Measurement
 from universe.nbody.reports import find_worst_degrees
-from uraniborg.bundle.checks import Check
+from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.kernel.text import plural
 
 _ENERGY: Final = "relative change of energy"
@@ -48,10 +48,10 @@ def check_plot(path: str, stored: bytes, measured: Measurement) -> list[Check]:
     checks = [matched]
     if main.strays:
         reason = f"{plural(main.strays, 'point is', 'points are')} elsewhere, as rounding moves the time of a passage"
-        checks.append(Check(path, "not checked", reason))
+        checks.append(make_statement(path, reason))
     if noisy != _Comparison():
         reason = f"the panel “{_ENERGY}”: it shows rounding errors, which differ"
-        checks.append(Check(path, "not checked", reason))
+        checks.append(make_statement(path, reason))
     return checks
 
 

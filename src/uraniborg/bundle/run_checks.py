@@ -88,6 +88,7 @@ def _repeat_nodes(inspection: Inspection, path: str, run: Plain, nodes: Sequence
         registry = Registry(Path(folder))  # without the nodes of the user
         earlier = _find_earlier_nodes(inspection, run)
         for node in nodes:
+            inspection.limit.check()
             name = str(node.get("node"))[:80]
             interface = registry.get(str(node.get("type")))
             if node.get("status") == "reused" and name in earlier:

@@ -26,7 +26,7 @@ def verify_search(inspection: Inspection, folder: str) -> Verified:
     except ValidationError as exc:
         reason = plural(exc.error_count(), "value is not valid", "values are not valid")
         return Verified([Check(folder, "differs", f"the result or the decisions: {reason}")], None)
-    checks = [*_check_counts(path, found), *check_decisions(folder, found, decisions)]
+    checks = [*_check_counts(path, found), *check_decisions(folder, found, decisions, inspection.limit)]
     if count_facets(found.papers) != found.facets:
         checks.append(Check(path, "differs", "facets are not those of its papers"))
     stated = "what was asked and planned, what the sources answered and when, and the details and scores of the papers"

@@ -6,6 +6,7 @@ from paper_search.models import Paper, PaperCollection
 from paper_search.review_models import ReviewDecision
 from tests.paper_search.export.samples import collection
 from uraniborg.bundle.decision_checks import check_decisions
+from uraniborg.bundle.inspection import TimeLimit
 from uraniborg.kernel.inbox import Decision, Entry
 
 ASKED = datetime(2026, 1, 1, tzinfo=UTC)
@@ -48,7 +49,9 @@ def make_result(*, second: str) -> PaperCollection:
 
 
 def list_outcomes(found: PaperCollection) -> list[tuple[str, str]]:
-    return [(check.result, check.detail) for check in check_decisions("searches/s", found, [make_review()])]
+    return [
+        (check.result, check.detail) for check in check_decisions("searches/s", found, [make_review()], TimeLimit())
+    ]
 
 
 def test_marks_that_were_saved_before_a_review_was_approved_match_the_result() -> None:

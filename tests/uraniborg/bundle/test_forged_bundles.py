@@ -20,10 +20,24 @@ from tests.uraniborg.demo_runs import make_demo, read_demo
 from universe.jobs.measurement import Measurement, measure
 from universe.jobs.options import JobOptions
 from uraniborg.bundle import measurement_checks
+from uraniborg.bundle.pieces import BundleFile
+from uraniborg.bundle.signatures import create_key, sign_files
 from uraniborg.cli import main
 
 pytestmark = pytest.mark.timeout(2 * PATIENCE_S)
 MEASURED: dict[bytes, Measurement] = {}
+SIGNATURE = "signature.json"
+OTHER_KEY = f"ed25519:{'A' * 43}"
+AUTHORS = [
+    forgery
+    for forgery in FORGERIES
+    if forgery.lie
+    in (
+        "a measurement by another person",
+        "all changes of the universe by another person, in every file",
+        "a decision attributed to another person",
+    )
+]
 KINDS = ("papers", "runs", "universe", "measurements", "story")
 
 
@@ -65,8 +79,8 @@ def measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measurement_checks, "measure", measure_once, raising=False)
 
 
-def verify(path: Path, capsys: pytest.CaptureFixture[str], patched: pytest.MonkeyPatch) -> Verdict:
-    patched.setattr(sys, "argv", ["uraniborg", "verify", str(path), "--json"])
+def verify(path: Path, capsys: pytest.CaptureFixture[str], patched: pytest.MonkeyPatch, *options: str) -> Verdict:
+    patched.setattr(sys, "argv", ["uraniborg", "verify", str(path), "--json", *options])
     with pytest.raises(SystemExit) as exited:
         main()
     printed = capsys.readouterr()
@@ -108,6 +122,57 @@ def test_a_forged_bundle_does_not_match(
     assert found, verdict.list_unmatched()
     if forgery.expected == "differs":
         assert [one for one in found if one.startswith("differs")], found
+
+
+def sign(bundle: Path) -> str:
+    """Sign the files of a bundle, and return the public key."""
+    key = create_key()
+    files = [BundleFile(path, "", content) for path, content in read_files(bundle).items()]
+    (bundle / SIGNATURE).write_bytes(sign_files(files)[-1].content)
+    return key
+
+
+@pytest.mark.parametrize("kind", ["papers", "universe", "measurements"])
+def test_an_honest_bundle_of_a_known_signer_matches_and_its_statements_are_named_as_those_of_the_signer(
+    genuine: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    bundle = shutil.copytree(genuine / kind, tmp_path / "bundle")
+    unsigned = verify(bundle, capsys, monkeypatch)
+    key = sign(bundle)
+    signed = verify(bundle, capsys, monkeypatch, "--signer", key)
+    assert (unsigned.code, signed.code) == (6, 0)
+    assert {one["result"] for one in signed.checks} == {"matched", "stated by the signer"}
+    stated = [one["detail"] for one in signed.checks if one["result"] == "stated by the signer"]
+    found = [one["detail"] for one in unsigned.checks if one["result"] == "not checked" and one["item"] != SIGNATURE]
+    assert stated == found != []
+    assert verify(bundle, capsys, monkeypatch).code == 6  # without --signer, anybody could have signed it
+
+
+def test_a_bundle_with_nodes_that_were_not_repeated_does_not_match_whoever_signed_it(
+    genuine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    bundle = shutil.copytree(genuine / "runs", tmp_path / "bundle")
+    verdict = verify(bundle, capsys, monkeypatch, "--signer", sign(bundle))
+    assert verdict.code == 6
+    assert {one.partition(" runs/")[0] for one in verdict.list_unmatched() if "stated" not in one} == {"not repeated"}
+
+
+@pytest.mark.parametrize("forgery", AUTHORS, ids=lambda forgery: forgery.lie)
+def test_a_forged_author_ends_with_0_only_for_the_key_that_signed_the_forgery(
+    genuine: Path, tmp_path: Path, forgery: Forgery, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    bundle = shutil.copytree(genuine / forgery.kind, tmp_path / "bundle")
+    forgery.forge(bundle)
+    reseal(bundle)
+    assert verify(bundle, capsys, monkeypatch).code == 6
+    assert verify(bundle, capsys, monkeypatch, "--signer", OTHER_KEY).code == 1
+    key = sign(bundle)
+    assert verify(bundle, capsys, monkeypatch).code == 6
+    assert verify(bundle, capsys, monkeypatch, "--signer", OTHER_KEY).code == 1
+    assert verify(bundle, capsys, monkeypatch, "--signer", key).code == 0
 
 
 def test_every_lie_has_a_name_of_its_own() -> None:
