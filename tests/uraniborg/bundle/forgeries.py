@@ -8,6 +8,7 @@ from tests.uraniborg.bundle import (
     forged_runs,
     forged_stories,
     forged_universes,
+    forged_versions,
 )
 from tests.uraniborg.bundle.forging import FORGERIES, Forgery, reseal
 
@@ -21,5 +22,6 @@ __all__ = [
     "forged_runs",
     "forged_stories",
     "forged_universes",
+    "forged_versions",
     "reseal",
 ]
