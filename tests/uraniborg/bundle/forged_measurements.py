@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from tests.uraniborg.bundle.forging import edit_json, remove_files, replace, tells
+from tests.uraniborg.bundle.forging import edit_json, remove_files, replace, tell_edits, tell_replacements, tells
 from universe.jobs.measurement import measure
 from universe.jobs.options import parse_job_options
 
@@ -41,6 +41,91 @@ def measure_again(folder: Path, measurement: str, change: Callable[[Any], object
     (folder / measurement / "plot.svg").write_text(found.render_svg())
 
 
+tell_edits(
+    "measurements",
+    {
+        f"{NBODY}/result.json": {
+            "another velocity at the end": lambda run: run["end"][PLANET].update(velocity=[0.0, 0.0, 0.0]),
+            "another velocity at the start": lambda run: run["start"][PLANET].update(velocity=[0.0, 0.0, 0.0]),
+            "an angle that swings less than it does": lambda run: run["resonances"][0].update(
+                halfRange=1.5, centre=180.0
+            ),
+            "an angle of other bodies": lambda run: run["resonances"][0].update(ratio="3:2", angle="3 λ(c) - 2 λ(b)"),
+            "an orbit with another eccentricity": lambda run: run["orbits"][PLANET]["eccentricity"].update(max=0.31),
+            "a closest approach that was not as close": lambda run: run["pairs"][0]["closest"].update(hillRadii=20.0),
+            "an energy drift a million times smaller": lambda run: run["energyDrift"].update(max=1e-21, final=1e-21),
+            "another measure of chaos": lambda run: run["chaos"].update(megno=8.2, lyapunovDays=12.0),
+            "an encounter that did not happen": lambda run: run.update(encounterCount=3),
+            "a collision that did not happen": lambda run: run["collisions"].append(
+                {"bodies": [PLANET, "trappist-1-c"], "day": 4.0}
+            ),
+            "more steps than were made": lambda run: run.update(steps=4_000_000, step=2e-6, shortestStep=2e-6),
+            "other units of the velocities": lambda run: run["frame"]["units"].update(velocity="km/s"),
+            "another epoch": lambda run: run.update(epochJulianDate=2451545.0),
+        },
+        f"{NBODY}/job.json": {
+            "a job that failed and has a result": lambda job: job.update(
+                state="failed", error={"message": "The disk was full."}
+            ),
+            "a measurement that ended before it started": lambda job: job.update(endedAt="2020-01-01T00:00:00.000000Z"),
+        },
+        f"{TRANSITS}/result.json": {
+            "an error of a transit time a thousand times smaller": lambda found: found["planets"][PLANET].update(
+                errorSeconds=1.4e-11
+            ),
+            "transits confirmed by an observatory": lambda found: found.update(confirmedBy="a large telescope"),
+        },
+        f"{VELOCITIES}/result.json": {
+            "a semi-amplitude changed": lambda found: found["planets"][PLANET].update(semiAmplitude=38.18),
+            "a mass of the velocities changed by less than the smallest change that is looked for": lambda found: found[
+                "planets"
+            ]["trappist-1-h"].update(massSinI=1.9e-6),
+        },
+    },
+)
+tell_replacements(
+    "measurements",
+    {
+        METHODS: {
+            "methods.md names another integrator": ("by the method gauss", "by the method heyoka"),
+            "methods.md states a longer run": ("for 0.0219 years", "for 219 years"),
+            "methods.md without the sentence about what is not included": (
+                "The uncertainty of the masses and orbits it starts from is not included. ",
+                "",
+            ),
+        },
+        f"{NBODY}/result.json": {
+            "a key twice in a result, first with another verdict": (
+                '"verdict": ',
+                '"verdict": "Stable for ever.",\n "verdict": ',
+            )
+        },
+        f"{VELOCITIES}/plot.svg": {"a number of a plot changed": ("to 7.167 m/s", "to 71.67 m/s")},
+        f"{NBODY}/rebound.py": {
+            "rebound.py with another integrator": ('"ias15"', '"leapfrog"'),
+            "rebound.py that runs a program": ("import json\n", "import json, os\n\nos.system('true')\n"),
+            "rebound.py with another mass": ("4.1267943653209906e-06", "4.2267943653209906e-06"),
+        },
+        f"{NBODY}/start.csv": {
+            "start.csv with another mass": ("4.1267943653209906e-06", "4.2267943653209906e-06"),
+            "start.csv with other units": ("units: AU, days", "units: km, seconds"),
+        },
+    },
+)
+tell_edits(
+    "measurements",
+    {
+        f"{NBODY}/job.json": {
+            "a measurement by another person": lambda job: job.update(
+                author="Grace (command line)", actor={**job["actor"], "name": "Grace"}
+            ),
+            "a measurement under the id of another job": lambda job: job.update(id="job_" + "0" * 32),
+        },
+    },
+    expected="unproven",
+)
+
+
 @tells("a verdict of chaos where the run shows none", "measurements", f"{NBODY}/result.json")
 def _(folder: Path) -> None:
     for name in ("result.json", "job.json"):
@@ -65,56 +150,6 @@ def _(folder: Path) -> None:
     edit_result(folder, NBODY, lambda run: run["end"][PLANET].update(position=[1.0, 1.0, 1.0]))
 
 
-@tells("another velocity at the end", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["end"][PLANET].update(velocity=[0.0, 0.0, 0.0]))
-
-
-@tells("another velocity at the start", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["start"][PLANET].update(velocity=[0.0, 0.0, 0.0]))
-
-
-@tells("an angle that swings less than it does", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["resonances"][0].update(halfRange=1.5, centre=180.0))
-
-
-@tells("an angle of other bodies", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["resonances"][0].update(ratio="3:2", angle="3 λ(c) - 2 λ(b)"))
-
-
-@tells("an orbit with another eccentricity", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["orbits"][PLANET]["eccentricity"].update(max=0.31))
-
-
-@tells("a closest approach that was not as close", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["pairs"][0]["closest"].update(hillRadii=20.0))
-
-
-@tells("an energy drift a million times smaller", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["energyDrift"].update(max=1e-21, final=1e-21))
-
-
-@tells("another measure of chaos", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["chaos"].update(megno=8.2, lyapunovDays=12.0))
-
-
-@tells("an encounter that did not happen", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run.update(encounterCount=3))
-
-
-@tells("a collision that did not happen", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["collisions"].append({"bodies": [PLANET, "trappist-1-c"], "day": 4.0}))
-
-
 @tells("physics that was left out said to be included", "measurements", f"{NBODY}/result.json")
 def _(folder: Path) -> None:
     lines = orjson.loads((folder / NBODY / "result.json").read_bytes())["errors"]["physics"]
@@ -127,36 +162,6 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     edit_result(folder, NBODY, lambda run: run.update(method="heyoka"))
     replace(folder, METHODS, "by the method gauss", "by the method heyoka")
-
-
-@tells("methods.md names another integrator", "measurements", METHODS)
-def _(folder: Path) -> None:
-    replace(folder, METHODS, "by the method gauss", "by the method heyoka")
-
-
-@tells("methods.md states a longer run", "measurements", METHODS)
-def _(folder: Path) -> None:
-    replace(folder, METHODS, "for 0.0219 years", "for 219 years")
-
-
-@tells("methods.md without the sentence about what is not included", "measurements", METHODS)
-def _(folder: Path) -> None:
-    replace(folder, METHODS, "The uncertainty of the masses and orbits it starts from is not included. ", "")
-
-
-@tells("more steps than were made", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run.update(steps=4_000_000, step=2e-6, shortestStep=2e-6))
-
-
-@tells("other units of the velocities", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run["frame"]["units"].update(velocity="km/s"))
-
-
-@tells("another epoch", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, NBODY, lambda run: run.update(epochJulianDate=2451545.0))
 
 
 @tells("a summary of the job that is not that of its result", "measurements", NBODY)
@@ -187,35 +192,6 @@ def _(folder: Path) -> None:
     edit_result(folder, VELOCITIES, lambda found: found.update(id="solar-system", version=4))
 
 
-@tells("a job that failed and has a result", "measurements", f"{NBODY}/job.json")
-def _(folder: Path) -> None:
-    edit_job(folder, NBODY, lambda job: job.update(state="failed", error={"message": "The disk was full."}))
-
-
-@tells("a measurement by another person", "measurements", f"{NBODY}/job.json", NBODY, expected="unproven")
-def _(folder: Path) -> None:
-    edit_job(
-        folder,
-        NBODY,
-        lambda job: job.update(author="Grace (command line)", actor={**job["actor"], "name": "Grace"}),
-    )
-
-
-@tells("a measurement under the id of another job", "measurements", f"{NBODY}/job.json", NBODY, expected="unproven")
-def _(folder: Path) -> None:
-    edit_job(folder, NBODY, lambda job: job.update(id="job_" + "0" * 32))
-
-
-@tells("a measurement that ended before it started", "measurements", f"{NBODY}/job.json")
-def _(folder: Path) -> None:
-    edit_job(folder, NBODY, lambda job: job.update(endedAt="2020-01-01T00:00:00.000000Z"))
-
-
-@tells("an error of a transit time a thousand times smaller", "measurements", f"{TRANSITS}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, TRANSITS, lambda found: found["planets"][PLANET].update(errorSeconds=1.4e-11))
-
-
 @tells("transits that are early by half a second", "measurements", f"{TRANSITS}/result.json")
 def _(folder: Path) -> None:
     def change(found: Any) -> None:
@@ -225,40 +201,14 @@ def _(folder: Path) -> None:
     edit_result(folder, TRANSITS, change)
 
 
-@tells("transits confirmed by an observatory", "measurements", f"{TRANSITS}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, TRANSITS, lambda found: found.update(confirmedBy="a large telescope"))
-
-
-@tells("a semi-amplitude changed", "measurements", f"{VELOCITIES}/result.json")
-def _(folder: Path) -> None:
-    edit_result(folder, VELOCITIES, lambda found: found["planets"][PLANET].update(semiAmplitude=38.18))
-
-
-@tells("a mass of the velocities changed by less than the smallest change that is looked for", "measurements",
-       f"{VELOCITIES}/result.json")  # fmt: skip
-def _(folder: Path) -> None:
-    edit_result(folder, VELOCITIES, lambda found: found["planets"]["trappist-1-h"].update(massSinI=1.9e-6))
-
-
 @tells("not-a-number as a velocity", "measurements", VELOCITIES)
 def _(folder: Path) -> None:
     replace(folder, f"{VELOCITIES}/result.json", '"least": -5.8', '"least": NaN, "old": -5.8')
 
 
-@tells("a key twice in a result, first with another verdict", "measurements", f"{NBODY}/result.json")
-def _(folder: Path) -> None:
-    replace(folder, f"{NBODY}/result.json", '"verdict": ', '"verdict": "Stable for ever.",\n "verdict": ')
-
-
 @tells("the plot of another measurement", "measurements", f"{VELOCITIES}/plot.svg")
 def _(folder: Path) -> None:
     (folder / VELOCITIES / "plot.svg").write_bytes((folder / TRANSITS / "plot.svg").read_bytes())
-
-
-@tells("a number of a plot changed", "measurements", f"{VELOCITIES}/plot.svg")
-def _(folder: Path) -> None:
-    replace(folder, f"{VELOCITIES}/plot.svg", "to 7.167 m/s", "to 71.67 m/s")
 
 
 @tells("a curve of a plot moved", "measurements", f"{NBODY}/plot.svg")
@@ -278,28 +228,3 @@ def _(folder: Path) -> None:
 @tells("rebound.py with another time step", "measurements", f"{NBODY}/rebound.py")
 def _(folder: Path) -> None:
     replace(folder, f"{NBODY}/rebound.py", "1e-3", "1e3", every=True)
-
-
-@tells("rebound.py with another integrator", "measurements", f"{NBODY}/rebound.py")
-def _(folder: Path) -> None:
-    replace(folder, f"{NBODY}/rebound.py", '"ias15"', '"leapfrog"')
-
-
-@tells("rebound.py that runs a program", "measurements", f"{NBODY}/rebound.py")
-def _(folder: Path) -> None:
-    replace(folder, f"{NBODY}/rebound.py", "import json\n", "import json, os\n\nos.system('true')\n")
-
-
-@tells("rebound.py with another mass", "measurements", f"{NBODY}/rebound.py")
-def _(folder: Path) -> None:
-    replace(folder, f"{NBODY}/rebound.py", "4.1267943653209906e-06", "4.2267943653209906e-06")
-
-
-@tells("start.csv with another mass", "measurements", f"{NBODY}/start.csv")
-def _(folder: Path) -> None:
-    replace(folder, f"{NBODY}/start.csv", "4.1267943653209906e-06", "4.2267943653209906e-06")
-
-
-@tells("start.csv with other units", "measurements", f"{NBODY}/start.csv")
-def _(folder: Path) -> None:
-    replace(folder, f"{NBODY}/start.csv", "units: AU, days", "units: km, seconds")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from paper_search.export import export
 from paper_search.models import PaperCollection
-from tests.uraniborg.bundle.forging import edit_json, remove_files, replace, tells
+from tests.uraniborg.bundle.forging import edit_json, remove_files, replace, tell_edits, tell_replacements, tells
 from uraniborg.bundle.search_pieces import select_kept_papers
 
 SEARCH: Final = "searches/chain"
@@ -56,6 +56,81 @@ def include_excluded(result: Any) -> None:
     log["included"] += log["excluded"].pop("by_person")
 
 
+tell_edits(
+    "papers",
+    {
+        LOG: {
+            "a number of the search log changed": lambda log: log.update(included=5),
+            "a query in the search log that was never sent": lambda log: log["rounds"][0]["queries"].append(
+                "trappist AND tides"
+            ),
+            "the date of the search changed in the search log": lambda log: log.update(
+                date="2020-01-01T00:00:00+00:00"
+            ),
+        },
+        DECISIONS: {
+            "a decision of a person said to be one of an agent": lambda one: one[1]["actor"].update(
+                kind="agent", name="demo-agent"
+            ),
+            "the approval of the queries turned into another set of queries": lambda one: one[0]["decision"]["data"][
+                "queries"
+            ].pop(),
+        },
+    },
+)
+tell_replacements(
+    "papers",
+    {
+        FLOW: {
+            "a number of the PRISMA diagram changed": ("(n = 24)", "(n = 240)"),
+            "the PRISMA diagram without the notice that nothing was searched": (
+                "Offline trial, not a search: answers are filtered from",
+                "A search of 4 sources, not only of",
+            ),
+            "a script in the PRISMA diagram": (
+                "</svg>",
+                "<script>document.body.textContent = 'n = 4000'</script></svg>",
+            ),
+        },
+        PAGE: {
+            "a number in the text of the search log changed": ("| Records screened | 5 |", "| Records screened | 50 |")
+        },
+        f"{SEARCH}/papers.bib": {
+            "the DOI of a kept paper changed in papers.bib": ("10.3847/psj/abd022", "10.3847/psj/abd023"),
+            "a preamble that reads a file added to papers.bib": (
+                "@article",
+                '@preamble{"\\input{/etc/passwd}"}\n\n@article',
+            ),
+        },
+        f"{SEARCH}/papers.ris": {
+            "the title of a kept paper changed in papers.ris": (AGOL, "Refuting the Transit-timing")
+        },
+        f"{SHELF}/papers.bib": {
+            "a citation of a shelf moved to another paper in papers.bib": ("10.3847/psj/abd022", "10.1000/182")
+        },
+        f"{SHELF}/papers.ris": {"a year changed in papers.ris of a shelf": ("PY  - 2021", "PY  - 1921")},
+        LOG: {
+            "a key twice in the search log, first with another number": (
+                '"screened": 5',
+                '"screened": 500,\n  "screened": 5',
+            )
+        },
+        RESULT: {
+            "a key twice in the result, first with another title": (
+                f'"title": "{AGOL}',
+                f'"title": "Refuted",\n "title": "{AGOL}',
+            )
+        },
+        DECISIONS: {
+            "a key twice in the decisions, first with another person": (
+                '"decided_by": "Ada"',
+                '"decided_by": "Grace",\n  "decided_by": "Ada"',
+            )
+        },
+    },
+)
+
+
 @tells("an excluded paper counted as included", "papers", DECISIONS, "p_8294e7269ee365aa")
 def _(folder: Path) -> None:
     derive(folder, include_excluded)
@@ -75,11 +150,6 @@ def _(folder: Path) -> None:
     edit_json(folder, DECISIONS, lambda one: one[1]["decision"]["data"]["decisions"].update(p_8294e7269ee365aa=new))
 
 
-@tells("a number of the search log changed", "papers", LOG)
-def _(folder: Path) -> None:
-    edit_json(folder, LOG, lambda log: log.update(included=5))
-
-
 @tells("a search that found three times as many records, in all files made from it", "papers", RESULT,
        expected="unproven")  # fmt: skip
 def _(folder: Path) -> None:
@@ -96,38 +166,6 @@ def _(folder: Path) -> None:
 
     derive(folder, change)
     replace(folder, METHODS, "Of 24 records, 19 were", "Of 72 records, 67 were")
-
-
-@tells("a number of the PRISMA diagram changed", "papers", FLOW)
-def _(folder: Path) -> None:
-    replace(folder, FLOW, "(n = 24)", "(n = 240)")
-
-
-@tells("the PRISMA diagram without the notice that nothing was searched", "papers", FLOW)
-def _(folder: Path) -> None:
-    replace(
-        folder, FLOW, "Offline trial, not a search: answers are filtered from", "A search of 4 sources, not only of"
-    )
-
-
-@tells("a script in the PRISMA diagram", "papers", FLOW)
-def _(folder: Path) -> None:
-    replace(folder, FLOW, "</svg>", "<script>document.body.textContent = 'n = 4000'</script></svg>")
-
-
-@tells("a number in the text of the search log changed", "papers", PAGE)
-def _(folder: Path) -> None:
-    replace(folder, PAGE, "| Records screened | 5 |", "| Records screened | 50 |")
-
-
-@tells("a query in the search log that was never sent", "papers", LOG)
-def _(folder: Path) -> None:
-    edit_json(folder, LOG, lambda log: log["rounds"][0]["queries"].append("trappist AND tides"))
-
-
-@tells("the date of the search changed in the search log", "papers", LOG)
-def _(folder: Path) -> None:
-    edit_json(folder, LOG, lambda log: log.update(date="2020-01-01T00:00:00+00:00"))
 
 
 @tells("a source said to have been asked twelve times", "papers", LOG)
@@ -149,21 +187,6 @@ def _(folder: Path) -> None:
 @tells("a paper added to the kept papers", "papers", f"{SEARCH}/papers.bib", "papers.bib")
 def _(folder: Path) -> None:
     add_paper(folder, SEARCH)
-
-
-@tells("the DOI of a kept paper changed in papers.bib", "papers", f"{SEARCH}/papers.bib")
-def _(folder: Path) -> None:
-    replace(folder, f"{SEARCH}/papers.bib", "10.3847/psj/abd022", "10.3847/psj/abd023")
-
-
-@tells("a preamble that reads a file added to papers.bib", "papers", f"{SEARCH}/papers.bib")
-def _(folder: Path) -> None:
-    replace(folder, f"{SEARCH}/papers.bib", "@article", '@preamble{"\\input{/etc/passwd}"}\n\n@article')
-
-
-@tells("the title of a kept paper changed in papers.ris", "papers", f"{SEARCH}/papers.ris")
-def _(folder: Path) -> None:
-    replace(folder, f"{SEARCH}/papers.ris", AGOL, "Refuting the Transit-timing")
 
 
 @tells("an author of a kept paper exchanged in papers.csl.json", "papers", f"{SEARCH}/papers.csl.json")
@@ -201,20 +224,10 @@ def _(folder: Path) -> None:
     replace(folder, METHODS, "Ada (2)", "Grace (2)")
 
 
-@tells("a decision of a person said to be one of an agent", "papers", DECISIONS)
-def _(folder: Path) -> None:
-    edit_json(folder, DECISIONS, lambda one: one[1]["actor"].update(kind="agent", name="demo-agent"))
-
-
 @tells("another reason for an exclusion", "papers", DECISIONS)
 def _(folder: Path) -> None:
     marks = {"status": "exclude", "reason": "The study is retracted."}
     edit_json(folder, DECISIONS, lambda one: one[1]["decision"]["data"]["decisions"].update(p_8294e7269ee365aa=marks))
-
-
-@tells("the approval of the queries turned into another set of queries", "papers", DECISIONS)
-def _(folder: Path) -> None:
-    edit_json(folder, DECISIONS, lambda one: one[0]["decision"]["data"]["queries"].pop())
 
 
 @tells("a review that nobody decided", "papers", DECISIONS)
@@ -236,16 +249,6 @@ def _(folder: Path) -> None:
 @tells("a paper added to a shelf", "papers", SHELF, METHODS)
 def _(folder: Path) -> None:
     add_paper(folder, SHELF)
-
-
-@tells("a citation of a shelf moved to another paper in papers.bib", "papers", f"{SHELF}/papers.bib", SHELF)
-def _(folder: Path) -> None:
-    replace(folder, f"{SHELF}/papers.bib", "10.3847/psj/abd022", "10.1000/182")
-
-
-@tells("a year changed in papers.ris of a shelf", "papers", f"{SHELF}/papers.ris", SHELF)
-def _(folder: Path) -> None:
-    replace(folder, f"{SHELF}/papers.ris", "PY  - 2021", "PY  - 1921")
 
 
 @tells("a citation of a shelf moved to another paper in all bibliographies", "papers", SHELF, expected="unproven")
@@ -273,18 +276,3 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     score = json.loads((folder / RESULT).read_text())["papers"][0]["relevance_score"]
     replace(folder, RESULT, f'"relevance_score": {score}', '"relevance_score": 1e400')
-
-
-@tells("a key twice in the search log, first with another number", "papers", LOG)
-def _(folder: Path) -> None:
-    replace(folder, LOG, '"screened": 5', '"screened": 500,\n  "screened": 5')
-
-
-@tells("a key twice in the result, first with another title", "papers", RESULT)
-def _(folder: Path) -> None:
-    replace(folder, RESULT, f'"title": "{AGOL}', f'"title": "Refuted",\n "title": "{AGOL}')
-
-
-@tells("a key twice in the decisions, first with another person", "papers", DECISIONS)
-def _(folder: Path) -> None:
-    replace(folder, DECISIONS, '"decided_by": "Ada"', '"decided_by": "Grace",\n  "decided_by": "Ada"')

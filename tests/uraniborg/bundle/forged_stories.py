@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 
 from tests.uraniborg.bundle.forged_universes import BASE, MASS, write_log
-from tests.uraniborg.bundle.forging import edit_json, replace, tells
+from tests.uraniborg.bundle.forging import edit_json, replace, tell_edits, tell_replacements, tells
 from universe.nbody.analysis import compare_run_analyses
 from universe.nbody.body_names import shorten_names
 from uraniborg.comparison_answers import answer_question
@@ -36,6 +36,47 @@ def answer_again(folder: Path, found: Any, measurements: list[str]) -> None:
         text = (folder / path).read_text()
         (folder / path).write_text(text.replace(found["answer"], answer.sentence))
     found.update(verdict=answer.verdict, answer=answer.sentence)
+
+
+tell_edits(
+    "story",
+    {
+        COMPARISON: {
+            "another text of a comparison, beside the right answer": lambda found: found.update(
+                comparison="All angles librate in both."
+            ),
+            "an angle over time that no run has": lambda found: found["angles"][1]["angles"][0]["degrees"].__setitem__(
+                5, 0.0
+            ),
+            "a behaviour of an angle in a comparison that no run has": lambda found: found["resonances"][0].update(
+                behaviour=["librates", "librates"]
+            ),
+        },
+    },
+)
+tell_replacements(
+    "story",
+    {
+        "answer.md": {"another answer in answer.md": ("It cannot be said", "Yes, and it can be said")},
+        "masses.json": {
+            "a mass in masses.json that the workflow did not read": ("9.791375277253587e-07", "9.791375277253587e-06")
+        },
+        "shelves/trappist-1/texts/agol2021.md": {"a row of the data sheet changed": ("0.326 ± 0.020", "0.126 ± 0.020")},
+    },
+)
+tell_edits(
+    "story",
+    {
+        "steps.json": {
+            "a step by another person": lambda steps: [step.update(by="Grace") for step in steps],
+            "a step with another sentence": lambda steps: steps[1].update(sentence="You struck no query."),
+            "a step that ended before the one it follows": lambda steps: steps[-1].update(
+                ended_at="2020-01-01T00:00:00.000000Z"
+            ),
+        },
+    },
+    expected="unproven",
+)
 
 
 @tells("an unknown run, so that the answer is not checked", "story", COMPARISON)
@@ -71,49 +112,9 @@ def _(folder: Path) -> None:
         replace(folder, path, "by 1 degree or more", "by 10 degrees or more", every=True)
 
 
-@tells("another text of a comparison, beside the right answer", "story", COMPARISON)
-def _(folder: Path) -> None:
-    edit_comparison(folder, lambda found: found.update(comparison="All angles librate in both."))
-
-
-@tells("an angle over time that no run has", "story", COMPARISON)
-def _(folder: Path) -> None:
-    edit_comparison(folder, lambda found: found["angles"][1]["angles"][0]["degrees"].__setitem__(5, 0.0))
-
-
-@tells("a behaviour of an angle in a comparison that no run has", "story", COMPARISON)
-def _(folder: Path) -> None:
-    edit_comparison(folder, lambda found: found["resonances"][0].update(behaviour=["librates", "librates"]))
-
-
 @tells("the picture of another comparison", "story", "comparisons/h-times-50.svg")
 def _(folder: Path) -> None:
     (folder / "comparisons/h-times-50.svg").write_bytes((folder / "comparisons/h-times-2.svg").read_bytes())
-
-
-@tells("another answer in answer.md", "story", "answer.md")
-def _(folder: Path) -> None:
-    replace(folder, "answer.md", "It cannot be said", "Yes, and it can be said")
-
-
-@tells("a step by another person", "story", "steps.json", expected="unproven")
-def _(folder: Path) -> None:
-    edit_json(folder, "steps.json", lambda steps: [step.update(by="Grace") for step in steps])
-
-
-@tells("a step with another sentence", "story", "steps.json", expected="unproven")
-def _(folder: Path) -> None:
-    edit_json(folder, "steps.json", lambda steps: steps[1].update(sentence="You struck no query."))
-
-
-@tells("a mass in masses.json that the workflow did not read", "story", "masses.json")
-def _(folder: Path) -> None:
-    replace(folder, "masses.json", "9.791375277253587e-07", "9.791375277253587e-06")
-
-
-@tells("a row of the data sheet changed", "story", "shelves/trappist-1/texts/agol2021.md", "agol2021.md")
-def _(folder: Path) -> None:
-    replace(folder, "shelves/trappist-1/texts/agol2021.md", "0.326 ± 0.020", "0.126 ± 0.020")
 
 
 @tells("a mass in the log of the universe that the workflow did not read, in all that follows", "story", BASE)
@@ -124,8 +125,3 @@ def _(folder: Path) -> None:
 @tells("a radius in the universe that neither its measurements nor its branches have", "story", BASE)
 def _(folder: Path) -> None:
     write_log(folder, BASE, lambda text: text.replace('"radius":0.0001609', '"radius":0.0002609'))
-
-
-@tells("a step that ended before the one it follows", "story", "steps.json", expected="unproven")
-def _(folder: Path) -> None:
-    edit_json(folder, "steps.json", lambda steps: steps[-1].update(ended_at="2020-01-01T00:00:00.000000Z"))

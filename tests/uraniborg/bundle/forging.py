@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote
@@ -43,6 +44,24 @@ def tells(lie: str, kind: Kind, *names: str, expected: Expected = "differs") -> 
         return forge
 
     return register
+
+
+def tell_edits(
+    kind: Kind, lies: Mapping[str, Mapping[str, Callable[[Any], object]]], *, expected: Expected = "differs"
+) -> None:
+    """Register forgeries that change the value in a JSON file, by its path."""
+    for path, changes in lies.items():
+        for lie, change in changes.items():
+            tells(lie, kind, path, expected=expected)(partial(edit_json, path=path, change=change))
+
+
+def tell_replacements(
+    kind: Kind, lies: Mapping[str, Mapping[str, tuple[str, str]]], *, expected: Expected = "differs"
+) -> None:
+    """Register forgeries that replace an old text of a file by a new one, by its path."""
+    for path, texts in lies.items():
+        for lie, (old, new) in texts.items():
+            tells(lie, kind, path, expected=expected)(partial(replace, path=path, old=old, new=new))
 
 
 def replace(folder: Path, path: str, old: str, new: str, *, every: bool = False) -> None:
