@@ -397,7 +397,10 @@ def verify(
         ),
     ] = None,
     max_seconds: Annotated[
-        float, typer.Option(min=0, help="The time of all checks. What cannot be done in it is not checked.")
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", help="The time of all checks. What cannot be done in it is not checked."
+        ),
     ] = 1_800,
     json: JsonOption = False,
     quiet: Quiet = False,

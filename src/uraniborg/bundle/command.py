@@ -16,12 +16,12 @@ from rich.text import Text
 from uraniborg.bundle.checks import Check, Result
 from uraniborg.bundle.export import Selection, collect_files
 from uraniborg.bundle.inspection import MOST_SECONDS, PieceKind, TimeLimit
-from uraniborg.bundle.item_progress import ItemProgress
 from uraniborg.bundle.pieces import BundleFile, Chosen, make_title
 from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.signatures import check_key, check_signature, create_key, read_public_key, sign_files
 from uraniborg.bundle.verification import attribute_statements, verify_bundle
 from uraniborg.bundle.writer import check_target, write_bundle
+from uraniborg.kernel.item_progress import ItemProgress
 from uraniborg.kernel.progress import ReportItem
 from uraniborg.kernel.text import plural
 

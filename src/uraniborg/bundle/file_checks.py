@@ -86,6 +86,7 @@ def _find_first_difference(one: str, other: str) -> int:
 
 
 def _cut(line: str, index: int) -> str:
-    """Return the part of the line around an index."""
+    """Return the beginning of the line, and the part of it around an index."""
     first = max(0, index - _SHOWN // 3)
-    return f"{'…' if first else ''}{line[first : first + _SHOWN]}{'…' if len(line) > first + _SHOWN else ''}"
+    beginning = f"{line[: min(first, _SHOWN // 3)]}…" if first else ""
+    return f"{beginning}{line[first : first + _SHOWN]}{'…' if len(line) > first + _SHOWN else ''}"

@@ -7,6 +7,7 @@ import stat
 import zipfile
 from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
@@ -91,51 +92,38 @@ class Bundle:
 
     def read_json(self, name: str, *, most: int = MOST_BYTES) -> Any:
         """Return the value of a JSON file. Raise Unreadable."""
-        content = self.read(name, most=most)
-        with self._name_in_errors(name):
-            return parse_json(content)
+        return parse_json(self.read(name, most=most), name)
 
     def read_json_lines(self, name: str) -> list[Any]:
         """Return the values of the lines of a file, read line by line. Raise Unreadable."""
         found: list[Any] = []
         values = 0
         for line in self._iterate_parts(name, MOST_BYTES, by_line=True):
-            with self._name_in_errors(name):
-                values = _count_values(line, values + 1)
-                found.append(parse_json(line))
+            values = _count_values(line, name, values + 1)
+            found.append(parse_json(line, name))
         return found
 
     def read_object(self, name: str, *, most: int = MOST_BYTES) -> dict[str, Any]:
         """Return the object in a JSON file. Raise Unreadable."""
         value = self.read_json(name, most=most)
-        with self._name_in_errors(name):
-            if not isinstance(value, dict):
-                raise Unreadable("is not a JSON object")
+        if not isinstance(value, dict):
+            raise Unreadable("is not a JSON object", name)
         return value  # pyright: ignore[reportUnknownVariableType]
 
     def _iterate_parts(self, name: str, most: int, *, by_line: bool = False) -> Iterator[bytes]:
         """Yield the content of a file in blocks or lines. Raise Unreadable."""
-        with self._name_in_errors(name):
-            size, done = self.sizes.get(name), 0
-            if size is None:
-                raise Unreadable("is missing")
-            try:
-                with self._open(name) as stream:
-                    while max(size, done) <= most and (part := stream.readline() if by_line else stream.read(_BLOCK)):
-                        done += len(part)
-                        yield part
-            except _READ_ERRORS as exc:
-                raise Unreadable(f"cannot be read: {str(exc)[:200]}") from None
-            if max(size, done) > most:
-                raise Unreadable(f"is larger than {most / 1e6:g} MB")
-
-    @contextmanager
-    def _name_in_errors(self, name: str) -> Generator[None]:
+        size, done = self.sizes.get(name), 0
+        if size is None:
+            raise Unreadable("is missing", name)
         try:
-            yield
-        except Unreadable as exc:
-            exc.path = exc.path or name
-            raise
+            with self._open(name) as stream:
+                while max(size, done) <= most and (part := stream.readline() if by_line else stream.read(_BLOCK)):
+                    done += len(part)
+                    yield part
+        except _READ_ERRORS as exc:
+            raise Unreadable(f"cannot be read: {str(exc)[:200]}", name) from None
+        if max(size, done) > most:
+            raise Unreadable(f"is larger than {most / 1e6:g} MB", name)
 
     def _open(self, name: str) -> IO[bytes]:
         if self._archive is not None:
@@ -162,32 +150,32 @@ def open_bundle(path: Path) -> Generator[Bundle]:
         yield Bundle(path, archive)
 
 
-def parse_json(content: bytes) -> Any:
-    """Return the value of a JSON text. Raise Unreadable."""
-    _count_values(content)
+def parse_json(content: bytes, name: str = "") -> Any:
+    """Return the value of a JSON text, of the file `name`. Raise Unreadable."""
+    _count_values(content, name)
     try:
         value = orjson.loads(content)
-        json.loads(content, object_pairs_hook=_check_unique_keys)
+        json.loads(content, object_pairs_hook=partial(_check_unique_keys, name))
     except orjson.JSONDecodeError as exc:
-        raise Unreadable(f"is not JSON: {exc.msg} at line {exc.lineno}") from None
+        raise Unreadable(f"is not JSON: {exc.msg} at line {exc.lineno}", name) from None
     except (RecursionError, ValueError) as exc:  # deep nesting, or a number of more digits than Python reads
-        raise Unreadable(f"is not JSON that this program reads: {type(exc).__name__}") from None
+        raise Unreadable(f"is not JSON that this program reads: {type(exc).__name__}", name) from None
     return value
 
 
-def _count_values(content: bytes, before: int = 0) -> int:
+def _count_values(content: bytes, name: str, before: int = 0) -> int:
     """Return the largest number of values in a JSON text and `before` it. Raise Unreadable if memory cannot hold it."""
     # Each value follows one of these, or is the first one. Those in texts count, too.
     if (number := before + sum(map(content.count, (b",", b"[", b"{")))) > MOST_VALUES:
-        raise Unreadable(f"has more than {MOST_VALUES:,} values")
+        raise Unreadable(f"has more than {MOST_VALUES:,} values", name)
     return number
 
 
-def _check_unique_keys(pairs: list[tuple[str, Any]]) -> None:
+def _check_unique_keys(name: str, pairs: list[tuple[str, Any]]) -> None:
     """Raise Unreadable for a key that is there twice: programs differ in which of its values they read."""
     keys = {key for key, _ in pairs}
     if len(keys) < len(pairs):
-        raise Unreadable("has an object with a key twice")
+        raise Unreadable("has an object with a key twice", name)
 
 
 def _list_folder(root: Path) -> Iterator[tuple[str, int]]:

@@ -3,13 +3,14 @@
 from typing import Any, Final
 
 from uraniborg.bundle.checks import Check, make_statement
+from uraniborg.bundle.file_checks import check_files
 from uraniborg.bundle.inspection import History, Inspection, Replay, Verified
 from uraniborg.bundle.origin_checks import check_origins
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Unreadable
 from uraniborg.bundle.universe_log import find_universe_id, read_document, remove_universe_names, replay
 from uraniborg.bundle.universe_pieces import make_document, make_universe_piece
-from uraniborg.bundle.value_checks import check_values
+from uraniborg.bundle.value_checks import compute_rows
 from uraniborg.kernel.text import plural
 
 _SHOWN: Final = 5
@@ -22,15 +23,17 @@ def verify_universe(inspection: Inspection, folder: str) -> Verified:
     document = bundle.read_object(path)
     replayed = replay(inspection, folder)
     problem = replayed.problem or _compare_states(replayed, version, state)
-    values, rows = check_values(bundle, f"{folder}/values.csv", state)
+    rows, stated_rows = compute_rows(bundle, f"{folder}/values.csv", state)
     if problem:
-        return Verified([Check(f"{folder}/log.jsonl", "differs", problem), *values], None)
+        tables = make_universe_piece(make_document(state, "", "", version), [], rows, folder).files[2:]
+        checks = [Check(f"{folder}/log.jsonl", "differs", problem), *stated_rows]
+        return Verified([*checks, *check_files(bundle, folder, tables)], None)
     log, states = replayed.entries, replayed.states
     found = f"{plural(len(log), 'entry', 'entries')} replayed to the state of version {version}"
     stated = "who sent the commands and when, and the name and id of the universe: only this record states them"
     checks = [
         Check(f"{folder}/log.jsonl", "matched", found),
-        *values,
+        *stated_rows,
         *check_origins(inspection, folder, log, states),
         make_statement(f"{folder}/log.jsonl", stated),
     ]

@@ -1,10 +1,9 @@
-"""The check of a table of values: computed again from the state of its universe."""
+"""The rows of a table of values, computed again from the state of its universe."""
 
 import csv
 import io
-from collections.abc import Mapping
-from itertools import islice
-from typing import Any
+from contextlib import suppress
+from itertools import islice, zip_longest
 
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.file_checks import MOST_MORE
@@ -15,52 +14,22 @@ from uraniborg.kernel.csv_cells import restore_cell
 from uraniborg.kernel.text import plural
 
 
-def check_values(bundle: Bundle, path: str, state: Plain) -> tuple[list[Check], list[Plain]]:
-    """Compare the table with one computed from the state, and return the computed rows.
+def compute_rows(bundle: Bundle, path: str, state: Plain) -> tuple[list[Plain], list[Check]]:
+    """Return the rows that the table must have, and what only the table states.
 
     The texts of papers are not in the bundle, so that a value which a text refuted keeps the status that is stored.
     """
-    computed = list_value_rows(state, None)
-    try:
+    computed, refuted = list_value_rows(state, None), list_value_rows(state, lambda _: " ")
+    stored: list[Plain] = []
+    with suppress(Unreadable, UnicodeDecodeError, csv.Error):  # the check of the file says why
         content = bundle.read(path, most=2 * len(write_value_table(computed).encode()) + MOST_MORE)
-        rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
+        table = islice(csv.DictReader(io.StringIO(content.decode(), newline="")), len(computed))
         stored = [
-            {name: restore_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
-            for row in islice(rows, len(computed) + 1)
+            {name: restore_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in table
         ]
-    except (Unreadable, UnicodeDecodeError, csv.Error) as exc:
-        return [Check(path, "differs", f"cannot be read: {exc}")], computed
-    if len(stored) != len(computed):
-        found = f"more than {len(computed)}" if len(stored) > len(computed) else str(len(stored))
-        problem = f"has {found} rows, and the universe {len(computed)}"
-        return [Check(path, "differs", problem)], computed
-    expected = {_make_key(row): row for row in computed}
-    refutable = {key: row for row in list_value_rows(state, lambda _: " ") if (key := _make_key(row)) in expected}
-    refuted = 0
-    for row in stored:
-        key = _make_key(row)
-        found = expected.get(key)
-        where = f"{row.get('field')} of {row.get('body')}"
-        if found is None:
-            problem = f"{where} is {str(row.get('value'))[:80]}, which the universe does not have"
-            return [Check(path, "differs", problem)], computed
-        if row == refutable.get(key) != found:
-            refuted += 1
-            found |= row
-        elif changed := [name for name in {**found, **row} if row.get(name) != found.get(name)]:
-            names = ", ".join(str(name)[:40] for name in changed)
-            return [Check(path, "differs", f"{where}: not as in the universe: {names}")], computed
-    supported = sum(row.get("status") == "supported" for row in stored)
-    checks = [
-        Check(
-            path, "matched", f"{plural(len(stored), 'value')} as in the universe, {supported} supported by their rows"
-        )
-    ]
-    if refuted:
-        reason = f"the status “unverified claim” of {plural(refuted, 'value')}: it follows from a text that is not here"
-        checks.append(make_statement(path, reason))
-    return checks, computed
-
-
-def _make_key(row: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    return row.get("body"), row.get("field"), row.get("value")
+    pairs = zip_longest(zip(computed, refuted, strict=True), stored)
+    rows = [other if row == other else one for (one, other), row in pairs]
+    if not (count := sum(one != row for one, row in zip(computed, rows, strict=True))):
+        return rows, []
+    reason = f"the status “unverified claim” of {plural(count, 'value')}: it follows from a text that is not here"
+    return rows, [make_statement(path, reason)]
