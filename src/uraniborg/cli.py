@@ -398,9 +398,7 @@ def verify(
     ] = None,
     max_seconds: Annotated[
         float,
-        typer.Option(
-            min=0, metavar="SECONDS", help="The time of all checks. What cannot be done in it is not checked."
-        ),
+        typer.Option(metavar="N", min=0, help="Check for at most this many seconds. The rest is not checked."),
     ] = 1_800,
     json: JsonOption = False,
     quiet: Quiet = False,
