@@ -123,7 +123,7 @@ class Bundle:
         except _READ_ERRORS as exc:
             raise Unreadable(f"cannot be read: {str(exc)[:200]}", name) from None
         if max(size, done) > most:
-            raise Unreadable(f"is larger than {most / 1e6:g} MB", name)
+            raise Unreadable(f"is larger than {most / 1e6:.3g} MB", name)
 
     def _open(self, name: str) -> IO[bytes]:
         if self._archive is not None:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import stat
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -483,6 +484,26 @@ def test_json_with_more_values_than_memory_is_meant_to_hold_is_refused_unparsed(
     write_bundle(target, add_frame([BundleFile("universes/a/log.jsonl", "a log", content)], title="A.", date=DATE))
     with open_bundle(target) as bundle, pytest.raises(Unreadable, match="has more than 4 values"):
         bundle.read_json_lines("universes/a/log.jsonl")
+
+
+def test_texts_that_are_much_larger_than_those_made_again_are_not_read_into_memory(tmp_path: Path) -> None:
+    target = tmp_path / "bundle"
+    files = [make_methods_file("A file.", []), make_text_file("a.txt", "a file", "a")]
+    write_bundle(target, add_frame(files, title="A file.", date=DATE))
+    for name in ("methods.md", "README.md", "a.txt"):
+        (target / name).write_bytes(b"Nothing is proven here.\n" * 2_000_000)
+    reseal(target)
+    tracemalloc.start()
+    found = {check.item: check for check in verify(target) if check.item in ("methods.md", "README.md", "a.txt")}
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [found[name].result for name in ("methods.md", "README.md", "a.txt")] == [
+        "differs",
+        "differs",
+        "not checked",
+    ]
+    assert found["methods.md"].detail == "is larger than 1 MB"
+    assert peak < 20_000_000
 
 
 def test_a_list_of_digests_with_more_lines_than_files_is_one_difference(
