@@ -17,9 +17,8 @@ import orjson
 
 from universe.jobs.options import JobKind
 from universe.service.replies import dump_actor
-from universe.store.authors import decode_actor
 from universe.store.interface import Store
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, decode_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease, make_folder
 from uraniborg.kernel.sqlite import connect, migrate, transaction, translate_read_errors

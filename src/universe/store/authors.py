@@ -4,7 +4,6 @@ The first text is displayed and recorded in bodies: the name, followed by the us
 nobody who claims a name passes for another kind of actor. The second one says how the actor was established.
 """
 
-import json
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -52,14 +51,6 @@ def find_actor(name: str | None, identity: str | None) -> Actor | None:
     is_nameless = name == _NAMELESS.get(suffix, kind)
     found = "" if is_nameless else name.removesuffix(suffix)
     return read_actor({"kind": kind, "name": found, "authenticated": authenticated})
-
-
-def decode_actor(text: str | None) -> Actor | None:
-    """Return the actor of a JSON text; None if it was not recorded or is damaged."""
-    try:
-        return None if text is None else read_actor(json.loads(text))
-    except json.JSONDecodeError:
-        return None
 
 
 def _find_suffix(kind: str, authenticated: str) -> str:

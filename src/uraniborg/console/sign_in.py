@@ -20,8 +20,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from uraniborg.console.signed_in_streams import answer_while_valid, is_event_stream
 from uraniborg.console.stored_file import StoredFile
-from uraniborg.kernel.actors import ACTOR, PROGRAM_KINDS, Actor, log_change
-from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.actors import ACTOR, PROGRAM_KINDS, Actor
+from uraniborg.kernel.change_log import record_change
+from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError, as_error
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.http_access import NotAuthorized, make_error_response, read_bearer_token
@@ -100,7 +101,7 @@ class SignIns:
         return self._file.last.token
 
     def sign_in(self, token: str, name: str) -> NewKey:
-        """Return a new key. Blocks while it writes the file.
+        """Return a new key; the log of changes states who signed in. Blocks.
 
         Raise NotAuthorized for a wrong token, or InvalidInput for a name that cannot be displayed.
         """
@@ -115,7 +116,10 @@ class SignIns:
             raise InvalidInput(
                 f"A name has 1 to {MAX_NAME_CHARS} printable characters.", hint="Choose another name.", argument="name"
             )
-        return self._add_key(name)
+        made = self._add_key(name)
+        actor = Actor(kind="person", name=name, authenticated="sign_in")
+        record_change("signed in", name, actor, until=format_iso(made.sign_in.until))
+        return made
 
     def renew(self, key: str) -> NewKey:
         """Return a new key for the person with this one, which ends. Blocks. Raise NotAuthorized."""
@@ -126,25 +130,26 @@ class SignIns:
         return self._add_key(sign_in.name, replaced=_hash_key(key))
 
     def sign_out(self, key: str, actor: Actor | None = None) -> None:
-        """Make the key invalid; the log states who did. Blocks while it writes the file."""
+        """Make the key invalid; the log of changes states who did. Blocks."""
         with self._file.change() as stored:
             ended = stored.sign_ins.pop(_hash_key(key), None)
-        log_change(_log, "signed out", actor, name=ended and ended.name)
+        if ended is not None:
+            record_change("signed out", ended.name, actor)
 
     def sign_out_everywhere(self, actor: Actor | None = None) -> None:
-        """Make all keys invalid; the log states who did. Blocks while it writes the file."""
+        """Make all keys invalid; the log of changes states who did. Blocks."""
         with self._file.change() as stored:
             count = len(stored.sign_ins)
             stored.sign_ins.clear()
-        log_change(_log, "signed out everywhere", actor, keys=count)
+        record_change("signed out everywhere", "console", actor, keys=count)
 
     def replace_token(self, actor: Actor | None = None) -> None:
-        """Make a new token, and all keys and the old token invalid; the log states who did. Blocks."""
+        """Make a new token, and all keys and the old token invalid; the log of changes states who did. Blocks."""
         with self._file.change() as stored:
             stored.sign_ins.clear()
             stored.token = StoredSignIns().token
         register_secret(self.token)
-        log_change(_log, "token replaced", actor)
+        record_change("token replaced", "console", actor)
 
     async def find_actor(self, given: str, owner: str) -> Actor | None:
         """Return who sent this token or key, or None. Another server may have made, ended or replaced them.

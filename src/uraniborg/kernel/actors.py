@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from dataclasses import fields as dataclass_fields
 from typing import Any, ClassVar, Final, Literal, cast, get_args
 
-from uraniborg.kernel.logging import Logger
 from uraniborg.kernel.person import clean_name, get_account_name, get_user_or_account_name
 
 ActorKind = Literal["person", "agent", "software"]
@@ -78,17 +77,20 @@ def read_actor(value: object) -> Actor | None:
         return None
 
 
+def decode_actor(text: str | None) -> Actor | None:
+    """Return the actor of a JSON text; None if it was not recorded, is damaged, or is one of a newer version."""
+    try:
+        return None if text is None else read_actor(json.loads(text))
+    except (ValueError, RecursionError, TypeError):
+        return None
+
+
 def describe_actor(actor: Actor | None) -> str:
     """Return the name, followed by the kind of an actor that is not a person; "unknown" for data of older versions."""
     if actor is None:
         return "unknown"
     name = actor.name or "unnamed"
     return name if actor.is_person else f"{name} ({actor.kind})"
-
-
-def log_change(log: Logger, change: str, actor: Actor | None, **facts: object) -> None:
-    """Log a change that leaves no record of its own, and who made it: by default the program that runs this process."""
-    log.info(change, actor=(actor or get_process_actor()).model_dump(), **facts)
 
 
 def get_process_actor() -> Actor:

@@ -14,7 +14,7 @@ from universe import systems
 from universe.jobs.service import JobService
 from universe.service.replies import describe_deletion, describe_log_entry, describe_record
 from universe.service.universes import UniverseService
-from universe.store.authors import decode_actor, find_actor, make_author
+from universe.store.authors import find_actor, make_author
 from universe.store.factory import make_store
 from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
