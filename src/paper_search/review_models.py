@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from uraniborg.kernel.actors import Actor, describe_actor
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.stored_actor import StoredActor
 
 DEFAULT_REVIEWER = "reviewer"
@@ -70,11 +70,6 @@ class ReviewDecision(PaperDecision):
         """Return True if both name one reviewer, or neither names one. An agent is never the same as a person."""
         is_same = self.reviewer == other.reviewer or {self.reviewer, other.reviewer} <= UNNAMED
         return is_same and self.by_agent == other.by_agent
-
-
-def name_reviewer(actor: Actor) -> str:
-    """Return the name under which the actor reviews: a program is not the person whose name it has."""
-    return describe_actor(actor)
 
 
 def combine_decisions(decisions: Sequence[ReviewDecision]) -> ReviewStatus:

@@ -212,7 +212,7 @@ def test_cite_reports_where_a_value_comes_from(run_universe: RunUniverse) -> Non
     heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "to see"}
     done = run_universe("send", "t", json.dumps(heavier)).out
     assert "'trappist-1-e': mass no longer cites 'agol2021', which gave another value." in done
-    author = f"{get_user_name()} (command line)"
+    author = get_user_name()
     reply = run_universe("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
     assert f"set by {author} in version 2" in reply
     assert ": to see" in reply

@@ -37,7 +37,6 @@ SERVICES = [
             *("get_export_summary", "get_collection", "get_pending_checkpoint", "peek_state", "list_sessions"),
             *("resolve_id_prefix", "wait_until_passed"),
             *("take_over", "unload_idle", "park_idle", "aclose"),  # where a session runs: its content stays
-            "delete_expired",  # by the program itself
         },
     ),
     (
@@ -78,7 +77,7 @@ SERVICES = [
             *("sign_in", "renew"),  # who signs in becomes the actor
         },
     ),
-    (AgentCredentials, {"make_token", "find_client"}),
+    (AgentCredentials, {"find_client"}),
     (FileChange, {"format_diff"}),
 ]
 FUNCTIONS = [

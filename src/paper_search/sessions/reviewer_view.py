@@ -13,11 +13,10 @@ from paper_search.review_models import (
     PaperDecision,
     ReviewDecision,
     ReviewStatus,
-    name_reviewer,
     select_counting_decisions,
 )
 from paper_search.workflow.round_log import add_inclusion_counts
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, describe_actor
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class ReviewerView:
         return next((decision for decision in paper.decisions if self._is_own(decision)), None)
 
     def _is_own(self, decision: ReviewDecision) -> bool:
-        if decision.by_agent and (decision.actor is None or name_reviewer(decision.actor) != self.reviewer):
+        if decision.by_agent and (decision.actor is None or describe_actor(decision.actor) != self.reviewer):
             return False  # an agent may name any reviewer
         return decision.reviewer == self.reviewer
 

@@ -4,18 +4,16 @@ import asyncio
 import json
 from typing import Any
 
-import pytest
-
 from paper_search.config import AppConfig
 from paper_search.export.prisma import export_prisma
-from paper_search.review_models import PaperDecision, ReviewStatus, name_reviewer
+from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.sessions import SessionManager
 from paper_search.sessions.session_review import SessionReview
 from paper_search.sessions.session_update import start_another_round
 from paper_search.sessions.state import SessionRequest
 from tests.paper_search.sessions.helpers import APPROVE, DataFolder, open_review
-from uraniborg.kernel.actors import Actor, get_process_actor
-from uraniborg.kernel.logging import Logger
+from uraniborg.kernel.actors import Actor, describe_actor, get_process_actor
+from uraniborg.kernel.change_log import read_changes
 
 ADA = Actor(kind="person", name="Ada", authenticated="sign_in")
 PROGRAM = Actor(kind="software", name="Ada", authenticated="token")
@@ -60,11 +58,11 @@ async def test_marks_of_a_program_are_not_those_of_the_person_whose_token_it_sen
     session_id = reply["session_id"]
     first, second = [paper["id"] for paper in reply["checkpoint"]["payload"]["papers"]][:2]
     review = SessionReview(manager)
-    await review.mark_papers(session_id, {first: EXCLUDE}, name_reviewer(ADA), ADA)
-    await review.mark_papers(session_id, {first: EXCLUDE, second: EXCLUDE}, name_reviewer(PROGRAM), PROGRAM)
-    assert await review.undo_marks(session_id, name_reviewer(ADA), ADA) == {first: None}
-    await review.mark_papers(session_id, {first: EXCLUDE}, name_reviewer(ADA), ADA)
-    await manager.decide(session_id, APPROVE, door="console", actor=ADA, reviewer=name_reviewer(ADA))
+    await review.mark_papers(session_id, {first: EXCLUDE}, describe_actor(ADA), ADA)
+    await review.mark_papers(session_id, {first: EXCLUDE, second: EXCLUDE}, describe_actor(PROGRAM), PROGRAM)
+    assert await review.undo_marks(session_id, describe_actor(ADA), ADA) == {first: None}
+    await review.mark_papers(session_id, {first: EXCLUDE}, describe_actor(ADA), ADA)
+    await manager.decide(session_id, APPROVE, door="console", actor=ADA, reviewer=describe_actor(ADA))
     result = await manager.get_result(session_id)
     reasons = {one.paper_id: (one.reason.value, one.reviewer) for one in result.metadata.exclusions}
     assert reasons[first][0] == "by_person"
@@ -79,10 +77,10 @@ async def test_a_program_sees_its_own_decisions_and_those_of_people_stay_hidden(
     session_id, paper = reply["session_id"], reply["checkpoint"]["payload"]["papers"][0]["id"]
     review = SessionReview(manager)
     await review.mark_papers(session_id, {paper: INCLUDE}, "Ada", ADA)
-    own: Any = await review.get_paper(session_id, paper, name_reviewer(PROGRAM))
+    own: Any = await review.get_paper(session_id, paper, describe_actor(PROGRAM))
     assert (own["others"], own["others_hidden"]) == ([], 1)
-    await review.mark_papers(session_id, {paper: EXCLUDE}, name_reviewer(PROGRAM), PROGRAM)
-    (other,) = (await review.get_paper(session_id, paper, name_reviewer(PROGRAM)))["others"]
+    await review.mark_papers(session_id, {paper: EXCLUDE}, describe_actor(PROGRAM), PROGRAM)
+    (other,) = (await review.get_paper(session_id, paper, describe_actor(PROGRAM)))["others"]
     assert (other["reviewer"], other["actor"]) == ("Ada", ADA.model_dump())
 
 
@@ -106,13 +104,10 @@ async def test_the_search_log_states_who_started_the_search(manager: SessionMana
     assert "Started by: assistant 1.0 (agent)" in log
 
 
-async def test_who_deleted_a_session_is_in_the_log(manager: SessionManager, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines: list[tuple[str, Any]] = []
-
-    def note(_self: Logger, event: str, **facts: Any) -> None:
-        lines.append((event, facts.get("actor")))
-
-    monkeypatch.setattr(Logger, "info", note)
+async def test_who_deleted_a_session_is_in_the_log_of_changes(manager: SessionManager) -> None:
     reply = await manager.start("moons", AppConfig())
-    await asyncio.to_thread(lambda: manager.cleanup(reply["session_id"], actor=ADA))
-    assert ("session deleted", ADA.model_dump()) in lines
+    for _ in range(2):  # the second finds nothing to delete
+        await asyncio.to_thread(lambda: manager.cleanup(reply["session_id"], actor=ADA))
+    assert [(one["change"], one["subject"], one["actor"]) for one in read_changes().changes] == [
+        ("session deleted", reply["session_id"], ADA.model_dump())
+    ]

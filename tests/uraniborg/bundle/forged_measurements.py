@@ -197,7 +197,7 @@ def _(folder: Path) -> None:
     edit_job(
         folder,
         NBODY,
-        lambda job: job.update(author="Grace (command line)", actor={**job["actor"], "name": "Grace"}),
+        lambda job: job.update(author="Grace", actor={**job["actor"], "name": "Grace"}),
     )
 
 
