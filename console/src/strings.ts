@@ -257,6 +257,7 @@ export const strings = {
     writtenBy: (name: string) => `written by ${name}`,
     by: (name: string) => `by ${name}`,
     cancelledBy: "Cancelled by",
+    resumedBy: "Resumed by",
     addedBy: "Added by",
   },
   searches: {

@@ -19,6 +19,7 @@ from uraniborg.kernel.text import plural
 _WORKFLOW_CHANGES: Final = {
     "write": "workflow written",
     "cancel": "run cancelled",
+    "resume": "run resumed",
     "schedule": "workflow scheduled",
     "unschedule": "schedule removed",
     "connect": "MCP server added",

@@ -164,7 +164,6 @@ class SessionManager:
         Nothing of the session is left: the log of changes states which `actor` deleted it.
         """
         session = self.get(session_id)
-        exists = session is not None or self._services.store.has_session(session_id)
         if session is not None:
             self._sessions.remove(session)
             if self._loop.is_current_loop:
@@ -172,8 +171,7 @@ class SessionManager:
                 deletion.add_done_callback(self._deletions.discard)
             else:
                 self._loop.run_and_wait(session.stop())
-        self._sessions.delete(session_id)
-        if exists:
+        if self._sessions.delete(session_id) or session is not None:
             record_change("session deleted", session_id, actor)
 
     async def start(

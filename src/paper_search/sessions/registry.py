@@ -179,16 +179,19 @@ class SessionRegistry:
         for session in sessions:
             await session.stop()
 
-    def delete(self, session_id: str) -> None:
+    def delete(self, session_id: str) -> bool:
         """Delete the session from the inbox, from the store, and what was added to the inbox in between.
 
-        A process that is killed meanwhile leaves no entry without a session.
+        Return False if it was not stored. A process that is killed meanwhile leaves no entry without a session.
         """
         self._services.inbox.forget(PART, session_id)
+        is_stored = False
         with suppress(SessionNotFound):
+            is_stored = self._services.store.has_session(session_id)
             self._services.store.delete(session_id)
         self._services.inbox.forget(PART, session_id)
         self._services.feed.publish("session", session_id, phase="deleted")
+        return is_stored
 
     async def _get_or_restore_session(self, session_id: str) -> WorkflowSession | None:
         session = self.get(session_id)

@@ -7,8 +7,9 @@ from uraniborg.kernel.actors import Actor, decode_actor
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.sqlite import Migration
 
-Change = Literal["write", "cancel", "schedule", "unschedule", "connect", "disconnect"]
-"""`write`: a text was stored. `cancel`: a run. `schedule`, `unschedule`: a workflow. The others: an MCP server."""
+Change = Literal["write", "cancel", "resume", "schedule", "unschedule", "connect", "disconnect"]
+"""`write`: a text was stored. `cancel`, `resume`: a run, which a decision resumed. `schedule`, `unschedule`: a
+workflow. The others: an MCP server."""
 
 CHANGES: Final[Migration] = (
     "actors",

@@ -2,12 +2,17 @@
 
 import asyncio
 import json
+import os
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from paper_search.config import AppConfig
 from paper_search.export.prisma import export_prisma
 from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.sessions import SessionManager
+from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.session_review import SessionReview
 from paper_search.sessions.session_update import start_another_round
 from paper_search.sessions.state import SessionRequest
@@ -104,10 +109,44 @@ async def test_the_search_log_states_who_started_the_search(manager: SessionMana
     assert "Started by: assistant 1.0 (agent)" in log
 
 
-async def test_who_deleted_a_session_is_in_the_log_of_changes(manager: SessionManager) -> None:
+async def test_who_deleted_a_session_is_in_the_log_of_changes(
+    manager: SessionManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     reply = await manager.start("moons", AppConfig())
     for _ in range(2):  # the second finds nothing to delete
         await asyncio.to_thread(lambda: manager.cleanup(reply["session_id"], actor=ADA))
     assert [(one["change"], one["subject"], one["actor"]) for one in read_changes().changes] == [
         ("session deleted", reply["session_id"], ADA.model_dump())
     ]
+
+
+async def test_a_decision_is_taken_also_if_its_marks_cannot_be_deleted(
+    manager: SessionManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = await manager.start("moons", AppConfig())
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(MarkStore, "delete_sent", fail)
+    decided = await manager.decide(reply["session_id"], APPROVE, door="console", actor=ADA)
+    assert decided["checkpoint_id"] != reply["checkpoint_id"]
+    assert manager.inbox.get(reply["checkpoint_id"]).actor == ADA
+
+
+async def test_who_deleted_the_expired_sessions_is_in_the_log_of_changes(
+    manager: SessionManager, data_folder: DataFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    expired = (await manager.start("moons", AppConfig()))["session_id"]
+    await manager.aclose()
+    (file,) = data_folder.folder.rglob(f"{expired}.db")
+    os.utime(file, (0, 0))
+    again = data_folder.create_manager()
+    for _ in range(2):
+        await again.delete_expired(actor=AGENT)
+    await again.aclose()
+    (change,) = read_changes().changes
+    assert (change["change"], change["subject"], change["actor"]) == ("session deleted", expired, AGENT.model_dump())
+    assert change["details"] == {"reason": "not used for 90 days"}

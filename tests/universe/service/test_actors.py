@@ -316,7 +316,12 @@ async def test_jobs_of_a_release_without_actors_have_an_author_and_no_actor(file
     with closing(sqlite3.connect(file.with_name("universes.db.jobs"))) as connection:
         connection.execute("ALTER TABLE jobs DROP COLUMN actor")
         connection.execute("ALTER TABLE jobs DROP COLUMN cancelled_by")
-        connection.execute("DELETE FROM migrations WHERE name = 'jobs-4'")
+        for index in ("jobs_by_universe", "jobs_by_number", "jobs_by_end"):
+            connection.execute(f"DROP INDEX {index}")
+        connection.execute("CREATE INDEX jobs_by_universe ON jobs (universe_id, created_at, id)")
+        connection.execute("ALTER TABLE jobs DROP COLUMN number")
+        connection.execute("ALTER TABLE jobs DROP COLUMN ended")
+        connection.execute("DELETE FROM migrations WHERE name IN ('jobs-4', 'jobs-5')")
         connection.commit()
     async with UniverseService(SqliteStore(file)).running() as service, JobService(service).running() as jobs:
         described = (await jobs.get("t1", job.id)).describe()
