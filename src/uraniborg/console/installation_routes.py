@@ -22,6 +22,7 @@ from uraniborg.console.sign_in import get_actor
 from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.call_log import list_calls
+from uraniborg.kernel.deciders import PERSON_SETTING, check_program_may_change
 from uraniborg.kernel.errors import Unavailable, UraniborgError
 
 if TYPE_CHECKING:
@@ -73,7 +74,10 @@ def _add_setting_routes(api: FastAPI) -> None:
         value: Annotated[Any, Body(embed=True, description="The value; null removes the setting from the file.")],
     ) -> JsonReply:
         """Write a setting that is `changeable` to the settings file. Servers that run read most of them at a start."""
-        facts = await asyncio.to_thread(change_setting, name, value, get_actor(request))
+        actor = get_actor(request)
+        if name == PERSON_SETTING and not actor.is_person:
+            await asyncio.to_thread(check_program_may_change)
+        facts = await asyncio.to_thread(change_setting, name, value, actor)
         return JsonReply({**facts, "changeable": True})
 
     @api.get("/api/paths", response_model=LocationList, tags=["installation"], summary="List files and folders")
