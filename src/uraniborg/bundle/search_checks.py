@@ -92,6 +92,7 @@ def _compare_judges(stored: PrismaFlow, computed: PrismaFlow) -> Iterator[str]:
         counts = [
             (" by a person", stored.judged_by_person, computed.judged_by_person),
             (" by an agent", stored.judged_by_agent, computed.judged_by_agent),
+            (" by a program", stored.judged_by_program, computed.judged_by_program),
         ]
     for judge, one, other in counts:
         if one != other:

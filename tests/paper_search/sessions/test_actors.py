@@ -10,6 +10,7 @@ import pytest
 
 from paper_search.config import AppConfig
 from paper_search.export.prisma import export_prisma
+from paper_search.export.prisma_flow import build_prisma_flow
 from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.sessions import SessionManager
 from paper_search.sessions.saved_marks import MarkStore
@@ -71,10 +72,30 @@ async def test_marks_of_a_program_are_not_those_of_the_person_whose_token_it_sen
     result = await manager.get_result(session_id)
     reasons = {one.paper_id: (one.reason.value, one.reviewer) for one in result.metadata.exclusions}
     assert reasons[first][0] == "by_person"
-    assert reasons[second] == ("by_agent", "Ada (software)")
+    assert reasons[second] == ("by_program", "Ada (software)")
     decisions = {paper.id: paper.decisions for paper in result.excluded_papers}
     assert {decision.actor for decision in decisions[first]} == {ADA, PROGRAM}
     assert [decision.actor for decision in decisions[second]] == [PROGRAM]
+
+
+async def test_the_search_log_counts_people_agents_and_programs_apart(manager: SessionManager) -> None:
+    reply = await open_review(manager)
+    session_id = reply["session_id"]
+    papers = [paper["id"] for paper in reply["checkpoint"]["payload"]["papers"]]
+    review = SessionReview(manager)
+    marks = [(ADA, EXCLUDE), (AGENT, EXCLUDE), (PROGRAM, INCLUDE)]
+    for (actor, mark), paper in zip(marks, papers, strict=True):
+        await review.mark_papers(session_id, {paper: mark}, describe_actor(actor), actor)
+    await manager.decide(session_id, APPROVE, door="console", actor=ADA, reviewer=describe_actor(ADA))
+    result = await manager.get_result(session_id)
+    flow = build_prisma_flow(result)
+    assert (flow.judged_by_person, flow.judged_by_agent, flow.judged_by_program) == (1, 1, 1)
+    assert flow.judged_by_software == flow.screened - 3
+    assert (flow.included_by_agent, flow.included_by_program) == ({}, {"include": 1})
+    assert (flow.excluded["by_person"], flow.excluded["by_agent"]) == (1, 1)
+    log = export_prisma(result)
+    assert "judged by a program" in log
+    assert "marked include by a program" in log
 
 
 async def test_a_program_sees_its_own_decisions_and_those_of_people_stay_hidden(manager: SessionManager) -> None:
