@@ -67,4 +67,7 @@ def select_last_actor(connection: sqlite3.Connection, change: Change, subject: s
 
 def select_all_changes(connection: sqlite3.Connection) -> list[StoredChange]:
     """Return the changes of all kinds that are stored, the last one last."""
-    return [StoredChange(*row[:3], decode_actor(row[3])) for row in connection.execute(_SELECT_ALL)]
+    return [
+        StoredChange(at, change, subject, decode_actor(actor))
+        for at, change, subject, actor in connection.execute(_SELECT_ALL)
+    ]

@@ -17,10 +17,24 @@ from uraniborg.kernel.logging import get_logger, redact
 from uraniborg.kernel.settings import data_dir, secure_own_folder
 
 ChangeKind = Literal[
-    *("session deleted", "universe deleted", "job deleted", "note deleted", "draft deleted", "shelf deleted"),
-    *("runs deleted", "story deleted", "shelf remembered", "backup restored", "client file changed"),
-    *("credential issued", "credentials revoked", "signed in", "signed out", "signed out everywhere"),
-    *("token replaced", "setting changed"),
+    "session deleted",
+    "universe deleted",
+    "job deleted",
+    "note deleted",
+    "draft deleted",
+    "shelf deleted",
+    "runs deleted",
+    "story deleted",
+    "shelf remembered",
+    "backup restored",
+    "client file changed",
+    "credential issued",
+    "credentials revoked",
+    "signed in",
+    "signed out",
+    "signed out everywhere",
+    "token replaced",
+    "setting changed",
 ]
 FILE: Final = "changes.jsonl"
 OLDER_FILE: Final = "changes.older.jsonl"

@@ -145,7 +145,7 @@ async def test_a_decision_in_the_console_continues_the_session_of_an_agent(
             if one["subject"] == session_id
         ]
         decided = (await api.post(f"/api/inbox/{entry['id']}/decide", json={"action": "approve"})).json()
-        assert (decided["door"], decided["decided_by"]) == ("console", "Tycho")
+        assert (decided["door"], decided["decided_by"]) == ("console", "Tycho (software)")
         second = await api.post(f"/api/inbox/{entry['id']}/decide", json={"action": "reject"})
         assert (second.status_code, second.json()["error"]["code"]) == (409, "already_decided")
         await wait_for_event(events, "inbox", state="pending", about=session_id)
