@@ -653,7 +653,7 @@ async def test_a_decision_can_return_before_the_search_has_ended(api: httpx.Asyn
         f"/api/searches/{session_id}/decide",
         json={"action": "reject", "checkpoint_id": f"{session_id}:0:strategy_confirmation"},
     )
-    assert second.json()["already_decided"]["decided_by"] == "Tycho (software)"
+    assert second.json()["already_decided"]["decided_by"] == "Tycho"
     assert "NOT APPLIED" in second.json()["already_decided"]["message"]
 
 
