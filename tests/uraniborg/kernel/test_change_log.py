@@ -72,6 +72,10 @@ def test_a_full_log_begins_a_new_file_and_keeps_the_one_before(data: Path, monke
     assert sum((data / name).stat().st_size for name in (FILE, OLDER_FILE)) < 5_000
 
 
+def write_three_bytes(_descriptor: int, _line: bytes) -> int:
+    return 3
+
+
 @pytest.mark.parametrize("failure", ["folder", "disk"])
 def test_a_log_that_cannot_be_written_does_not_stop_the_change_and_the_program_says_so(
     data: Path, failure: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -79,7 +83,7 @@ def test_a_log_that_cannot_be_written_does_not_stop_the_change_and_the_program_s
     if failure == "folder":
         (data / FILE).mkdir(parents=True)
     else:
-        monkeypatch.setattr(os, "write", lambda *_: 3)
+        monkeypatch.setattr(os, "write", write_three_bytes)
     record_change("session deleted", "s1", ADA)
     assert "a change was made and is not recorded" in caplog.text
     assert "s1" in caplog.text
