@@ -36,7 +36,12 @@ SERVICES = [
             *("get", "get_state", "get_result", "get_papers", "get_removed_papers", "get_export_page", "get_queries"),
             *("get_export_summary", "get_collection", "get_pending_checkpoint", "peek_state", "list_sessions"),
             *("resolve_id_prefix", "wait_until_passed"),
-            *("take_over", "unload_idle", "park_idle", "aclose"),  # where a session runs: its content stays
+            *(
+                "take_over",
+                "unload_idle",
+                "park_idle",
+                "aclose",
+            ),  # where a session runs: its content stays, and the decision that moves it has its actor
         },
     ),
     (
@@ -75,6 +80,7 @@ SERVICES = [
         {
             *("find_actor", "find_sign_in", "is_renewal_due", "is_token"),
             *("sign_in", "renew"),  # who signs in becomes the actor
+            "offer_code",  # stores nothing: the code is at the terminal, and the sign-in with it is recorded
         },
     ),
     (AgentCredentials, {"find_client"}),
