@@ -227,6 +227,26 @@ SECURITY: dict[str, list[str]] = {
         "test_a_process_without_a_terminal_is_refused",
         "test_the_environment_does_not_overrule_a_settings_file_that_demands_a_person",
         "test_a_program_with_the_token_does_not_decide_if_a_person_is_demanded",
+        "test_a_setting_is_changed_in_the_file_and_removed_again",
+    ],
+    "The token alone then signs in nobody.": [
+        "test_where_a_person_must_decide_a_code_from_the_terminal_signs_in_once",
+        "test_a_text_for_the_terminal_reaches_it_and_no_pipe",
+        "test_a_program_with_the_token_does_not_decide_if_a_person_is_demanded",
+    ],
+    "Changes that leave no other record are in a log.": [
+        "test_a_change_is_stored_with_its_time_its_actor_and_what_was_changed",
+        "test_connecting_and_removing_a_client_is_recorded",
+        "test_sign_ins_and_sign_outs_are_in_the_log_of_changes",
+        "test_the_log_of_changes_says_who_deleted_a_job_and_a_universe",
+        "test_who_deleted_a_session_is_in_the_log_of_changes",
+        "test_who_deleted_the_expired_sessions_is_in_the_log_of_changes",
+        "test_the_log_is_part_of_a_backup_and_states_the_restore",
+        "test_a_command_deletes_although_the_log_cannot_be_written_and_says_so",
+    ],
+    "No name reads as another kind of actor.": [
+        "test_no_name_reads_as_another_kind_of_actor",
+        "test_a_description_has_one_kind_and_one_name",
     ],
     "An answered command of a universe survives `kill -9`.": [
         "test_every_entry_that_was_acknowledged_survives_sigkill_at_any_instant",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { describeDecider, describeDoor, describeState, removeDirections } from "../src/inbox/words.ts";
+import { removeDirections } from "../src/actor_words.ts";
+import { describeDecider, describeDoor, describeState } from "../src/inbox/words.ts";
 
 test("a decision is described by what, who and where", () => {
   const decided = { state: "decided", action: "reject", door: "terminal", decided_by: "Ada" };

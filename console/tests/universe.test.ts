@@ -2,7 +2,6 @@ import { signal } from "@preact/signals";
 import { expect, test } from "vitest";
 import { filterEntries } from "../src/components/palette.tsx";
 import { chooseScale, formatLength } from "../src/sky/scale_bar.tsx";
-import { formatActor } from "../src/universe/actor.ts";
 import { makeUniverseEntries, type PaletteContext } from "../src/universe/command_entries.ts";
 import { type CommandSchema, findProblems, flattenFields, makeCommand } from "../src/universe/command_fields.tsx";
 import { listDifferences } from "../src/universe/compare_panel.tsx";
@@ -131,23 +130,6 @@ test("an entry of the log says what was done", () => {
   expect(describeEntry({ ...entry, command })).toBe("updateStar h (mass, radius)");
   expect(describeEntry({ ...entry, kind: "undo", events: [{ type: "x", reason: "undo of 2" }] })).toBe("undo of 2");
   expect(describeEntry({ ...entry, kind: "restore" })).toBe("restore");
-});
-
-test("people, agents and software have different words, and an actor without a record is unknown", () => {
-  expect(formatActor("Tycho (console)", { kind: "person", name: "Tycho", authenticated: "sign_in" })).toBe(
-    "Tycho (console), person by sign-in",
-  );
-  expect(formatActor("claude (MCP)", { kind: "agent", name: "claude", authenticated: "credential" })).toBe(
-    "claude (MCP), agent by credential",
-  );
-  expect(formatActor("Tycho (REST)", { kind: "software", name: "Tycho", authenticated: "none" })).toBe(
-    "Tycho (REST), software not authenticated",
-  );
-  expect(formatActor(null, { kind: "person", name: "Tycho", authenticated: "account" })).toBe(
-    "Tycho, person by account",
-  );
-  expect(formatActor("Tycho (REST)", null)).toBe("Tycho (REST), unknown");
-  expect(formatActor(null, undefined)).toBe("unknown");
 });
 
 test("differences of two universes are lines without the marks of authors", () => {

@@ -15,6 +15,7 @@ import orjson
 from paper_library.errors import NoteChanged, NotesUnwritable, OutOfBounds, PaperNotFound
 from uraniborg.kernel.actors import Actor, get_process_actor, read_actor
 from uraniborg.kernel.change_feed import ChangeFeed
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.files import hold_lock, open_private
 from uraniborg.kernel.text import replace_surrogates
@@ -143,6 +144,8 @@ class PaperNotes:
                 raise NoteChanged(known.by)
             emptied = [PaperNote(one, by=by, at=note.at, actor=own) for one in self._list_earlier_ids(paper_id)]
             self._append(b"".join(orjson.dumps(one.to_line()) + _LINE_END for one in (note, *emptied)))
+        if (known.text or known.collections) and not (note.text or note.collections):
+            record_change("note deleted", paper_id, own, shelf=self._shelf)
         ChangeFeed().publish(CHANGE_KIND, paper_id, shelf=str(self._shelf), by=by)
         return note
 

@@ -13,18 +13,17 @@ from paper_library.config import get_sample_shelf_path, load_config
 from paper_library.errors import ShelfNotFound
 from paper_library.store.layout import MANIFEST
 from paper_library.store.manifest import read_builder, read_manifest
-from uraniborg.kernel.actors import Actor, log_change
+from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, write_atomic
-from uraniborg.kernel.logging import get_logger, make_printable
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import is_encodable
 
 _BUILT: Final = "built-shelves.json"
 """The paths of shelves that were built outside of the data folder, the last one last."""
 _MOST_BUILT: Final = 100
 _LOCK_S: Final = 5.0
-
-_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def list_known_shelves() -> list[KnownShelf]:
 
 
 def remember_shelf(path: Path, actor: Actor | None = None) -> None:
-    """Remember a shelf that is built, so that it is listed wherever it is. The log states who made that.
+    """Remember a shelf that is built, so that it is listed wherever it is. The log of changes states who did.
 
     Do nothing if the list cannot be written, or if the path is not UTF-8.
     """
@@ -98,7 +97,7 @@ def remember_shelf(path: Path, actor: Actor | None = None) -> None:
         with hold_lock(folder / f"{_BUILT}.lock", timeout_s=_LOCK_S):
             present = [one for one in _read_built_shelves(folder) if (one / MANIFEST).is_file() and one != shelf]
             write_atomic(folder / _BUILT, orjson.dumps([str(one) for one in (*present, shelf)][-_MOST_BUILT:]))
-            log_change(_log, "shelf remembered", actor, shelf=str(shelf))
+        record_change("shelf remembered", str(shelf), actor)
 
 
 def _read_built_shelves(folder: Path) -> list[Path]:

@@ -446,6 +446,7 @@ class RoundLog(BaseModel):
     duplicates_by_person: int = 0
     """Papers of this round that a person merged into others."""
     duplicates_by_agent: int = 0
+    duplicates_by_program: int = 0
     merge_reasons: dict[str, int] = Field(default_factory=dict)
     """The number of records that the software merged, by reason, before reviewers split or merged papers."""
     screened: int = 0

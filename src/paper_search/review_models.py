@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from uraniborg.kernel.actors import Actor, describe_actor
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.stored_actor import StoredActor
 
 DEFAULT_REVIEWER = "reviewer"
@@ -72,9 +72,21 @@ class ReviewDecision(PaperDecision):
         return is_same and self.by_agent == other.by_agent
 
 
-def name_reviewer(actor: Actor) -> str:
-    """Return the name under which the actor reviews: a program is not the person whose name it has."""
-    return describe_actor(actor)
+Judge = Literal["person", "agent", "program"]
+"""Who marked a paper or merged papers: a program is one that is not an agent, such as a script with a token."""
+
+
+def find_judge(*, by_agent: bool, actor: Actor | None) -> Judge:
+    """Return who decided; without an actor, a program counts as an agent."""
+    if not by_agent:
+        return "person"
+    return "program" if actor is not None and actor.kind == "software" else "agent"
+
+
+def find_judge_of_decisions(decisions: Iterable[ReviewDecision]) -> Judge:
+    """Return who decided about a paper: a person if one has, else an agent if one has, else a program."""
+    judges = {find_judge(by_agent=decision.by_agent, actor=decision.actor) for decision in decisions}
+    return "person" if "person" in judges else "agent" if "agent" in judges else "program"
 
 
 def combine_decisions(decisions: Sequence[ReviewDecision]) -> ReviewStatus:
@@ -266,11 +278,17 @@ class ExclusionReason(StrEnum):
     OVER_LIMIT = "over_limit"
     BY_PERSON = "by_person"
     BY_AGENT = "by_agent"
+    BY_PROGRAM = "by_program"
     MERGED = "merged"
     """A later record showed that the paper is another paper of the session."""
 
 
-BY_REVIEWER = frozenset({ExclusionReason.BY_PERSON, ExclusionReason.BY_AGENT})
+EXCLUSIONS_BY_JUDGE: Final[Mapping[Judge, ExclusionReason]] = {
+    "person": ExclusionReason.BY_PERSON,
+    "agent": ExclusionReason.BY_AGENT,
+    "program": ExclusionReason.BY_PROGRAM,
+}
+BY_REVIEWER = frozenset(EXCLUSIONS_BY_JUDGE.values())
 BY_AUTOMATION = frozenset({ExclusionReason.BELOW_THRESHOLD, ExclusionReason.OVER_LIMIT})
 
 

@@ -12,7 +12,7 @@ from uraniborg.kernel.logging import get_logger
 
 if TYPE_CHECKING:
     from pflow.engine.runlog import RunLog
-    from pflow.engine.runlog_changes import Change
+    from pflow.engine.runlog_changes import Change, StoredChange
 
 T = TypeVar("T")
 
@@ -36,6 +36,10 @@ class ChangeRecord:
         except (UraniborgError, OSError) as exc:
             who = actor.model_dump()
             _log.exception("a change is not recorded", exc=exc, change=change, subject=subject, actor=who)
+
+    def list_all(self) -> "list[StoredChange]":
+        """Return the changes that are stored, the last one last. Raise UraniborgError or OSError."""
+        return self._call(lambda log: log.list_changes())
 
     def list_actors(self, change: "Change") -> dict[tuple[str, str], Actor | None]:
         """Return who made the last change of this kind, by subject and revision; nothing if it cannot be read."""

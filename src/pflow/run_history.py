@@ -35,7 +35,7 @@ class RunHistory:
 
     def get_run(self, run_id: str) -> dict[str, Any]:
         """Return a run with its nodes. Raise RunNotFound."""
-        return self._read(lambda log: add_canceller(log, log.get_run(run_id)))
+        return self._read(lambda log: add_other_actors(log, log.get_run(run_id)))
 
     def count_runs(self) -> dict[str, int]:
         """Return the number of runs of each workflow; nothing if the log cannot be read."""
@@ -97,7 +97,9 @@ class RunHistory:
             return read(log)
 
 
-def add_canceller(log: "RunLog", run: dict[str, Any]) -> dict[str, Any]:
-    """Add to a cancelled run who requested that, if somebody did: `cancelled_by`."""
-    actor = log.find_change_actor("cancel", run["id"]) if run["status"] == "cancelled" else None
-    return {**run, "cancelled_by": actor.model_dump()} if actor else run
+def add_other_actors(log: "RunLog", run: dict[str, Any]) -> dict[str, Any]:
+    """Add to a run who cancelled it and whose decision resumed it, if somebody did: `cancelled_by`, `resumed_by`."""
+    canceller = log.find_change_actor("cancel", run["id"]) if run["status"] == "cancelled" else None
+    resumer = log.find_change_actor("resume", run["resumed_from"]) if run["resumed_from"] else None
+    found = {"cancelled_by": canceller, "resumed_by": resumer}
+    return {**run, **{name: actor.model_dump() for name, actor in found.items() if actor}}

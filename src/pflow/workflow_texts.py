@@ -17,6 +17,7 @@ from pflow.library.names import validate_name
 from pflow.library.workflow_file import compute_revision, hold_text_lock, read_text, require_revision, unwrap_ir
 from pflow.run_history import RunHistory
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import UraniborgError, as_error
 
 if TYPE_CHECKING:
@@ -130,6 +131,8 @@ class WorkflowTexts:
                     unmoved.append(f"The results of its unfinished run were not moved: {as_error(exc).message}")
             self._record_write("library", final_name, document, actor)
             saved = move_draft_to_library(self.home, draft_name, final_name, description, folder=self.folder)
+            if is_renamed and not saved.warnings:
+                record_change("draft deleted", draft_name, actor, saved_as=final_name)
         warnings = [*saved.warnings, *unmoved, *(one.message for one in checked.warnings)]
         log = self.history.open_log()
         try:

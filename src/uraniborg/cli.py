@@ -314,6 +314,21 @@ def backup(
 
 
 @app.command()
+def changes(limit: Limit = 50, json: JsonOption = False) -> None:
+    """List who deleted, restored, connected, signed in or changed a setting, and when; the last change first.
+
+    Also lists who wrote, scheduled and cancelled workflows. What was done in a search or a universe is listed there.
+
+    Examples:
+    - `uraniborg changes`
+    - `uraniborg changes --limit 10 --json`
+    """
+    from uraniborg.change_list import print_changes
+
+    print_changes(limit, as_json=json)
+
+
+@app.command()
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `uraniborg backup` wrote.")],
     replace: Annotated[bool, typer.Option("--replace", help="Move the present data aside first.")] = False,

@@ -6,14 +6,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
-from uraniborg.kernel.actors import Actor, log_change
+from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
 from uraniborg.kernel.files import hold_lock, make_folder, write_atomic
-from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.settings import InvalidConfig, LoadedSettings, Origin, OriginKind
 from uraniborg.locations import PART_CONFIGS, list_locations
-
-_log = get_logger(__name__)
 
 
 class SettingNotChangeable(NotFound):
@@ -62,8 +60,8 @@ def describe_origin(origin: Origin) -> dict[str, str]:
 def change_setting(setting: str, value: Any, actor: Actor | None = None) -> dict[str, Any]:
     """Write a setting to the settings file, or remove it if `value` is None, and return its facts.
 
-    The file does not state who changed it: the log does, `actor` or by default the program of this process. Raise
-    SettingNotChangeable, SettingOverridden if a variable has priority, InvalidInput or InvalidConfig. After an
+    The file does not state who changed it: the log of changes does, `actor` or by default the program of this process.
+    Raise SettingNotChangeable, SettingOverridden if a variable has priority, InvalidInput or InvalidConfig. After an
     error the file is as before.
     """
     if setting not in CHANGEABLE:
@@ -88,8 +86,10 @@ def change_setting(setting: str, value: Any, actor: Actor | None = None) -> dict
             table.pop(key, None)
         else:
             table[key] = checked
-    log_change(_log, "setting changed", actor, setting=setting)
-    return _find_setting(setting)
+    changed = _find_setting(setting)
+    details = {"before": facts["value"], "after": changed["value"]}
+    record_change("setting changed", setting, actor, **details)
+    return changed
 
 
 def _find_setting(setting: str) -> dict[str, Any]:

@@ -18,18 +18,16 @@ from uraniborg.backup_archive import (
     open_backup,
 )
 from uraniborg.database_files import is_in_use, is_live_database
-from uraniborg.kernel.actors import Actor, log_change
+from uraniborg.kernel.actors import Actor, describe_actor, read_actor
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import Conflict, NotFound, Unavailable, is_out_of_room
 from uraniborg.kernel.files import display_path, hold_lock, make_folder, open_private, sync_folder, write_atomic
-from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.progress import ReportItem
 from uraniborg.kernel.settings import config_dir
 
 _STAGING: Final = ".uraniborg-restore-"
 _PLAN: Final = "restore-in-progress.json"
 _LOCK: Final = "restore.lock"
-
-_log = get_logger(__name__)
 
 
 def restore_backup(
@@ -41,8 +39,9 @@ def restore_backup(
 ) -> dict[str, Any]:
     """Restore an archive and return its manifest. Nothing is changed before all of it was read and checked.
 
-    The log states who restored it: `actor`, by default the program that runs this process. Data that exist are moved
-    aside with `replace`. Raise InvalidBackup, Conflict, NotFound or Unavailable.
+    The log of changes, which is among the restored data, states who restored it: `actor`, by default the program that
+    runs this process. Data that exist are moved aside with `replace`. Raise InvalidBackup, Conflict, NotFound or
+    Unavailable.
     """
     roots = list_backup_roots()
     if not source.is_file():
@@ -62,7 +61,9 @@ def restore_backup(
         # A restore that is killed from here on is completed by the next restore.
         write_atomic(config_dir() / _PLAN, json.dumps(moves))
         complete_interrupted_restore()
-    log_change(_log, "backup restored", actor, source=str(source), written_by=manifest.get("actor"))
+    writer = describe_actor(read_actor(manifest.get("actor")))
+    aside = next((aside for _, target, aside in moves if target == str(roots["data"]) and Path(aside).exists()), None)
+    record_change("backup restored", str(source), actor, written_by=writer, data_before=aside)
     return manifest
 
 

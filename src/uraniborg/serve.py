@@ -5,17 +5,20 @@ import html
 import json
 import sys
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from uraniborg.kernel.actors import get_terminal_actor
+from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.serving import print_status, require_server_extra
 from uraniborg.locations import PART_CONFIGS
 from uraniborg.served_parts import ServedPart, ServedParts
+from uraniborg.terminal_confirmation import show_at_terminal
 
 if TYPE_CHECKING:
     from uraniborg.console.worker_process import SearchWorkerProcess
@@ -56,6 +59,9 @@ async def _serve(port: int | None, *, open_browser: bool, new_token: bool, as_js
             print_addresses(served.parts, services.sign_ins.token, page, as_json=as_json)
             if port is not None and not as_json:
                 print_status(f"  --port moved the API alone. To move the others, set {_PORT_SETTINGS}.\n")
+            services.sign_ins.show_credential = partial(show_console_address, served.parts[0].url, services.owner)
+            if load_decider_settings().require_person:
+                services.sign_ins.offer_code()
             if open_browser:
                 open_in_browser(page, services.sign_ins.folder)
 
@@ -75,6 +81,13 @@ async def _wait_for_search_server(worker: "SearchWorkerProcess", parts: list[Ser
 def make_console_address(url: str, token: str, name: str) -> str:
     """Return the address of the console with token and name in the fragment, which reaches no log and no server."""
     return f"{url}/#{urlencode({'token': token, 'name': name})}"
+
+
+def show_console_address(url: str, name: str, credential: str) -> None:
+    """Show the address that signs in a person once, at the terminal alone; without a terminal, say that nobody can."""
+    page = make_console_address(url, credential, name)
+    if not show_at_terminal(f"\n  Sign in once, as a person who may decide:\n    {page}\n"):
+        print_status("  Nobody can sign in: a person must decide, and there is no terminal to show the code.")
 
 
 def open_in_browser(address: str, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Confirmation of a decision at the controlling terminal, which a program that pipes input cannot give."""
 
 import os
+from contextlib import suppress
 from typing import Final
 
 from uraniborg.kernel.errors import Refused
@@ -28,6 +29,18 @@ class NotConfirmed(Refused):
             "The decision was not confirmed. Nothing was decided.",
             hint=f"Run the command again, and type {make_printable(word[:40])} at the terminal.",
         )
+
+
+def show_at_terminal(text: str) -> bool:
+    """Show the text at the controlling terminal, wherever stdout leads. Return False if the process has none."""
+    try:
+        device = os.open(TERMINAL, os.O_WRONLY | getattr(os, "O_NOCTTY", 0))
+    except OSError:
+        return False
+    with os.fdopen(device, "wb", buffering=0) as terminal, suppress(OSError):
+        terminal.write(make_printable(text).encode())
+        return True
+    return False
 
 
 def confirm_at_terminal(question: str, word: str) -> None:

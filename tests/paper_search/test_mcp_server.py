@@ -1021,7 +1021,7 @@ async def test_a_repeated_decision_that_differs_is_reported_as_not_applied(data_
     assert next(iter(other)) == "already_decided"
     assert (same["already_decided"]["same_as_sent"], other["already_decided"]["same_as_sent"]) == (True, False)
     decided = same["already_decided"]
-    assert decided["decided_by"] == "mcp 0.1.0"
+    assert decided["decided_by"] == "mcp 0.1.0 (agent)"
     at = datetime.fromisoformat(decided["decided_at"])
     when = f"{at:%Y-%m-%d %H:%M:%S} UTC"
     before = f"This checkpoint was decided before: approve, through agent, by mcp 0.1.0 (agent), at {when}."

@@ -25,6 +25,7 @@ from paper_search.workflow.round_log import add_inclusion_counts, build_round_lo
 from paper_search.workflow.skill_interfaces import PlainRecordMerger, RecordMerger, SearchOutcome
 from tests.paper_search.workflow.runs import APPROVE, RoundsSource, get_review, make_workflow
 from tests.paper_search.workflow.samples import make_record, make_strategy
+from uraniborg.kernel.actors import Actor
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 TITLE = "Tidal heating of icy moons"
@@ -249,7 +250,7 @@ def check_log_sums(pool: Pool, logs: list[RoundLog]) -> None:
     counted = recount_duplicates(logs, pool)
     for log in add_inclusion_counts(counted, pool.result, pool.list_exclusions(None)):
         kinds = (log.duplicates_within_round, log.duplicates_of_earlier_rounds)
-        duplicates = (*kinds, log.duplicates_by_person, log.duplicates_by_agent)
+        duplicates = (*kinds, log.duplicates_by_person, log.duplicates_by_agent, log.duplicates_by_program)
         assert min(duplicates) >= 0
         assert log.identified == sum(duplicates) + log.screened
         assert log.screened == sum(log.excluded.values()) + log.included
@@ -303,3 +304,12 @@ def draw_correction(data: st.DataObject, pool: Pool) -> UserFeedback:
     return UserFeedback.model_validate(
         {"merge": [data.draw(st.lists(st.sampled_from(every), min_size=2, max_size=3, unique=True))]}
     )
+
+
+def test_a_merge_by_a_program_is_counted_apart_from_those_of_agents() -> None:
+    program = Actor(kind="software", name="Ada", authenticated="token")
+    pool, corrections = make_pool(TWINS[1], STRANGER)
+    ids = [entry.id for entry in pool.entries]
+    corrections.apply(UserFeedback.model_validate({"merge": [ids]}), AT, Sender(by_agent=True, actor=program))
+    (merged,) = pool.entries
+    assert [part.joined_by for part, _ in merged.joined_parts] == ["program"]

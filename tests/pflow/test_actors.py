@@ -141,3 +141,25 @@ async def test_a_tool_call_over_stdio_is_of_an_agent_of_this_account(service: Se
     (writer,) = service.texts.list_writers().values()
     assert writer is not None
     assert writer.kind == "agent"
+
+
+def test_who_resumed_a_run_with_a_decision_is_shown_beside_who_started_it(service: Service) -> None:
+    log = RunLog(service.home / "runs.db")
+    for run_id, earlier in (("run_1", None), ("run_2", "run_1"), ("run_3", "run_2")):
+        log.record_run_start(run_id, "hello", "draft", "2026-01-01T00:00:00Z", {}, resumed_from=earlier, actor=AGENT)
+    service.changes.add("resume", "run_1", ADA)
+    log.close()
+    runs = [service.history.get_run(run_id) for run_id in ("run_1", "run_2", "run_3")]
+    assert [run["actor"] for run in runs] == [AGENT.model_dump()] * 3
+    assert [run.get("resumed_by") for run in runs] == [None, ADA.model_dump(), None]
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1]", '{"kind": "king"}'])
+def test_damaged_actors_of_changes_are_unknown_and_cost_no_other_change(service: Service, damage: str) -> None:
+    service.changes.add("connect", "broken", ADA)
+    with closing(sqlite3.connect(service.home / "runs.db")) as connection, connection:
+        connection.execute("UPDATE changes SET actor = ?", (damage,))
+    service.changes.add("connect", "whole", ADA)
+    assert service.changes.list_actors("connect") == {("broken", ""): None, ("whole", ""): ADA}
+    assert service.changes.find_actor("connect", "broken") is None
+    assert [(one.subject, one.actor) for one in service.changes.list_all()] == [("broken", None), ("whole", ADA)]

@@ -155,7 +155,7 @@ def test_show_prints_the_tree_to_the_given_depth(made: RunUniverse) -> None:
     shallow = made("show", "u", "--depth", "1").out
     assert "ven" not in shallow.replace("Hven", "")
     assert "1 below; --depth 2 shows more" in shallow
-    assert made("show", "u", "--version", "1").out.splitlines()[-1] == "1 body"
+    assert made("show", "u", "--version", "1").out.splitlines()[-2] == "1 body"
 
 
 def test_show_lists_bodies_without_an_existing_parent(run_universe: RunUniverse, tmp_path: Path) -> None:
@@ -212,24 +212,25 @@ def test_cite_reports_where_a_value_comes_from(run_universe: RunUniverse) -> Non
     heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "to see"}
     done = run_universe("send", "t", json.dumps(heavier)).out
     assert "'trappist-1-e': mass no longer cites 'agol2021', which gave another value." in done
-    author = f"{get_user_name()} (command line)"
+    author = get_user_name()
     reply = run_universe("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
     assert f"set by {author} in version 2" in reply
-    assert ": to see" in reply
+    assert ": to see" in " ".join(reply.split())
     assert "agol2021" not in reply
     chain = run_universe("cite", "t", "--body", "trappist-1-e", "--field", "mass", "--json").json
     assert (chain["status"], chain["command"]["author"], chain["unit"]) == ("set", author, "solar masses")
     shown = run_universe("show", "t").out
     assert f"mass 3e-06 solar masses (set by {author} in version 2), at 0.02926" in shown
     assert "0.0898 solar masses, at 0 AU" in shown
+    assert shown.splitlines()[-1] == f"Created by {author}, by account."
     listed = run_universe("cite", "t", "--body", "trappist-1-e").out
     assert f"set by {author} in version 2" in listed
     assert run_universe("cite", "t", "--body", "trappist-1-e", "--json").json["fields"]["radius"]["sources"] == [
         "agol2021"
     ]
     listed = run_universe("history", "t").out
-    assert f"{author}, person by account" in listed
-    assert listed.splitlines()[-1] == f"Created by {author}, person by account."
+    assert f"{author}, by account" in listed
+    assert listed.splitlines()[-1] == f"Created by {author}, by account."
     bare = json.dumps({"type": "updateStar", "id": "trappist-1-e", "payload": {"sources": None}})
     assert run_universe("send", "t", bare).code == 0
     assert "TRAPPIST-1 e" not in run_universe("cite", "t").out
@@ -538,5 +539,5 @@ def test_every_command_that_changes_something_records_the_person_of_the_account(
     (deleted,) = run_universe("list", "--deleted", "--json").json["deletions"]
     assert (deleted["id"], deleted["name"], deleted["version"]) == ("t", "TRAPPIST-1", 5)
     assert deleted["deletedBy"] == person
-    assert "person by account" in run_universe("list", "--deleted").out
+    assert f"deleted by {person['name']}, by account" in run_universe("list", "--deleted").out
     assert [entry["actor"] for entry in run_universe("history", branch["id"], "--json").json["entries"]] == [person]

@@ -35,7 +35,7 @@ def test_a_job_is_listed_shown_drawn_and_deleted(run_universe: RunUniverse, tmp_
     assert f"{job_id[:12]}  t1@1" in listed
     assert "2 days:" in listed
     shown = run_universe("job", job_id[:12], "--plot", "chart.svg")
-    assert "Universe t1 at version 1, 2 days; started by Tycho, software by account" in shown.out
+    assert "Universe t1 at version 1, 2 days; started by Tycho, by account" in shown.out
     assert "During the 2 days of this run" in shown.out
     assert (tmp_path / "chart.svg").read_text().startswith("<svg")
     assert run_universe("job", job_id, "--json").json["result"]["days"] == 2.0

@@ -41,8 +41,7 @@ SERVICES = [
                 "unload_idle",
                 "park_idle",
                 "aclose",
-            ),  # where a session runs: its content stays
-            "delete_expired",  # by the program itself
+            ),  # where a session runs: its content stays, and the decision that moves it has its actor
         },
     ),
     (
@@ -81,9 +80,10 @@ SERVICES = [
         {
             *("find_actor", "find_sign_in", "is_renewal_due", "is_token"),
             *("sign_in", "renew"),  # who signs in becomes the actor
+            "offer_code",  # stores nothing: the code is at the terminal, and the sign-in with it is recorded
         },
     ),
-    (AgentCredentials, {"make_token", "find_client"}),
+    (AgentCredentials, {"find_client"}),
     (FileChange, {"format_diff"}),
 ]
 FUNCTIONS = [

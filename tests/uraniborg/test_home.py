@@ -164,7 +164,7 @@ def test_the_search_server_writes_only_below_the_home_and_records_the_client(pla
     assert (place.home / "data" / "paper_search" / "sessions").is_dir()
     assert place.list_strays() == []
     (entry,) = json.loads(place.run("uraniborg", "inbox", "--decided", "--json").stdout)
-    assert (entry["door"], entry["decided_by"], entry["decision"]["action"]) == ("agent", "tests 1", "approve")
+    assert (entry["door"], entry["decided_by"], entry["decision"]["action"]) == ("agent", "tests 1 (agent)", "approve")
 
 
 def test_the_workflow_server_writes_only_below_the_home(place: Place) -> None:

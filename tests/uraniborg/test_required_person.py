@@ -199,3 +199,21 @@ def test_a_named_settings_file_that_demands_a_person_counts_without_its_variable
 
 def test_child_processes_inherit_the_demand_for_a_person(home: Path) -> None:
     assert build_child_environment()["URANIBORG_REQUIRE_PERSON"] == "1"
+
+
+def test_a_text_for_the_terminal_reaches_it_and_no_pipe() -> None:
+    command = "from uraniborg.terminal_confirmation import show_at_terminal; print(show_at_terminal('the code'))"
+    source, sink = os.pipe()
+    child, terminal = pty.fork()
+    if child == 0:
+        os.dup2(sink, 1)
+        os.execv(sys.executable, [sys.executable, "-c", command])
+    os.close(sink)
+    with os.fdopen(source, "rb") as piped:
+        assert select.select([terminal], [], [], PATIENCE_S)[0]
+        assert b"the code" in os.read(terminal, 1_000)
+        assert piped.read() == b"True\n"
+    os.waitpid(child, 0)
+    os.close(terminal)
+    without = subprocess.run([sys.executable, "-c", command], capture_output=True, check=True, start_new_session=True)
+    assert without.stdout == b"False\n"

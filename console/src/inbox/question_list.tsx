@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { removeDirections } from "../actor_words.ts";
 import { Tag } from "../components/controls.tsx";
 import { ROW_HEIGHT, Row } from "../components/row.tsx";
 import { ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
@@ -8,7 +9,7 @@ import { formatPath } from "../router.ts";
 import { decided, type QuestionSummary, waiting, waitingCount } from "../stores/inbox.ts";
 import { strings } from "../strings.ts";
 import { RunningCounts } from "./running_counts.tsx";
-import { describeDecider, describeDoor, describeState, removeDirections } from "./words.ts";
+import { describeDecider, describeDoor, describeState } from "./words.ts";
 
 const texts = strings.inbox;
 type Item =

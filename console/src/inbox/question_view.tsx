@@ -1,10 +1,10 @@
+import { removeDirections } from "../actor_words.ts";
 import type { ApprovalQuestion, ReviewQuestion, StrategyQuestion } from "../api_types.ts";
 import { ForeignText } from "../components/foreign_text.tsx";
 import { Card, Table } from "../components/layout.tsx";
 import { makeEarlierPlan, WholeStrategyView } from "../pages/searches/strategy_view.tsx";
 import { formatRunsAddress } from "../pages/workflows/run_list.tsx";
 import { strings } from "../strings.ts";
-import { removeDirections } from "./words.ts";
 
 export type Question = StrategyQuestion | ReviewQuestion | ApprovalQuestion;
 const texts = strings.inbox;

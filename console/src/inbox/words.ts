@@ -1,3 +1,4 @@
+import { describePerson, removeDirections } from "../actor_words.ts";
 import type { Tone } from "../components/controls.tsx";
 import { strings } from "../strings.ts";
 
@@ -26,7 +27,12 @@ export function describeState(kind: string, question: QuestionState): { tag: str
 /** Return who decided: "you" if it was the person of this browser. */
 export function describeDecider(question: Answer, me: string): string {
   if (!question.decided_by) return texts.somebody;
-  return question.decided_by === me ? texts.you : removeDirections(question.decided_by);
+  return isOwn(question, me) ? texts.you : removeDirections(question.decided_by);
+}
+
+/** Return true if the person of this browser decided. */
+export function isOwn(question: Answer, me: string): boolean {
+  return question.decided_by === describePerson(me);
 }
 
 export function describeDoor(question: Answer): string {
@@ -43,9 +49,4 @@ export function describeDecided(answer: Answer, me: string): string {
 export function describeAnswer(answer: Answer, me: string): string {
   const words = `${describeDecided(answer, me)}. ${texts.firstIsFinal}`;
   return answer.note ? `${words} “${answer.note}”` : words;
-}
-
-/** Return a name without the characters that turn the direction of text: they would turn our words after it, too. */
-export function removeDirections(name: string): string {
-  return name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 }

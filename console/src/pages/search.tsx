@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { describeActor } from "../actor_words.ts";
 import { api } from "../api.ts";
+import type { Actor } from "../api_types.ts";
 import { ButtonLink } from "../components/controls.tsx";
 import { Detail } from "../components/layout.tsx";
 import { EmptyState, ErrorMessage, Loaded } from "../components/states.tsx";
@@ -16,6 +18,15 @@ function useSearch(sessionId: string) {
     `search ${sessionId}`,
     (signal) => api.get("/api/searches/{session_id}", { path: { session_id: sessionId }, signal }),
     (change) => change.kind === "session" && change.subject === sessionId,
+  );
+}
+
+/** Who started the search. */
+export function SearchStarter({ actor }: { actor: Actor | null | undefined }) {
+  return (
+    <p class="search-starter quiet small" dir="auto">
+      {strings.actors.startedBy(describeActor(actor))}
+    </p>
   );
 }
 
@@ -41,6 +52,7 @@ export function SearchPage({ params }: { params: Params }) {
         {(value) => (
           <Detail>
             <h1 dir="auto">{value.query}</h1>
+            <SearchStarter actor={value.actor} />
             {value.error ? (
               <>
                 <EmptyState title={strings.search.failed} hint={strings.search.failedHint}>
@@ -73,6 +85,7 @@ export function PlanPage({ params }: { params: Params }) {
   return (
     <div class="search-page">
       <SearchViews sessionId={sessionId} current="plan" />
+      {search.value.value && <SearchStarter actor={search.value.value.actor} />}
       {isWorking && (
         <div class="progress-note">
           <SourceProgressCard sessionId={sessionId} />

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { describeAuthor } from "../actor_words.ts";
 import { api } from "../api.ts";
 import type { UniverseFacts } from "../api_types.ts";
 import { Button, TextField } from "../components/controls.tsx";
@@ -12,7 +13,6 @@ import { useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { formatPath, navigate, query } from "../router.ts";
 import { strings } from "../strings.ts";
-import { formatActor } from "../universe/actor.ts";
 import { CreateDialog } from "../universe/create_dialog.tsx";
 import { OrbitPicture } from "../universe/orbit_picture.tsx";
 
@@ -111,8 +111,8 @@ function Card(props: { universe: UniverseFacts; onRename: () => void; onDelete: 
       </div>
       {universe.createdBy && (
         <p class="universe-card-actors quiet small" dir="auto">
-          {texts.createdBy(formatActor(null, universe.createdBy))}
-          {universe.renamedBy && `; ${texts.renamedBy(formatActor(null, universe.renamedBy))}`}
+          {texts.createdBy(describeAuthor(null, universe.createdBy))}
+          {universe.renamedBy && `; ${texts.renamedBy(describeAuthor(null, universe.renamedBy))}`}
         </p>
       )}
     </li>

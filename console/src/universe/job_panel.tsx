@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { describeAuthor } from "../actor_words.ts";
 import { api } from "../api.ts";
 import type { UniverseJobFacts } from "../api_types.ts";
 import { Button, Checkbox, Select, Tag, TextField, type Tone } from "../components/controls.tsx";
@@ -10,7 +11,6 @@ import { showError } from "../components/toasts.tsx";
 import { useResource } from "../resource.ts";
 import { navigate, path as page, query } from "../router.ts";
 import { strings } from "../strings.ts";
-import { formatActor } from "./actor.ts";
 import { JobResult } from "./job_result.tsx";
 
 const texts = strings.universe.jobs;
@@ -112,11 +112,11 @@ function JobItem(props: PlayProps & { job: UniverseJobFacts; isOpen: boolean }) 
         <span class="mono small">{texts.span(Number(job.options.days ?? 0))}</span>
       </div>
       <p class="quiet small" dir="auto">
-        {texts.about(job.version, formatActor(job.author, job.actor))}, <When at={job.createdAt} />
+        {texts.about(job.version, describeAuthor(job.author, job.actor))}, <When at={job.createdAt} />
       </p>
       {job.cancelledBy && (
         <p class="quiet small" dir="auto">
-          {texts.cancelledBy(formatActor(null, job.cancelledBy))}
+          {texts.cancelledBy(describeAuthor(null, job.cancelledBy))}
         </p>
       )}
       {isActive && <progress max={100} value={percent} aria-label={texts.progress(percent)} />}

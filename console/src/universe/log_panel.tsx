@@ -1,5 +1,6 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useId, useState } from "preact/hooks";
+import { describeAuthor } from "../actor_words.ts";
 import { api } from "../api.ts";
 import type { Actor } from "../api_types.ts";
 import { Button, Tag } from "../components/controls.tsx";
@@ -8,7 +9,6 @@ import { When } from "../components/time.tsx";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
 import { branchAt, restoreVersion, undoLastChange } from "./actions.ts";
-import { formatActor } from "./actor.ts";
 import { ComparePanel } from "./compare_panel.tsx";
 
 const texts = strings.universe;
@@ -105,7 +105,7 @@ export function LogPanel({ universe, current, version }: LogProps) {
                   </span>
                 </button>
                 <span class="quiet small" dir="auto">
-                  {formatActor(entry.author, entry.actor)}, <When at={entry.at} />
+                  {describeAuthor(entry.author, entry.actor)}, <When at={entry.at} />
                 </span>
               </li>
             ))}

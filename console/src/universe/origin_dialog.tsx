@@ -1,3 +1,4 @@
+import { describeAuthor } from "../actor_words.ts";
 import { api } from "../api.ts";
 import { Tag } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
@@ -6,7 +7,6 @@ import { Loaded } from "../components/states.tsx";
 import { When } from "../components/time.tsx";
 import { useResource } from "../resource.ts";
 import { strings } from "../strings.ts";
-import { formatActor } from "./actor.ts";
 import { findOnShelf, makePaperAddress } from "./shelf_papers.ts";
 import { formatQuantity, nameField, type Origin, tagStatus } from "./values.ts";
 
@@ -59,7 +59,7 @@ function OriginFacts({ origin }: { origin: Origin }) {
       )}
       {command && (
         <p class="quiet small" dir="auto">
-          {texts.command(command.type, command.version, formatActor(command.author, command.actor))},{" "}
+          {texts.command(command.type, command.version, describeAuthor(command.author, command.actor))},{" "}
           <When at={command.at} />
         </p>
       )}

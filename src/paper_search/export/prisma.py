@@ -20,7 +20,7 @@ from paper_search.recordings import find_offline_notice
 from paper_search.review_models import DuplicateCorrection, Exclusion, ExclusionReason
 from paper_search.source_labels import get_source_label
 from paper_search.source_outcomes import describe_shortfall, describe_stop, has_failed
-from uraniborg.kernel.actors import describe_actor
+from uraniborg.kernel.actors import Actor, describe_actor
 from uraniborg.kernel.text import plural
 
 _STEPS = ("Step", "Number", "Of which")
@@ -208,7 +208,7 @@ def _format_corrections(corrections: list[DuplicateCorrection]) -> list[str]:
             format_markdown_cell(_clip_title(one.title)),
             format_markdown_cell(", ".join(one.papers)),
             format_markdown_cell(", ".join(f"{record.source} {record.record_id}" for record in one.records) or "all"),
-            format_markdown_cell(_name_reviewer(one)),
+            format_markdown_cell(_describe_reviewer(one)),
             one.at.isoformat() if one.at else "-",
         )
         for one in corrections
@@ -217,11 +217,12 @@ def _format_corrections(corrections: list[DuplicateCorrection]) -> list[str]:
     return ["## Merged and split by reviewers\n\n" + _format_table(columns, rows)] if rows else []
 
 
-def _name_reviewer(made: DuplicateCorrection) -> str:
-    """Return the name of the reviewer, and the kind of one that is not a person."""
+def _describe_reviewer(made: DuplicateCorrection) -> str:
+    """Return the name of the reviewer, which another actor may have claimed, with the kind of that actor."""
     if made.actor is not None and made.reviewer == describe_actor(made.actor):
         return made.reviewer
-    return f"{made.reviewer} ({made.actor.kind if made.actor else 'agent'})" if made.by_agent else made.reviewer
+    kind = made.actor.kind if made.actor else "agent" if made.by_agent else "person"
+    return describe_actor(Actor(kind=kind, name=made.reviewer, authenticated="none"))
 
 
 def _clip_title(title: str) -> str:

@@ -12,10 +12,13 @@ from paper_search.plan_text import format_origin_value
 from paper_search.review_models import (
     BY_AUTOMATION,
     BY_REVIEWER,
+    EXCLUSIONS_BY_JUDGE,
     DuplicateCorrection,
     Exclusion,
     ExclusionReason,
+    Judge,
     ReviewStatus,
+    find_judge_of_decisions,
 )
 from paper_search.source_outcomes import describe_incomplete_search
 from paper_search.unknown_years import count_unknown_years_kept
@@ -25,6 +28,7 @@ DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"
 DUPLICATE_BY_PERSON: Final = "duplicate_by_person"
 DUPLICATE_BY_AGENT: Final = "duplicate_by_agent"
+DUPLICATE_BY_PROGRAM: Final = "duplicate_by_program"
 REMOVED_BY_AUTOMATION: Final = "Records removed by automation tool"
 """The title of the part of the excluded papers that nobody judged."""
 
@@ -34,6 +38,7 @@ LABELS: Final[Mapping[str, str]] = {
     DUPLICATE_OF_EARLIER_ROUND: "Duplicates of papers from earlier rounds",
     DUPLICATE_BY_PERSON: "Duplicates merged by a person",
     DUPLICATE_BY_AGENT: "Duplicates merged by an agent",
+    DUPLICATE_BY_PROGRAM: "Duplicates merged by a program",
     ExclusionReason.YEAR: "Year outside the limits",
     ExclusionReason.LANGUAGE: "Other language",
     ExclusionReason.EXCLUDED_WORDS: "Words excluded by the query",
@@ -45,6 +50,7 @@ LABELS: Final[Mapping[str, str]] = {
     ExclusionReason.OVER_LIMIT: "Over the limit of results",
     ExclusionReason.BY_PERSON: "Excluded by a person",
     ExclusionReason.BY_AGENT: "Excluded by an agent",
+    ExclusionReason.BY_PROGRAM: "Excluded by a program",
     ExclusionReason.MERGED: "Same paper as another, found later",
 }
 _INCOMPLETE: Final = "at least one source could not answer in full"
@@ -101,6 +107,8 @@ class PrismaFlow(FlowCounts):
     """Screened papers that a person marked."""
     judged_by_agent: int = 0
     """Screened papers that agents marked and no person."""
+    judged_by_program: int = 0
+    """Screened papers that other programs marked, and no person and no agent."""
     judged_by_software: int = 0
     """The other screened papers: the software alone screened them, by relevance and limits."""
     removed_by_automation: int = 0
@@ -110,6 +118,8 @@ class PrismaFlow(FlowCounts):
     included_by_status: dict[str, int]
     included_by_agent: dict[str, int] = Field(default_factory=dict)
     """The papers among these that agents marked and no person."""
+    included_by_program: dict[str, int] = Field(default_factory=dict)
+    """The papers among these that other programs marked, and no person and no agent."""
     exclusions: list[Exclusion]
     corrections: list[DuplicateCorrection] = Field(default_factory=list[DuplicateCorrection])
     """The merges and splits of reviewers."""
@@ -123,11 +133,12 @@ def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
     screened = sum(flow.screened for flow in rounds)
     reports = [report for log in metadata.round_logs for report in log.sources] or metadata.sources
     statuses = Counter(paper.status for paper in collection.papers)
-    by_agent = Counter(paper.status for paper in collection.papers if _is_judged_by_agents(paper))
+    by_judge: dict[Judge, Counter[ReviewStatus]] = {"person": Counter(), "agent": Counter(), "program": Counter()}
+    for paper in collection.papers:
+        if paper.status is not ReviewStatus.UNDECIDED:
+            by_judge[_find_judge(paper)][paper.status] += 1
     reasons = Counter(one.reason for one in metadata.exclusions)
-    judged_by_agent = reasons[ExclusionReason.BY_AGENT] + by_agent.total()
-    judged = statuses.total() - statuses[ReviewStatus.UNDECIDED] - by_agent.total()
-    judged_by_person = reasons[ExclusionReason.BY_PERSON] + judged
+    judged = {judge: by_judge[judge].total() + reasons[EXCLUSIONS_BY_JUDGE[judge]] for judge in by_judge}
     identified = (r.identified for r in rounds) if rounds else [_count_by_source(metadata.sources)]
     matches = rounds[0].matches if rounds else _list_matches(metadata.sources)
     return PrismaFlow(
@@ -146,30 +157,31 @@ def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
         partial=metadata.partial,
         incomplete_because=(describe_incomplete_search(reports) or _INCOMPLETE) if metadata.partial else "",
         rounds=rounds,
-        judged_by_person=judged_by_person,
-        judged_by_agent=judged_by_agent,
-        judged_by_software=max(0, screened - judged_by_person - judged_by_agent),
+        judged_by_person=judged["person"],
+        judged_by_agent=judged["agent"],
+        judged_by_program=judged["program"],
+        judged_by_software=max(0, screened - sum(judged.values())),
         removed_by_automation=sum(reasons[reason] for reason in BY_AUTOMATION),
         unknown_years_kept=count_unknown_years_kept(collection),
         included_by_status={status.value: count for status, count in statuses.items()},
-        included_by_agent={status.value: count for status, count in by_agent.items()},
+        included_by_agent={status.value: count for status, count in by_judge["agent"].items()},
+        included_by_program={status.value: count for status, count in by_judge["program"].items()},
         exclusions=metadata.exclusions,
         corrections=metadata.corrections,
         notes=metadata.notes,
     )
 
 
-def _is_judged_by_agents(paper: Paper) -> bool:
-    """Return True if agents have marked the paper and no person has."""
-    is_marked = paper.status is not ReviewStatus.UNDECIDED
-    return is_marked and all(decision.by_agent for decision in paper.decisions)
+def _find_judge(paper: Paper) -> Judge:
+    return find_judge_of_decisions(paper.decisions) if paper.decisions else "person"
 
 
 def count_screened_by_judge(flow: PrismaFlow) -> list[tuple[str, int]]:
-    """Return the numbers of papers that people have judged, that agents have, and that only the software screened."""
+    """Return the numbers of papers that people, agents and programs have judged, and that only the software has."""
     counts = [
         ("judged by a person", flow.judged_by_person),
         ("judged by an agent", flow.judged_by_agent),
+        ("judged by a program", flow.judged_by_program),
         ("by the software alone", flow.judged_by_software),
     ]
     return [(judge, count) for judge, count in counts if count]
@@ -185,9 +197,10 @@ def count_included_by_description(flow: PrismaFlow) -> list[tuple[str, int]]:
     """Return the marks of the included papers with their counts."""
     counts: list[tuple[str, int]] = []
     for status, count in sorted(flow.included_by_status.items()):
-        by_agent = flow.included_by_agent.get(status, 0)
+        by_agent, by_program = flow.included_by_agent.get(status, 0), flow.included_by_program.get(status, 0)
         name = "not judged by a person" if status == ReviewStatus.UNDECIDED else f"marked {status}"
-        counts += [(name, count - by_agent), (f"{name} by an agent", by_agent)]
+        counts.append((name, count - by_agent - by_program))
+        counts += [(f"{name} by an agent", by_agent), (f"{name} by a program", by_program)]
     return [(name, count) for name, count in counts if count]
 
 
@@ -215,7 +228,11 @@ def _build_round_flow(log: RoundLog, unknown_years_kept: int) -> RoundFlow:
         DUPLICATE_IN_ROUND: log.duplicates_within_round,
         DUPLICATE_OF_EARLIER_ROUND: log.duplicates_of_earlier_rounds,
     }
-    by_reviewer = {DUPLICATE_BY_PERSON: log.duplicates_by_person, DUPLICATE_BY_AGENT: log.duplicates_by_agent}
+    by_reviewer = {
+        DUPLICATE_BY_PERSON: log.duplicates_by_person,
+        DUPLICATE_BY_AGENT: log.duplicates_by_agent,
+        DUPLICATE_BY_PROGRAM: log.duplicates_by_program,
+    }
     filters = log.strategy.filters.model_dump(mode="json", exclude_none=True)
     return RoundFlow(
         round=log.round + 1,

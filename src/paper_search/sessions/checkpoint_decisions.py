@@ -14,7 +14,11 @@ from paper_search.workflow.checkpoints import ResultPayload
 from paper_search.workflow.decisions import CheckedDecision
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.deciders import check_person_decides
+from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.inbox import Decision, Entry, InboxPort
+from uraniborg.kernel.logging import get_logger
+
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +74,17 @@ class CheckpointDecisions:
     def take(self, query: str, pending: PendingCheckpoint, prepared: PreparedDecision, decider: Decider) -> Entry:
         """Store the decision, and delete the marks that it contains. Return the entry of the inbox.
 
+        The decision is taken also if the marks cannot be deleted: they are part of it, and wait for the next review.
         Raise AlreadyDecided with the first decision, DecisionWithdrawn, or SessionNotFound.
         """
         checkpoint = pending.checkpoint
         if self.inbox.missing([checkpoint.checkpoint_id]):
             add_to_inbox(self.inbox, self.store, query, pending)
         entry = self.inbox.decide(checkpoint.checkpoint_id, prepared.given, decider.door, decider.actor)
-        self.marks.delete_sent(checkpoint.run_id, prepared.marks)
+        try:
+            self.marks.delete_sent(checkpoint.run_id, prepared.marks)
+        except (OSError, UraniborgError) as exc:
+            _log.exception("marks that were sent cannot be deleted", exc=exc, session_id=checkpoint.run_id)
         return entry
 
 

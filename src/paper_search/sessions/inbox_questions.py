@@ -1,12 +1,11 @@
 """The checkpoints of sessions as questions of the inbox, which are answered while no manager is at hand."""
 
-from paper_search.review_models import name_reviewer
 from paper_search.sessions.checkpoint_decisions import CheckpointDecisions, Decider, PreparedDecision
 from paper_search.sessions.checkpoint_inbox import format_payload
 from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.state import PendingCheckpoint, SessionState, read_session_state
 from paper_search.sessions.store import SessionFiles, SessionStore
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, describe_actor
 from uraniborg.kernel.inbox import AlreadyDecided, Decision, Entry, Inbox, InboxPort
 
 __all__ = ["check_answer", "decide", "format_payload"]
@@ -26,7 +25,7 @@ def check_answer(
 def decide(inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Actor) -> Entry:
     """Store the decision, and return its entry. Raise as `check_answer`, and as the inbox does."""
     decisions = CheckpointDecisions(SessionFiles(), inbox, MarkStore())
-    decider = Decider(door, actor, reviewer=name_reviewer(actor))
+    decider = Decider(door, actor, reviewer=describe_actor(actor))
     state, pending, prepared = _prepare(decisions, entry, given, decider)
     return decisions.take(state.query, pending, prepared, decider)
 

@@ -44,14 +44,14 @@ from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflow_factory import WorkflowFactory
 from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
 from paper_search.workflow.engine import SearchWorkflow
-from uraniborg.kernel.actors import Actor, get_process_actor, log_change
+from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.change_feed import Publisher
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
-from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
@@ -59,8 +59,6 @@ MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
 DEFAULT_DOOR: Final = AGENT
 """The default name of the interface through which a decision comes."""
-
-_log = get_logger(__name__)
 
 
 class SessionManager:
@@ -163,7 +161,7 @@ class SessionManager:
     def cleanup(self, session_id: str, *, actor: Actor | None = None) -> None:
         """Cancel the session if it runs, and delete it permanently. Blocks while it deletes.
 
-        Nothing of the session is left: the log states which `actor` deleted it.
+        Nothing of the session is left: the log of changes states which `actor` deleted it.
         """
         session = self.get(session_id)
         if session is not None:
@@ -173,8 +171,8 @@ class SessionManager:
                 deletion.add_done_callback(self._deletions.discard)
             else:
                 self._loop.run_and_wait(session.stop())
-        self._sessions.delete(session_id)
-        log_change(_log, "session deleted", actor, session_id=session_id)
+        if self._sessions.delete(session_id) or session is not None:
+            record_change("session deleted", session_id, actor)
 
     async def start(
         self,
@@ -299,9 +297,12 @@ class SessionManager:
         """Free the memory of the sessions that were not used for a minute. They still wait for their decisions."""
         await self._loop.run(self._sessions.park_idle())
 
-    async def delete_expired(self) -> None:
-        """Delete the stored sessions that were not used for `retention_days`, unless a process runs them."""
-        await self._loop.run(self._sessions.delete_expired())
+    async def delete_expired(self, *, actor: Actor | None = None) -> None:
+        """Delete the stored sessions that were not used for `retention_days`, unless a process runs them.
+
+        `actor` is who asks for it, by default the program that runs this process; the log of changes states it.
+        """
+        await self._loop.run(self._sessions.delete_expired(actor))
 
     async def aclose(self) -> None:
         """Stop all sessions, which can be continued later, and close the inbox and the network."""

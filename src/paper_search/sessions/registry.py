@@ -17,6 +17,8 @@ from paper_search.sessions.session import Listener, SessionPhase, SessionService
 from paper_search.sessions.state import PART, SessionRequest, SessionState, read_session_state
 from paper_search.sessions.store import SessionLease, StepCache, read_step
 from paper_search.workflow.engine import SearchWorkflow
+from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_log import record_change
 
 _PARK_AFTER_S: Final = 60.0
 
@@ -159,13 +161,16 @@ class SessionRegistry:
                 if session.is_idle and session.interruption is None and session.phase is not SessionPhase.PARKED:
                     await session.park()
 
-    async def delete_expired(self) -> None:
-        """Delete the stored sessions that were not used for `retention_days`, unless a process runs them."""
+    async def delete_expired(self, actor: Actor | None = None) -> None:
+        """Delete the stored sessions that were not used for `retention_days`, unless a process runs them.
+
+        `actor` is who asks for it, by default the program that runs this process.
+        """
         horizon = self._services.clock.now() - timedelta(days=self._settings.retention_days)
         for session_id in await asyncio.to_thread(self._services.store.list_unused_since, horizon):
             async with self._load_lock:  # a call that is restoring the session counts as its use
                 if self.get(session_id) is None:
-                    await asyncio.to_thread(self._delete_if_unused, session_id, horizon)
+                    await asyncio.to_thread(self._delete_if_unused, session_id, horizon, actor)
 
     async def stop_all(self) -> None:
         """Stop all sessions and remove them from memory."""
@@ -174,16 +179,19 @@ class SessionRegistry:
         for session in sessions:
             await session.stop()
 
-    def delete(self, session_id: str) -> None:
+    def delete(self, session_id: str) -> bool:
         """Delete the session from the inbox, from the store, and what was added to the inbox in between.
 
-        A process that is killed meanwhile leaves no entry without a session.
+        Return False if it was not stored. A process that is killed meanwhile leaves no entry without a session.
         """
         self._services.inbox.forget(PART, session_id)
+        is_stored = False
         with suppress(SessionNotFound):
+            is_stored = self._services.store.has_session(session_id)
             self._services.store.delete(session_id)
         self._services.inbox.forget(PART, session_id)
         self._services.feed.publish("session", session_id, phase="deleted")
+        return is_stored
 
     async def _get_or_restore_session(self, session_id: str) -> WorkflowSession | None:
         session = self.get(session_id)
@@ -222,7 +230,7 @@ class SessionRegistry:
                 session_id, "it was opened with settings that this version does not know."
             ) from None
 
-    def _delete_if_unused(self, session_id: str, horizon: datetime) -> None:
+    def _delete_if_unused(self, session_id: str, horizon: datetime, actor: Actor | None) -> None:
         """Delete the session unless a process holds its lease or has used it since `horizon`."""
         try:
             lease = self._services.store.acquire_lease_if_unused(session_id, horizon)
@@ -232,3 +240,5 @@ class SessionRegistry:
         if lease is not None:
             self.delete(session_id)
             lease.release()
+            days = f"not used for {self._settings.retention_days:g} days"
+            record_change("session deleted", session_id, actor, reason=days)

@@ -8,16 +8,17 @@ from paper_search.models import Paper, PaperCollection
 from paper_search.review_models import (
     BY_REVIEWER,
     DEFAULT_REVIEWER,
+    EXCLUSIONS_BY_JUDGE,
     Exclusion,
     ExclusionReason,
     PaperDecision,
     ReviewDecision,
     ReviewStatus,
-    name_reviewer,
+    find_judge_of_decisions,
     select_counting_decisions,
 )
 from paper_search.workflow.round_log import add_inclusion_counts
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, describe_actor
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class ReviewerView:
         return next((decision for decision in paper.decisions if self._is_own(decision)), None)
 
     def _is_own(self, decision: ReviewDecision) -> bool:
-        if decision.by_agent and (decision.actor is None or name_reviewer(decision.actor) != self.reviewer):
+        if decision.by_agent and (decision.actor is None or describe_actor(decision.actor) != self.reviewer):
             return False  # an agent may name any reviewer
         return decision.reviewer == self.reviewer
 
@@ -149,7 +150,7 @@ def _build_paper(exclusion: Exclusion) -> Paper:
         reason=exclusion.detail,
         reviewer=exclusion.reviewer or DEFAULT_REVIEWER,
         at=exclusion.at,
-        by_agent=exclusion.reason is ExclusionReason.BY_AGENT,
+        by_agent=exclusion.reason is not ExclusionReason.BY_PERSON,
     )
     return Paper(
         id=exclusion.paper_id,
@@ -172,7 +173,7 @@ def _build_exclusion(paper: Paper) -> Exclusion:
         title=paper.title,
         doi=paper.doi,
         round=paper.found_in_round,
-        reason=ExclusionReason.BY_AGENT if refusal.by_agent else ExclusionReason.BY_PERSON,
+        reason=EXCLUSIONS_BY_JUDGE[find_judge_of_decisions(counting)],
         score=paper.relevance_score,
         reviewer=refusal.reviewer,
         at=refusal.at,

@@ -4,10 +4,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations, product
-from typing import Final
+from typing import Final, get_args
 
 from paper_search.models import RawPaper, ScoredPaper, SourceRecord
-from paper_search.review_models import DEFAULT_REVIEWER, DuplicateCorrection, RecordName, Sender, UserFeedback
+from paper_search.review_models import (
+    DEFAULT_REVIEWER,
+    DuplicateCorrection,
+    Judge,
+    RecordName,
+    Sender,
+    UserFeedback,
+    find_judge,
+)
 from paper_search.workflow.paper_pool import Pool, RoundAdditions
 from paper_search.workflow.pooled_paper import (
     WANTED,
@@ -48,7 +56,7 @@ class DuplicateCorrections:
                 by_agent=sender.is_program(own),
                 actor=sender.get_actor(own),
             )
-            self._merge(members, by_agent=correction.by_agent)
+            self._merge(members, find_judge(by_agent=correction.by_agent, actor=correction.actor))
             self.pool.corrections.append(correction)
         for split in feedback.split:
             own = split.reviewer or reviewer
@@ -166,16 +174,16 @@ class DuplicateCorrections:
     def _is_apart(self, here: Iterable[RecordKey], there: Iterable[RecordKey]) -> bool:
         return bool(self.pool.apart) and any(frozenset(pair) in self.pool.apart for pair in product(here, there))
 
-    def _merge(self, members: list[PooledPaper], *, by_agent: bool) -> None:
+    def _merge(self, members: list[PooledPaper], judge: Judge) -> None:
         one, *others = members
         for left, right in combinations(members, 2):
             self.pool.apart -= {frozenset(pair) for pair in product(_list_keys(left), _list_keys(right))}
-        reason = f"merged by {'an agent' if by_agent else 'a person'}"
+        reason = f"merged by {'an' if judge == 'agent' else 'a'} {judge}"
         paper = self._combine(members, [record for entry in members for record in entry.records], reason)
         for entry in members:
             entry.keep_standing()
         for entry in others:
-            entry.parts[0].joined_by = "agent" if by_agent else "person"
+            entry.parts[0].joined_by = judge
         # Of decisions made at one time the one on the first paper counts.
         decisions = combine_reviews(d for entry in reversed(members) for d in entry.decisions)
         self.pool.unite_entries(one, members, paper)
@@ -251,7 +259,7 @@ def _list_keys(entry: PooledPaper) -> set[RecordKey]:
 
 
 def _is_merged_by_reviewer(entry: PooledPaper) -> bool:
-    return any(part.joined_by in ("person", "agent") for part in entry.parts)
+    return any(part.joined_by in get_args(Judge) for part in entry.parts)
 
 
 def _divide_records(entry: PooledPaper, leaving: set[RecordKey]) -> list[list[FoundRecord]]:

@@ -8,11 +8,14 @@ from pydantic import BaseModel, Field
 
 from paper_search.models import Paper, RawPaper, ScoredPaper
 from paper_search.review_models import (
+    EXCLUSIONS_BY_JUDGE,
     Exclusion,
     ExclusionReason,
+    Judge,
     ReviewDecision,
     ReviewStatus,
     combine_decisions,
+    find_judge_of_decisions,
 )
 
 WANTED = (ReviewStatus.INCLUDE, ReviewStatus.MAYBE)
@@ -51,7 +54,7 @@ class PaperPart(BaseModel):
 
     records: list[FoundRecord]
     before: Standing | None = None
-    joined_by: Literal["software", "person", "agent"] | None = None
+    joined_by: Literal["software"] | Judge | None = None
     """Who merged the part into its paper; None for the first part."""
     exclusion: Exclusion | None = None
     """How the search log lists a part that the software merged."""
@@ -104,8 +107,7 @@ class PooledPaper(BaseModel):
     def exclusion_reason(self) -> ExclusionReason | None:
         """The reason why the paper is not in the result, or None if it is."""
         if self.status is ReviewStatus.EXCLUDE:
-            by_agent = all(decision.by_agent for decision in self.decisions)
-            return ExclusionReason.BY_AGENT if by_agent else ExclusionReason.BY_PERSON
+            return EXCLUSIONS_BY_JUDGE[find_judge_of_decisions(self.decisions)]
         if self.admitted:
             return None
         return ExclusionReason.OVER_LIMIT if self.over_limit else ExclusionReason.BELOW_THRESHOLD

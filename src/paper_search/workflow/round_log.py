@@ -74,6 +74,7 @@ def recount_duplicates(logs: Sequence[RoundLog], pool: Pool) -> list[RoundLog]:
             duplicates_of_earlier_rounds=repeated[log.round],
             duplicates_by_person=by_reviewer["person", log.round],
             duplicates_by_agent=by_reviewer["agent", log.round],
+            duplicates_by_program=by_reviewer["program", log.round],
         )
         for log in logs
     ]
@@ -90,7 +91,7 @@ def count_stages(logs: Sequence[RoundLog]) -> list[StageCount]:
 
 
 def _count_round_stages(log: RoundLog) -> list[StageCount]:
-    by_reviewers = log.duplicates_by_person + log.duplicates_by_agent
+    by_reviewers = log.duplicates_by_person + log.duplicates_by_agent + log.duplicates_by_program
     records = log.screened + log.duplicates_of_earlier_rounds + log.duplicates_within_round + by_reviewers
     by_source = {report.name: report.returned for report in log.sources}
     stages = [

@@ -7,7 +7,7 @@ import typer
 
 from pflow.cli.app import app, open_service_with_usable_home
 from pflow.cli.printing import print_json
-from pflow.run_history import add_canceller
+from pflow.run_history import add_other_actors
 from pflow.service import Service
 from uraniborg.kernel.command_line import JsonOption, Limit
 from uraniborg.kernel.logging import redact
@@ -88,7 +88,7 @@ def show_run(
         last: list[dict[str, Any]] = log.list_runs(limit=1) if run is None else []
         if run is None and not last:
             raise RunNotFound("There are no runs yet.", hint="pflow run NAME")
-        found: dict[str, Any] = redact(split_logged_source(add_canceller(log, log.get_run(run or last[0]["id"]))))
+        found: dict[str, Any] = redact(split_logged_source(add_other_actors(log, log.get_run(run or last[0]["id"]))))
     finally:
         log.close()
     print_json(found) if json else print_run(found)

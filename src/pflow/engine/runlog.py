@@ -15,7 +15,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, cast
 
-from pflow.engine.runlog_changes import Change, insert_change, select_changes, select_last_actor
+from pflow.engine.runlog_changes import (
+    Change,
+    StoredChange,
+    insert_change,
+    select_all_changes,
+    select_changes,
+    select_last_actor,
+)
 from pflow.engine.runlog_file import RunLogFile
 from pflow.engine.runlog_items import (
     ItemRow,
@@ -45,6 +52,7 @@ from pflow.engine.runlog_rows import (
 )
 from pflow.errors import RunNotFound
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.sqlite import DatabaseUnusable, commit_durably, transaction
@@ -349,6 +357,12 @@ class RunLog:
             return select_changes(connection, change)
 
     @_replace_damaged_file_and_retry
+    def list_changes(self) -> list[StoredChange]:
+        """Return the changes that are stored: the last ones of each kind and subject, the last one last."""
+        with self.file.open_or_reuse_connection() as connection:
+            return select_all_changes(connection)
+
+    @_replace_damaged_file_and_retry
     def find_change_actor(self, change: Change, subject: str, revision: str = "") -> Actor | None:
         """Return who made the last change of this subject and revision, or None if that is not known."""
         with self.file.open_or_reuse_connection() as connection:
@@ -366,10 +380,11 @@ class RunLog:
             connection.execute("DELETE FROM tallies WHERE workflow = ?", names[1:])
 
     @_replace_damaged_file_and_retry
-    def delete_old_runs(self, keep: int = 1_000, *, workflow: str | None = None) -> int:
+    def delete_old_runs(self, keep: int = 1_000, *, workflow: str | None = None, actor: Actor | None = None) -> int:
         """Delete all but the last `keep` runs of the workflow, or of each, and return how many; statistics stay.
 
         Runs under way and the last failure of each workflow stay, too. `record_run_start` calls this from time to time.
+        `actor` is who asks for it, by default the program that runs this process.
         """
         pruned = 0
         for name in self.count_runs() if workflow is None else [workflow]:
@@ -379,7 +394,9 @@ class RunLog:
             ids = [(run["id"],) for run in older if run["status"] != "running" and run["id"] != failure["id"]]
             for at in range(0, len(ids), 100):  # so that other processes can write in between
                 with self.file.open_or_reuse_connection() as connection, transaction(connection):
-                    pruned += connection.executemany("DELETE FROM runs WHERE id = ?", ids[at : at + 100]).rowcount
+                    count = connection.executemany("DELETE FROM runs WHERE id = ?", ids[at : at + 100]).rowcount
+                pruned += count
+                record_change("runs deleted", name, actor, runs=count, reason=f"older than the last {keep:,}")
         return pruned
 
     def close(self) -> None:

@@ -62,7 +62,7 @@ def show(
     db: Db = None,
     json: JsonOption = False,
 ) -> None:
-    """Show a universe as a tree, with units and the authors of changed values.
+    """Show a universe as a tree, with units, the authors of changed values, and who created it.
 
     With --json the whole state is printed.
 
@@ -82,8 +82,9 @@ def show(
         return
     from universe.domain.state import make_state_from_plain
     from universe.provenance.shelf_texts import make_paper_text_reader
-    from universe.service.replies import describe_time_unit_and_date
-    from universe.terminal.universe_reports import format_amount_with_unit, print_tree
+    from universe.service.replies import describe_record, describe_time_unit_and_date
+    from universe.service.universes import UniverseService
+    from universe.terminal.universe_reports import format_amount_with_unit, print_creator, print_tree
 
     facts = describe_time_unit_and_date(make_state_from_plain(plain))
     date = f" ({facts['date']})" if "date" in facts else ""
@@ -95,6 +96,11 @@ def show(
         f"{format_amount_with_unit(plain['time'], facts['timeUnit'])}{date}",
         make_paper_text_reader(),
     )
+
+    async def read_record(service: UniverseService, full_id: str) -> dict[str, Any]:
+        return describe_record(await service.read_record(full_id))
+
+    print_creator(run_with_universe(db, full_id, read_record))
 
 
 @app.command()

@@ -15,13 +15,13 @@ from universe.jobs.worker_processes import STOPPED, WorkerProcesses
 from universe.service.universes import UniverseService
 from universe.store.authors import make_author
 from universe.store.interface import Change
-from uraniborg.kernel.actors import Actor, log_change
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.suggestions import find_nearest_ids
 
@@ -34,7 +34,6 @@ _POLL_S: Final = 0.5
 """The interval at which the jobs of other processes are read."""
 
 Value = TypeVar("Value")
-_log = get_logger(__name__)
 
 
 class JobService:
@@ -243,7 +242,7 @@ class JobService:
         return job
 
     async def delete(self, universe_id: str, job_id: str, *, actor: Actor | None = None) -> None:
-        """Delete a job that has ended, with its result; the log of the program says who did so.
+        """Delete a job that has ended, with its result; the log of changes says who did so.
 
         Raise JobNotFound or JobActive.
         """
@@ -251,7 +250,8 @@ class JobService:
         if job.is_active:
             raise JobActive(f"Job {job_id[:100]} is {job.state}.", hint="Cancel it first.", state=job.state)
         await asyncio.to_thread(self._store.delete, job_id)
-        log_change(_log, "job deleted", actor or self.universes.actor, job=job_id, universe=universe_id)
+        by = actor or self.universes.actor
+        await asyncio.to_thread(record_change, "job deleted", job_id, by, universe=universe_id)
         self._feed.publish(FEED_KIND, job_id, universeId=universe_id, deleted=True)
 
     async def watch(self, universe_id: str, job_id: str, *, heartbeat_s: float = 15.0) -> AsyncIterator[Job | None]:
@@ -329,6 +329,9 @@ class JobService:
         if self._max_ended is None or not await asyncio.to_thread(lambda: self._store.exists):
             return
         for job in await asyncio.to_thread(self._store.delete_oldest, self._max_ended):
+            await asyncio.to_thread(
+                *(record_change, "job deleted", job.id, None), universe=job.universe_id, reason="one of the oldest"
+            )
             self._feed.publish(FEED_KIND, job.id, universeId=job.universe_id, deleted=True)
 
     async def _acquire_lease(self) -> None:

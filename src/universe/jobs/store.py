@@ -17,9 +17,8 @@ import orjson
 
 from universe.jobs.options import JobKind
 from universe.service.replies import dump_actor
-from universe.store.authors import decode_actor
 from universe.store.interface import Store
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, decode_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease, make_folder
 from uraniborg.kernel.sqlite import connect, migrate, transaction, translate_read_errors
@@ -57,7 +56,29 @@ _MIGRATIONS: Final = [
         "CREATE TABLE series (job_id TEXT PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE, chart BLOB NOT NULL);",
     ),
     ("jobs-4", "ALTER TABLE jobs ADD COLUMN actor TEXT; ALTER TABLE jobs ADD COLUMN cancelled_by TEXT;"),
+    (
+        "jobs-5",  # the orders of creation and of ending, which times are not: clocks jump
+        """
+        ALTER TABLE jobs ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN ended INTEGER;
+        UPDATE jobs SET number = numbers.number FROM
+            (SELECT id, row_number() OVER (ORDER BY created_at, id) AS number FROM jobs) AS numbers
+            WHERE jobs.id = numbers.id;
+        UPDATE jobs SET ended = numbers.number FROM
+            (SELECT id, row_number() OVER (ORDER BY ended_at, id DESC) AS number FROM jobs WHERE ended_at IS NOT NULL)
+            AS numbers WHERE jobs.id = numbers.id;
+        DROP INDEX jobs_by_universe;
+        CREATE INDEX jobs_by_universe ON jobs (universe_id, number);
+        CREATE INDEX jobs_by_number ON jobs (number);
+        CREATE INDEX jobs_by_end ON jobs (ended);
+        """,
+    ),
 ]
+_ENDS: Final = "ended_at = ?, ended = (SELECT coalesce(max(ended), 0) + 1 FROM jobs)"
+_BEFORE: Final = """number < coalesce(
+    (SELECT number FROM jobs WHERE id = ?2), (SELECT max(number) + 1 FROM jobs WHERE (created_at, id) < (?1, ?2)), 0
+)"""
+"""Jobs before the one with this time and id, which may have been deleted since it was listed."""
 _COLUMNS: Final = (
     "id, universe_id, version, kind, options, author, created_at, owner, state, progress, started_at, ended_at, error,"
     " summary, is_kept, actor, cancelled_by"
@@ -158,7 +179,8 @@ class JobStore:
         )
         sql = (
             "INSERT OR IGNORE INTO jobs (id, universe_id, version, kind, options, author, created_at, owner, state,"
-            " is_kept, actor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " is_kept, actor, number) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+            " (SELECT coalesce(max(number), 0) + 1 FROM jobs))"
         )
         return self._execute_change(sql, row)
 
@@ -180,14 +202,14 @@ class JobStore:
         before: tuple[str, str] | None = None,
     ) -> list[Job]:
         """Return jobs of one universe or of all, newest first; with `before`, a time and an id, those before them."""
-        conditions = {
-            "universe_id = ?": universe_id,
-            "state = ?": state,
-        }
-        chosen = {sql: value for sql, value in conditions.items() if value is not None}
-        where = " AND ".join([*chosen, *(["(created_at, id) < (?, ?)"] if before else [])]) or "1"
+        where = [
+            *([_BEFORE] if before else []),
+            *(["universe_id = ?3"] if universe_id is not None else []),
+            *(["state = ?4"] if state is not None else []),
+        ]
+        at, job_id = before or (None, None)
         return self._select_jobs(
-            f"WHERE {where} ORDER BY created_at DESC, id DESC LIMIT ?", (*chosen.values(), *(before or ()), limit)
+            f"WHERE {' AND '.join(where) or '1'} ORDER BY number DESC LIMIT ?5", (at, job_id, universe_id, state, limit)
         )
 
     def start(self, job_id: str, at: str) -> bool:
@@ -203,15 +225,13 @@ class JobStore:
 
     def fail(self, job_id: str, at: str, error: dict[str, Any]) -> bool:
         """Record that a job failed. Return False if it has ended already."""
-        sql = (
-            "UPDATE jobs SET state = 'failed', ended_at = ?, error = ? WHERE id = ? AND state IN ('queued', 'running')"
-        )
+        sql = f"UPDATE jobs SET state = 'failed', {_ENDS}, error = ? WHERE id = ? AND state IN ('queued', 'running')"  # noqa: S608
         return self._execute_change(sql, (at, orjson.dumps(error), job_id))
 
     def cancel(self, job_id: str, at: str, actor: Actor) -> bool:
         """Record that an actor cancelled a job. Return False if it has ended already."""
         sql = (
-            "UPDATE jobs SET state = 'cancelled', ended_at = ?, cancelled_by = ?"
+            f"UPDATE jobs SET state = 'cancelled', {_ENDS}, cancelled_by = ?"  # noqa: S608 - constant texts
             " WHERE id = ? AND state IN ('queued', 'running')"
         )
         return self._execute_change(sql, (at, actor.model_dump_json(), job_id))
@@ -226,7 +246,7 @@ class JobStore:
         )
         with self._lock, transaction(self._get_connection()) as connection:
             ended = connection.execute(
-                "UPDATE jobs SET state = 'done', progress = 1, ended_at = ?, summary = ?"
+                f"UPDATE jobs SET state = 'done', progress = 1, {_ENDS}, summary = ?"  # noqa: S608 - constant texts
                 " WHERE id = ? AND state = 'running'",
                 (at, orjson.dumps(found.summary), job_id),
             )
@@ -250,9 +270,7 @@ class JobStore:
 
         Jobs that are kept neither count nor are deleted.
         """
-        condition = (
-            "WHERE is_kept = 0 AND state NOT IN ('queued', 'running') ORDER BY ended_at DESC, id LIMIT -1 OFFSET ?"
-        )
+        condition = "WHERE is_kept = 0 AND state NOT IN ('queued', 'running') ORDER BY ended DESC LIMIT -1 OFFSET ?"
         return [job for job in self._select_jobs(condition, (limit,)) if self.delete(job.id)]
 
     def read_reply(self, job_id: str) -> bytes | None:

@@ -42,7 +42,7 @@ Author = Annotated[
         alias="Uraniborg-Author",
         max_length=100,
         description="The name of the program that makes the change, in UTF-8; it is not verified, and changes nothing "
-        "else about the actor. The history shows it with `(REST)`. Default: `REST client`.",
+        "else about the actor. The history shows it with `(software)`. Default: none.",
     ),
 ]
 AcceptEncoding = Annotated[

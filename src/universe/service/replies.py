@@ -17,11 +17,10 @@ from universe.domain.type_validation import ENTITY_MAPS
 from universe.domain.units import find_epoch_julian_date, has_astronomical_body
 from universe.errors import MalformedRequest
 from universe.service.change_requests import ChangeResult
-from universe.store.authors import decode_actor
 from universe.store.interface import Deletion, Entry, Record
 from universe.store.replica import Replica
 from universe.systems.julian_dates import convert_tdb_to_utc
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, decode_actor
 from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
 
 ReplyContent = Literal["state", "changes", "events"]

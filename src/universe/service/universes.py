@@ -39,6 +39,7 @@ from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 from universe.store.state_encoding import encode_state
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
@@ -139,9 +140,14 @@ class UniverseService:
         self._feed.publish("universe", universe_id, name=name)
 
     async def delete(self, universe_id: str, *, actor: Actor | None = None) -> None:
-        """Delete a universe and its log; who did so is recorded. Raise UniverseNotFound."""
-        if not await self._free_branches_and_delete(universe_id, actor or self.actor):
+        """Delete a universe and its log; the store and the log of changes state who did so. Raise UniverseNotFound."""
+        by = actor or self.actor
+        record = await self.read_record(universe_id)
+        if not await self._free_branches_and_delete(universe_id, by):
             raise UniverseNotFound(universe_id)
+        await asyncio.to_thread(
+            *(record_change, "universe deleted", universe_id, by), name=record.name, version=record.version
+        )
         self._cache.drop_deleted(universe_id)
         self._feed.publish("universe", universe_id, deleted=True)
 

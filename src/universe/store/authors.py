@@ -1,19 +1,18 @@
 """Authors: an actor as the log of a universe stores it, in two short texts.
 
-The first text is displayed and recorded in bodies: the name, followed by the usual interface of such an actor, so that
-nobody who claims a name passes for another kind of actor. The second one says how the actor was established.
+The first text is displayed and recorded in bodies: the name, with the kind of an actor that is not a person. The second
+one says how the actor was established. Earlier versions stored the interface in place of the kind: `Tycho (console)`.
 """
 
-import json
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from uraniborg.kernel.actors import Actor, read_actor
+from uraniborg.kernel.actors import Actor, describe_actor, parse_description, read_actor
 
 _REST: Final = " (REST)"
 _MCP: Final = " (MCP)"
 _TERMINAL: Final = " (command line)"
-_SUFFIXES: Final = {
+_EARLIER_SUFFIXES: Final = {
     ("person", "sign_in"): " (console)",
     ("person", "terminal"): _TERMINAL,
     ("person", "account"): _TERMINAL,
@@ -21,46 +20,44 @@ _SUFFIXES: Final = {
     ("software", "token"): _REST,
     ("software", "none"): _REST,
 }
-_NAMELESS: Final = {_MCP: "MCP client", _REST: "REST client"}
+_EARLIER_NAMELESS: Final = {_MCP: "MCP client", _REST: "REST client"}
 
 
 class Author(NamedTuple):
-    """An actor in two texts: `Tycho (console)` and `person sign_in`."""
+    """An actor in two texts: `Tycho` and `person sign_in`."""
 
     name: str
     identity: str
 
 
+@lru_cache(maxsize=1024)
 def make_author(actor: Actor) -> Author:
     """Return the texts for an actor."""
-    return _make_author(actor.kind, actor.name, actor.authenticated)
-
-
-@lru_cache(maxsize=1024)
-def _make_author(kind: str, name: str, authenticated: str) -> Author:
-    suffix = _find_suffix(kind, authenticated)
-    return Author(f"{name}{suffix}" if name else _NAMELESS.get(suffix, kind), f"{kind} {authenticated}")
+    return Author(describe_actor(actor), f"{actor.kind} {actor.authenticated}")
 
 
 @lru_cache(maxsize=1024)
 def find_actor(name: str | None, identity: str | None) -> Actor | None:
-    """Return the actor of two texts of `make_author`; None if they were not recorded or are damaged."""
+    """Return the actor of two texts, also of an earlier version; None if they were not recorded or are damaged."""
     if name is None or identity is None:
         return None
     kind, _, authenticated = identity.partition(" ")
-    suffix = _find_suffix(kind, authenticated)
-    is_nameless = name == _NAMELESS.get(suffix, kind)
-    found = "" if is_nameless else name.removesuffix(suffix)
-    return read_actor({"kind": kind, "name": found, "authenticated": authenticated})
+    suffix = _find_earlier_suffix(kind, authenticated)
+    if name == _EARLIER_NAMELESS.get(suffix, kind):
+        found = ""
+    elif suffix and name.endswith(suffix):
+        found = name.removesuffix(suffix)
+    else:
+        found = parse_description(name, kind)
+    return read_actor({"kind": kind, "name": name if found is None else found, "authenticated": authenticated})
 
 
-def decode_actor(text: str | None) -> Actor | None:
-    """Return the actor of a JSON text; None if it was not recorded or is damaged."""
-    try:
-        return None if text is None else read_actor(json.loads(text))
-    except json.JSONDecodeError:
-        return None
+def is_author(name: object, actor: Actor) -> bool:
+    """Return True if the text is that of the actor, in this or an earlier version."""
+    suffix = _find_earlier_suffix(actor.kind, actor.authenticated)
+    earlier = f"{actor.name}{suffix}" if actor.name else _EARLIER_NAMELESS.get(suffix, actor.kind)
+    return name in (describe_actor(actor), earlier)
 
 
-def _find_suffix(kind: str, authenticated: str) -> str:
-    return _MCP if kind == "agent" else _SUFFIXES.get((kind, authenticated), "")
+def _find_earlier_suffix(kind: str, authenticated: str) -> str:
+    return _MCP if kind == "agent" else _EARLIER_SUFFIXES.get((kind, authenticated), "")

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from universe.store.authors import make_author
 from universe.terminal.console import escape_text
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import describe_actor, read_actor
 
-UNKNOWN: Final = "unknown"
 _CHECKS: Final = {
     "sign_in": "by sign-in",
     "token": "by token",
@@ -20,15 +18,17 @@ _CHECKS: Final = {
 
 
 def format_author(described: Mapping[str, Any]) -> str:
-    """Return the `author` and `actor` of a reply as text with escaped markup: `Tycho (console), person by sign-in`."""
-    author, actor = str(described.get("author") or ""), described.get("actor")
-    if actor is None:
-        return f"{escape_text(author)}, {UNKNOWN}" if author else UNKNOWN
-    return f"{escape_text(author)}, {actor['kind']} {_CHECKS[actor['authenticated']]}"
+    """Return the author in a reply as text with escaped markup: `claude (agent), by credential`.
+
+    The author of a version that stored no actor is followed by "unknown".
+    """
+    if described.get("actor") is None and (author := described.get("author")):
+        return f"{escape_text(str(author))}, {describe_actor(None)}"
+    return format_actor(described.get("actor"))
 
 
-def format_actor(actor: Mapping[str, Any] | None) -> str:
+def format_actor(value: Mapping[str, Any] | None) -> str:
     """Return an actor of a reply as text with escaped markup."""
-    if actor is None:
-        return UNKNOWN
-    return format_author({"author": make_author(Actor.model_validate(actor)).name, "actor": actor})
+    actor = read_actor(value)
+    text = escape_text(describe_actor(actor))
+    return f"{text}, {_CHECKS[actor.authenticated]}" if actor else text

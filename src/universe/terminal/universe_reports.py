@@ -108,8 +108,13 @@ def print_history(found: dict[str, Any], after: int) -> None:
         text = f"{_describe_entry(entry)}  [dim]{format_author(entry)}[/dim]{_format_reason(entry)}"
         print_paragraph(console, f"[bold]{entry['version']:>6,}[/bold]  {_format_to_minute(entry['at'])}  ", text)
     if not after:
-        renamed = f", renamed by {format_actor(found['renamedBy'])}" if found["renamedBy"] else ""
-        print_paragraph(console, "", f"[dim]Created by {format_actor(found['createdBy'])}{renamed}.[/dim]")
+        print_creator(found)
+
+
+def print_creator(described: dict[str, Any]) -> None:
+    """Print who created a universe, and who gave it its name if it was renamed."""
+    renamed = f", renamed by {format_actor(described['renamedBy'])}" if described["renamedBy"] else ""
+    print_paragraph(make_console(), "", f"[dim]Created by {format_actor(described['createdBy'])}{renamed}.[/dim]")
 
 
 def _format_reason(entry: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from rich.table import Table
 
 from universe.terminal.console import escape_text, make_console
+from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.paragraphs import print_paragraph
 from uraniborg.kernel.text import format_first_authors
 
@@ -132,12 +133,11 @@ def _describe_command(command: Mapping[str, Any]) -> str:
     version = f"version {command['version']:,g}" if "version" in command else "an unrecorded version"
     where = f" of universe {command['universe']}" if command.get("universe") else ""
     at = f", {command['at'][:16].replace('T', ' ')} UTC" if command.get("at") else ""
-    author = command.get("author") or "an unrecorded author"
-    actor = command.get("actor")
-    actor_kind = f", {actor['kind']}" if actor else ""
+    actor = read_actor(command.get("actor"))
+    author = describe_actor(actor) if actor else command.get("author") or "an unrecorded author"
     reason = f": {command['reason']}" if command.get("reason") else ""
     doubt = ", imported and not verified" if command.get("imported") else ""
-    return escape_text(f"{version}{where}{how} ({author}{actor_kind}{at}{doubt}){reason}")
+    return escape_text(f"{version}{where}{how} ({author}{at}{doubt}){reason}")
 
 
 def _format_value_with_unit(one: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.inspection import TimeLimit
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.kernel.actors import describe_actor
 from uraniborg.kernel.inbox import Decision, Entry
 from uraniborg.kernel.text import plural
 
@@ -121,7 +122,7 @@ def _list_entry_problems(entry: Entry, subject: str) -> Iterator[str]:
         yield f"{shown} was decided before it was asked"
     if entry.subject != subject or not entry.id.startswith(subject):
         yield f"{shown} is about another search"
-    if entry.actor is not None and entry.actor.name != entry.decided_by:
+    if entry.actor is not None and entry.decided_by not in (entry.actor.name or None, describe_actor(entry.actor)):
         yield f"{shown} was decided by {_shorten(str(entry.decided_by))}, and its actor has another name"
 
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from universe.jobs.measurement import Measurement, measure, summarise_reply
 from universe.jobs.options import JobOptions, parse_job_options
 from universe.jobs.store import Job
-from universe.store.authors import make_author
+from universe.store.authors import is_author
 from uraniborg.bundle.checks import Check, Result, make_statement
 from uraniborg.bundle.inspection import Inspection, RepeatedRun, TimeOver, Verified
 from uraniborg.bundle.pieces import Plain
@@ -89,7 +89,7 @@ def _check_job(folder: str, job: Job, stored: Plain) -> Iterator[Check]:
     times = [time for time in (job.created_at, job.started_at, job.ended_at) if time is not None]
     if times != sorted(times):
         yield Check(path, "differs", "the job ended before it started, or started before it was created")
-    if job.actor is not None and make_author(job.actor).name != job.author:
+    if job.actor is not None and not is_author(job.author, job.actor):
         yield Check(path, "differs", "the author is another than the actor")
     if job.summary != summarise_reply(job.kind, stored):
         yield Check(path, "differs", "the summary is not that of the result")

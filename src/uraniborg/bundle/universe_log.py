@@ -9,7 +9,7 @@ from universe.domain.provenance_tracking import Origin
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, check_and_copy_plain_state, make_state_from_plain
 from universe.service.change_requests import RestoreReason
-from universe.store.authors import make_author
+from universe.store.authors import is_author
 from uraniborg.bundle.inspection import Inspection, Replay
 from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
@@ -43,7 +43,7 @@ def apply_entry(states: Sequence[State], entry: Any, version: int) -> State:
     if fields.get("kind") not in ("restore", "command") or fields.get("together", True) is not True:
         raise Unreadable("an entry is of an unknown kind")
     actor = read_actor(fields.get("actor"))
-    if fields.get("actor") is not None and (actor is None or make_author(actor).name != fields.get("author")):
+    if fields.get("actor") is not None and (actor is None or not is_author(fields.get("author"), actor)):
         raise Unreadable("an entry has another author than its actor")
     try:
         if fields.get("kind") == "restore":

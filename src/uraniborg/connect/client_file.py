@@ -13,12 +13,10 @@ from uraniborg.connect import jsonc
 from uraniborg.connect.clients import AUTHORIZATION, HEADER_KEYS, Client, Entry
 from uraniborg.connect.servers import list_http_servers
 from uraniborg.credentials import AgentCredentials
-from uraniborg.kernel.actors import Actor, log_change
+from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Unwritable, display_path, write_output
-from uraniborg.kernel.logging import get_logger
-
-_log = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class FileChange:
     def write_with_backup(self, actor: Actor | None = None) -> Path | None:
         """Write the file and return the path of the backup, or None if there was no file. Raise Unwritable.
 
-        The file belongs to the client and does not state who changed it: the log does.
+        The file belongs to the client and does not state who changed it: the log of changes does.
         """
         backup = None
         try:
@@ -59,7 +57,7 @@ class FileChange:
                 hint="Correct the permissions, or add the entries yourself: uraniborg connect --print",
             ) from exc
         write_output(self.file, self.after)
-        log_change(_log, "client file changed", actor, file=str(self.file))
+        record_change("client file changed", str(self.file), actor, backup=backup)
         return backup
 
 

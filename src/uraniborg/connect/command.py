@@ -19,7 +19,7 @@ from uraniborg.connect.servers import (
     replace_ports_by_sockets,
 )
 from uraniborg.credentials import OTHER_CLIENT, AgentCredentials
-from uraniborg.kernel.actors import get_terminal_actor
+from uraniborg.kernel.actors import Actor, get_terminal_actor
 from uraniborg.kernel.cli import PIPED_TABLE_WIDTH, UsageError, get_terminal_columns
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import display_path
@@ -46,12 +46,14 @@ def print_clients(*, as_json: bool) -> None:
 
 def print_entries(client: Client | None, servers: list[Server], *, as_json: bool) -> None:
     """Print the entries that the client's file would get; without a client, those that most clients read."""
-    sys.stdout.write(format_entries(client, servers, as_json=as_json))
+    sys.stdout.write(format_entries(client, servers, as_json=as_json, actor=get_terminal_actor()))
 
 
-def format_entries(client: Client | None, servers: list[Server], *, as_json: bool = False) -> str:
+def format_entries(
+    client: Client | None, servers: list[Server], *, as_json: bool = False, actor: Actor | None = None
+) -> str:
     """Return the entries that the client's file would get; without a client, those that most clients read."""
-    servers = add_credentials(servers, client.name if client else OTHER_CLIENT)
+    servers = add_credentials(servers, client.name if client else OTHER_CLIENT, actor)
     key, make_entry = (client.key, client.make_entry) if client else (DEFAULT_KEY, make_typed_entry)
     content = {key: {server.name: make_entry(server) for server in servers}}
     if client and client.format == "toml" and not as_json:
@@ -68,7 +70,7 @@ def confirm_and_change_client_file(
     if remove:
         change = plan_removal(client, [server.name for server in servers])
     else:
-        servers = add_credentials(servers, client.name)
+        servers = add_credentials(servers, client.name, get_terminal_actor())
         change = plan_addition(client, {server.name: client.make_entry(server) for server in servers})
     console = Console(highlight=False, stderr=as_json)
     if not change.is_needed:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from uraniborg.credentials import AgentCredentials
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import display_path
 from uraniborg.unix_sockets import find_socket, format_socket_url
@@ -64,14 +65,15 @@ def list_http_servers() -> list[HttpServer]:
     ]
 
 
-def add_credentials(servers: Sequence[Server], client: str) -> list[Server]:
+def add_credentials(servers: Sequence[Server], client: str, actor: Actor | None = None) -> list[Server]:
     """Return the servers with the credential of this client at each address whose settings have no token.
 
-    Raise OSError or Locked if the secret of credentials cannot be read or created.
+    `actor` is who gets them, by default the program that runs this process. Raise OSError or Locked if the secret of
+    credentials cannot be read or created.
     """
     credentials = AgentCredentials()
     return [
-        replace(server, token=server.token or credentials.make_token(client, server.name))
+        replace(server, token=server.token or credentials.make_token(client, server.name, actor))
         if isinstance(server, HttpServer)
         else server
         for server in servers

@@ -19,7 +19,9 @@ from uraniborg.console.installation_replies import (
 )
 from uraniborg.console.sign_in import get_actor
 from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.call_log import list_calls
+from uraniborg.kernel.deciders import PERSON_SETTING, check_program_may_change
 from uraniborg.kernel.errors import Unavailable, UraniborgError
 from uraniborg.kernel.reply_route import JsonReply
 
@@ -42,9 +44,9 @@ def add_installation_routes(api: FastAPI, services: "ConsoleServices") -> None:
 
 def _add_connection_routes(api: FastAPI, services: "ConsoleServices") -> None:
     @api.get("/api/connections", response_model=ConnectionList, tags=["installation"], summary="List connections")
-    async def list_connections() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    async def list_connections(request: Request) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Return the addresses of this server, the clients of agents with lines to copy, and the sources of papers."""
-        return JsonReply(await asyncio.to_thread(_list_connections, services.parts))
+        return JsonReply(await asyncio.to_thread(_list_connections, services.parts, get_actor(request)))
 
     @api.get("/api/calls", response_model=CallList, tags=["installation"], summary="List the last calls of tools")
     async def list_tool_calls(  # pyright: ignore[reportUnusedFunction]
@@ -72,7 +74,10 @@ def _add_setting_routes(api: FastAPI) -> None:
         value: Annotated[Any, Body(embed=True, description="The value; null removes the setting from the file.")],
     ) -> JsonReply:
         """Write a setting that is `changeable` to the settings file. Servers that run read most of them at a start."""
-        facts = await asyncio.to_thread(change_setting, name, value, get_actor(request))
+        actor = get_actor(request)
+        if name == PERSON_SETTING and not actor.is_person:
+            await asyncio.to_thread(check_program_may_change)
+        facts = await asyncio.to_thread(change_setting, name, value, actor)
         return JsonReply({**facts, "changeable": True})
 
     @api.get("/api/paths", response_model=LocationList, tags=["installation"], summary="List files and folders")
@@ -121,8 +126,8 @@ def _describe_part(part: "ServedPart") -> dict[str, Any]:
     return {**known, "command": line}
 
 
-def _list_connections(parts: "list[ServedPart]") -> dict[str, Any]:
-    """Return the parts, servers, clients and sources. Blocks."""
+def _list_connections(parts: "list[ServedPart]", actor: Actor) -> dict[str, Any]:
+    """Return the parts, servers, clients and sources, with credentials for `actor` to copy. Blocks."""
     from uraniborg.connect.clients import list_clients
     from uraniborg.connect.command import describe_client, format_entries
     from uraniborg.connect.servers import (
@@ -151,13 +156,13 @@ def _list_connections(parts: "list[ServedPart]") -> dict[str, Any]:
                 "url": server.url if isinstance(server, HttpServer) else None,
                 "line": format_claude_command(server),
             }
-            for server in add_credentials(servers, "claude-code")
+            for server in add_credentials(servers, "claude-code", actor)
         ],
         "clients": [
             {
                 **describe_client(client),
                 "command": f"{program} connect {client.name}",
-                "entry": format_entries(client, servers),
+                "entry": format_entries(client, servers, actor=actor),
                 "reload_hint": client.reload_hint,
             }
             for client in list_clients()

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import Path, Request
 
-from paper_search.review_models import name_reviewer
 from uraniborg.console.sign_in import get_actor
+from uraniborg.kernel.actors import describe_actor
 
 RunId = Annotated[str, Path(max_length=100, description="The id of a run, or its beginning.")]
 SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
@@ -14,4 +14,4 @@ WorkflowName = Annotated[str, Path(max_length=100, description="The name of a wo
 
 def get_reviewer(request: Request) -> str:
     """Return the name under which the sender reviews papers: a program is not the person whose token it sends."""
-    return name_reviewer(get_actor(request))
+    return describe_actor(get_actor(request))

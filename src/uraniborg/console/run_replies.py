@@ -104,6 +104,8 @@ class RunSummary(Reply):
     """Who started the run; None for a run of an earlier version."""
     cancelled_by: Actor | None = None
     """Who requested that the run is cancelled; None if nobody did, and in lists."""
+    resumed_by: Actor | None = None
+    """Who answered the question with which the run was resumed; None if no answer resumed it, and in lists."""
     question_state: QuestionState | None = None
     """The state of the question that the run waits for; None if the run does not wait, or the question was deleted."""
     question_answer: QuestionAnswer | None = None

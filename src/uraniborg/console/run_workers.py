@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
+from pflow.changes import ChangeRecord
+from pflow.config import load_settings
 from pflow.errors import RunNotRecorded
 from uraniborg.console.waiting_runs import WaitingRuns
 from uraniborg.kernel.actors import Actor
@@ -147,6 +149,8 @@ class RunWorkers:
                 if holder is not None:
                     await self._end_worker(holder)
                 return
+            if entry.actor is not None and (waiting := request.get("run_id")):
+                await asyncio.to_thread(self._record_resumption, str(waiting), entry.actor)
             await self._resume_run(holder, {**request, "fresh": False})
         except BaseException:  # also if the server stops meanwhile
             if holder is not None and holder.is_idle:
@@ -154,6 +158,10 @@ class RunWorkers:
             if (request := await taking) is not None:
                 await self._store_request(approval_id, request, in_memory=in_memory)
             raise
+
+    def _record_resumption(self, run_id: str, actor: Actor) -> None:
+        """Record who resumes the run: the decision resumes it, and its starter stays who started it."""
+        ChangeRecord(load_settings().home).add("resume", run_id, actor)
 
     async def _take_request(self, approval_id: str) -> dict[str, Any] | None:
         request = self._unstored_requests.pop(approval_id, None)
@@ -236,7 +244,8 @@ class RunWorkers:
                 await self._end_worker(worker)
             else:
                 has_secret = bool((reply or {}).get("secret_inputs"))
-                await self._hold_until_decided(worker, request, approval_id, has_secret=has_secret)
+                waiting = {**request, "run_id": run_id}
+                await self._hold_until_decided(worker, waiting, approval_id, has_secret=has_secret)
         except Exception as exc:
             _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
         finally:

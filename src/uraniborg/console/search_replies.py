@@ -407,10 +407,12 @@ class FlowReply(Reply):
     screened: int
     judged_by_person: int
     judged_by_agent: int
+    judged_by_program: int
     judged_by_software: int
     removed_by_automation: int
     unknown_years_kept: int
     included_by_agent: dict[str, int]
+    included_by_program: dict[str, int]
     excluded: dict[str, int]
     included: int
     round_count: int

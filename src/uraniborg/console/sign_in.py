@@ -1,14 +1,17 @@
 """Signing in to the console: the owner's token, exchanged for a key; and the checks of every request to the API.
 
-`uraniborg serve` prints the token. A page exchanges it once for a key of its own, which it keeps in the storage of its
-origin and sends as a bearer token: pages of other ports can neither read it nor make a browser send it. Token and
-hashes of keys are in a private file, so that a restarted server accepts them.
+`uraniborg serve` prints the token; where a person must decide, it also shows a code at its terminal, which works once.
+A page exchanges both once for a key of its own, which it keeps in the storage of its origin and sends as bearer token:
+pages of other ports can neither read it nor make a browser send it. Token and hashes of keys are in a private file, so
+that a restarted server accepts them.
 """
 
 import asyncio
 import hashlib
 import hmac
 import secrets
+import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,8 +23,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from uraniborg.console.signed_in_streams import answer_while_valid, is_event_stream
 from uraniborg.console.stored_file import StoredFile
-from uraniborg.kernel.actors import ACTOR, PROGRAM_KINDS, Actor, log_change
-from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.actors import ACTOR, PROGRAM_KINDS, Actor
+from uraniborg.kernel.change_log import record_change
+from uraniborg.kernel.clock import Clock, SystemClock, format_iso
+from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError, as_error
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.http_access import NotAuthorized, make_error_response, read_bearer_token
@@ -54,6 +59,16 @@ class ChangeHeaderMissing(Refused):
         super().__init__("Requests that change something need the header X-Uraniborg: 1.", hint="Send the header.")
 
 
+class SignInCodeRequired(Refused):
+    code = "sign_in_code_required"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The setting decisions.require_person is on: the token alone signs in no person.",
+            hint="Open the address with a code that `uraniborg serve` shows in its terminal. Each code works once.",
+        )
+
+
 class SignIn(BaseModel):
     """A person who has signed in, by the name that they chose, and until when."""
 
@@ -81,6 +96,10 @@ class SignIns:
 
     def __init__(self, path: Path | None = None, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
+        self._code = ""
+        self._code_lock = threading.Lock()
+        self.show_credential: Callable[[str], None] = lambda _: None
+        """Shows the person at the terminal the token with a code that is in no file. May be called in any thread."""
         path = path or secure_own_folder("data") / "console" / "sign-ins.json"
         # Without a file all people are signed out, but the token of this server stays valid.
         self._file = StoredFile(path, lambda last: StoredSignIns(token=last.token) if last else StoredSignIns())
@@ -100,10 +119,13 @@ class SignIns:
         return self._file.last.token
 
     def sign_in(self, token: str, name: str) -> NewKey:
-        """Return a new key. Blocks while it writes the file.
+        """Return a new key; the log of changes states who signed in. Blocks.
 
-        Raise NotAuthorized for a wrong token, or InvalidInput for a name that cannot be displayed.
+        Where a person must decide, the token needs a code behind it, which a program with the token does not know:
+        `TOKEN.CODE`. Raise NotAuthorized for a wrong token, SignInCodeRequired, InvalidInput for a name that cannot be
+        displayed, or InvalidConfig.
         """
+        token, _, code = token.partition(".")
         if not self.is_token(token):
             raise _make_sign_in_error()
         name = " ".join(name.split())
@@ -115,7 +137,27 @@ class SignIns:
             raise InvalidInput(
                 f"A name has 1 to {MAX_NAME_CHARS} printable characters.", hint="Choose another name.", argument="name"
             )
-        return self._add_key(name)
+        if load_decider_settings().require_person:
+            self._use_code(code)
+        made = self._add_key(name)
+        actor = Actor(kind="person", name=name, authenticated="sign_in")
+        record_change("signed in", name, actor, until=format_iso(made.sign_in.until))
+        return made
+
+    def offer_code(self) -> None:
+        """Make a new code, which replaces the last one, and show it with the token."""
+        self._code = secrets.token_urlsafe(24)
+        register_secret(self._code)
+        self.show_credential(f"{self.token}.{self._code}")
+
+    def _use_code(self, given: str) -> None:
+        """Replace the code if it is the one given. Raise SignInCodeRequired."""
+        with self._code_lock:
+            is_right = bool(self._code) and hmac.compare_digest(given.encode(errors="replace"), self._code.encode())
+            if is_right or not self._code:  # the setting may have been switched on since the start
+                self.offer_code()
+        if not is_right:
+            raise SignInCodeRequired
 
     def renew(self, key: str) -> NewKey:
         """Return a new key for the person with this one, which ends. Blocks. Raise NotAuthorized."""
@@ -126,25 +168,26 @@ class SignIns:
         return self._add_key(sign_in.name, replaced=_hash_key(key))
 
     def sign_out(self, key: str, actor: Actor | None = None) -> None:
-        """Make the key invalid; the log states who did. Blocks while it writes the file."""
+        """Make the key invalid; the log of changes states who did. Blocks."""
         with self._file.change() as stored:
             ended = stored.sign_ins.pop(_hash_key(key), None)
-        log_change(_log, "signed out", actor, name=ended and ended.name)
+        if ended is not None:
+            record_change("signed out", ended.name, actor)
 
     def sign_out_everywhere(self, actor: Actor | None = None) -> None:
-        """Make all keys invalid; the log states who did. Blocks while it writes the file."""
+        """Make all keys invalid; the log of changes states who did. Blocks."""
         with self._file.change() as stored:
             count = len(stored.sign_ins)
             stored.sign_ins.clear()
-        log_change(_log, "signed out everywhere", actor, keys=count)
+        record_change("signed out everywhere", "console", actor, keys=count)
 
     def replace_token(self, actor: Actor | None = None) -> None:
-        """Make a new token, and all keys and the old token invalid; the log states who did. Blocks."""
+        """Make a new token, and all keys and the old token invalid; the log of changes states who did. Blocks."""
         with self._file.change() as stored:
             stored.sign_ins.clear()
             stored.token = StoredSignIns().token
         register_secret(self.token)
-        log_change(_log, "token replaced", actor)
+        record_change("token replaced", "console", actor)
 
     async def find_actor(self, given: str, owner: str) -> Actor | None:
         """Return who sent this token or key, or None. Another server may have made, ended or replaced them.

@@ -1,13 +1,13 @@
 """Who changed something: a person, an agent or another program, and how that was established."""
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from dataclasses import fields as dataclass_fields
 from typing import Any, ClassVar, Final, Literal, cast, get_args
 
-from uraniborg.kernel.logging import Logger
-from uraniborg.kernel.person import clean_name, get_account_name, get_user_or_account_name
+from uraniborg.kernel.person import clean_name, get_account_name, get_user_name
 
 ActorKind = Literal["person", "agent", "software"]
 PROGRAM_KINDS: Final[tuple[ActorKind, ...]] = ("agent", "software")
@@ -16,6 +16,8 @@ Authentication = Literal["sign_in", "token", "credential", "terminal", "dialog",
 """`sign_in`: signed in to the console with the token of the owner. `token`: sent that token. `credential`: sent the
 credential of an agent. `terminal`: confirmed at the controlling terminal. `dialog`: answered the dialog of a client.
 `account`: a process of this account. `none`: anybody who can reach the server."""
+_KIND_WORDS: Final = (*get_args(ActorKind), "unknown", "mcp client", "rest client")
+"""Names that a person may claim and that read as another kind of actor."""
 
 ACTOR: Final = "uraniborg.actor"
 """The key of the actor in the scope of a request."""
@@ -78,17 +80,40 @@ def read_actor(value: object) -> Actor | None:
         return None
 
 
+def decode_actor(text: str | None) -> Actor | None:
+    """Return the actor of a JSON text; None if it was not recorded, is damaged, or is one of a newer version."""
+    try:
+        return None if text is None else read_actor(json.loads(text))
+    except (ValueError, RecursionError, TypeError):
+        return None
+
+
 def describe_actor(actor: Actor | None) -> str:
-    """Return the name, followed by the kind of an actor that is not a person; "unknown" for data of older versions."""
+    """Return the name, followed by the kind of an actor that is not a person; "unknown" for data of older versions.
+
+    The kind also follows the name of a person that could be read as a kind, so that what stands last is true. Different
+    kinds and names have different texts. `describeActor` of the console returns the same.
+    """
     if actor is None:
         return "unknown"
-    name = actor.name or "unnamed"
-    return name if actor.is_person else f"{name} ({actor.kind})"
+    if not actor.name:
+        return f"(unnamed {actor.kind})"
+    is_plain = actor.is_person and not _reads_as_kind(actor.name)
+    return actor.name if is_plain else f"{actor.name} ({actor.kind})"
 
 
-def log_change(log: Logger, change: str, actor: Actor | None, **facts: object) -> None:
-    """Log a change that leaves no record of its own, and who made it: by default the program that runs this process."""
-    log.info(change, actor=(actor or get_process_actor()).model_dump(), **facts)
+def parse_description(text: str, kind: str) -> str | None:
+    """Return the name in a text of `describe_actor` for an actor of this kind; None for another text."""
+    if text == f"(unnamed {kind})":
+        return ""
+    if text.endswith(suffix := f" ({kind})"):
+        return text.removesuffix(suffix)
+    return text if kind == "person" and text and not _reads_as_kind(text) else None
+
+
+def _reads_as_kind(name: str) -> bool:
+    has_bracket = any(unicodedata.category(char) in ("Ps", "Pe") for char in name)
+    return has_bracket or name.lower() in _KIND_WORDS
 
 
 def get_process_actor() -> Actor:
@@ -97,5 +122,8 @@ def get_process_actor() -> Actor:
 
 
 def get_terminal_actor() -> Actor:
-    """Return the person who types a command, by the name in the settings. Confirmed by the account only."""
-    return Actor(kind="person", name=get_user_or_account_name(), authenticated="account")
+    """Return the person who types a command, by the name in the settings, confirmed by the account only.
+
+    Raise InvalidConfig.
+    """
+    return Actor(kind="person", name=get_user_name(), authenticated="account")

@@ -20,6 +20,7 @@ from uraniborg.kernel.settings import (
 )
 
 SECTION: Final = "decisions"
+PERSON_SETTING: Final = f"{SECTION}.require_person"
 _DEMANDING_FILE: Final = "person-required"
 """The file in the data folder with the path of the last settings file that demanded a person."""
 ALIASES: Final = {"URANIBORG_REQUIRE_PERSON": "require_person"}
@@ -46,6 +47,23 @@ class PersonRequired(Refused):
             decision_id=decision_id,
             allowed=list(PERSON_DOORS),
         )
+
+
+class PersonChangesSetting(Refused):
+    code = "person_required"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"The setting {PERSON_SETTING} is on: only a person may change it, and this request came from a program.",
+            hint="Sign in to the console, or edit the settings file.",
+            allowed=["console"],
+        )
+
+
+def check_program_may_change() -> None:
+    """Raise PersonChangesSetting while a person must decide: a program could switch that off. Raise InvalidConfig."""
+    if load_decider_settings().require_person:
+        raise PersonChangesSetting
 
 
 def load_decider_settings() -> DeciderSettings:

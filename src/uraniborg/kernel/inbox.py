@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actors import Actor, decode_actor, describe_actor
 from uraniborg.kernel.change_feed import FEED_FOLDER, ChangeFeed, NullPublisher, Publisher
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import InvalidInput
@@ -234,7 +234,7 @@ class Inbox:
             connection.execute(
                 "UPDATE entries SET state = 'decided', decision = ?, door = ?, decided_by = ?, decided_at = ?,"
                 " actor = ?, changed = (SELECT max(changed) + 1 FROM entries) WHERE id = ?",
-                (text, door, actor and (actor.name or None), now, actor and actor.model_dump_json(), entry_id),
+                (text, door, _name_decider(actor), now, actor and actor.model_dump_json(), entry_id),
             )
             self._own_changes += 1
             entry = _read_entry(connection, entry_id)
@@ -421,9 +421,15 @@ def _make_entry(row: sqlite3.Row) -> Entry:
     stored = dict(row)
     del stored["changed"]
     stored["payload"] = json.loads(stored["payload"])
-    for name in ("decision", "actor"):
-        stored[name] = stored[name] and json.loads(stored[name])
+    stored["decision"] = stored["decision"] and json.loads(stored["decision"])
+    stored["actor"] = actor = decode_actor(stored["actor"])
+    if actor is not None:  # earlier versions stored the bare name, also of a program
+        stored["decided_by"] = _name_decider(actor)
     return Entry.model_validate(stored)
+
+
+def _name_decider(actor: Actor | None) -> str | None:
+    return describe_actor(actor) if actor and actor.name else None
 
 
 def _encode_json(value: Any, *, label: str) -> str:

@@ -34,7 +34,8 @@ class Decision(BaseModel):
 class Entry(BaseModel):
     """A question to a person. `subject` is its topic, such as a session; `door` is the interface that decided it.
 
-    `decided_by` is the name that the decider claimed: of a person, or of an agent's client. It is not verified.
+    `decided_by` is the description of `actor`, or of earlier versions the name that the decider claimed. It is not
+    verified.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -101,11 +102,7 @@ class DecisionWithdrawn(Conflict):
 
 
 def describe_decision(entry: Entry) -> str:
-    """Return the action, the interface, the claimed name and the time: "approve, through terminal, by Ada, at …".
-
-    A name that is not of a person is followed by the kind of its actor.
-    """
-    kind = f" ({entry.actor.kind})" if entry.actor and not entry.actor.is_person else ""
-    by = f", by {make_printable(entry.decided_by)}{kind}" if entry.decided_by else ""
+    """Return the action, the interface, the claimed name and the time: "approve, through terminal, by Ada, at …"."""
+    by = f", by {make_printable(entry.decided_by)}" if entry.decided_by else ""
     at = f", at {entry.decided_at:%Y-%m-%d %H:%M:%S} UTC" if entry.decided_at else ""
     return f"{entry.decision.action if entry.decision else 'withdrawn'}, through {entry.door}{by}{at}"

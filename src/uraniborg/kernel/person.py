@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from uraniborg.kernel.setting_origins import InvalidConfig
 from uraniborg.kernel.settings import LoadedSettings, read_settings
 
 SECTION: Final = "uraniborg"
@@ -36,19 +35,7 @@ def read_config(env: Mapping[str, str] | None = None) -> LoadedSettings[PersonSe
 
 def get_user_name() -> str:
     """Return the name that the settings give the person, or the name of the account. Raise InvalidConfig."""
-    return clean_name(read_config().settings.user) or _get_clean_account_name()
-
-
-def get_user_or_account_name() -> str:
-    """Return the name that the settings give the person, or the name of the account if the settings are invalid."""
-    try:
-        return get_user_name()
-    except InvalidConfig:
-        return _get_clean_account_name()
-
-
-def _get_clean_account_name() -> str:
-    return clean_name(get_account_name()) or "somebody"
+    return clean_name(read_config().settings.user) or clean_name(get_account_name()) or "somebody"
 
 
 def clean_name(name: str) -> str:

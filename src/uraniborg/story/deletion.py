@@ -5,6 +5,7 @@ import shutil
 from contextlib import suppress
 
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import NotFound
 from uraniborg.part_services import open_sessions, open_universes
 from uraniborg.story.errors import StoryUnreadable
@@ -26,8 +27,13 @@ async def delete_story(folder: StoryFolder, actor: Actor) -> None:
         async with open_sessions() as sessions:
             with suppress(NotFound):
                 await asyncio.to_thread(sessions.cleanup, results["ask"]["session_id"], actor=actor)
+    has_shelf, has_story = folder.shelf.exists(), folder.own.exists()
     for path in (folder.shelf, folder.own):
         await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+    if has_shelf:
+        await asyncio.to_thread(record_change, "shelf deleted", str(folder.shelf), actor)
+    if has_story:
+        await asyncio.to_thread(record_change, "story deleted", str(folder.own), actor)
 
 
 def _list_universes(results: dict[str, Plain]) -> list[str]:

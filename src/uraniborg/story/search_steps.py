@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from paper_search.models import Paper
 from paper_search.recordings import OFFLINE_NOTICE
-from paper_search.review_models import PaperDecision, ReviewStatus, name_reviewer
+from paper_search.review_models import PaperDecision, ReviewStatus
+from uraniborg.kernel.actors import describe_actor
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.text import plural
@@ -271,7 +272,7 @@ async def run_review(context: StepContext, inputs: Plain) -> Plain:
     """Mark every paper with a reason, and let the agent's search end."""
     asked, found = context.results["ask"], context.results["approve"]
     marks = read_marks(inputs["marks"], found["papers"])
-    decision = Decision(action="approve", data={"decisions": marks, "reviewer": name_reviewer(context.actor)})
+    decision = Decision(action="approve", data={"decisions": marks, "reviewer": describe_actor(context.actor)})
     entry = await _decide_or_get(found["checkpoint_id"], decision, context)
     async with start_agent() as agent:
         await agent.wait_until(asked["session_id"], lambda reply: reply["is_complete"])

@@ -62,7 +62,7 @@ async def test_a_run_is_stored_with_its_universe_version_start_method_error_verd
     jobs: JobService,
 ) -> None:
     job = await wait_for_end(jobs, await jobs.create("t1", SHORT, actor=name_actor("Tycho")))
-    assert (job.state, job.universe_id, job.version, job.author, job.progress) == ("done", "t1", 1, "Tycho", 1.0)
+    assert (job.state, job.universe_id, job.version, job.author, job.progress) == (*("done", "t1", 1, "Tycho", 1.0),)
     assert job.summary is not None
     assert (job.summary["time"], job.summary["method"], job.summary["trustworthy"]) == (0, "gauss", True)
     assert 0 < job.summary["errorDegrees"] < 1e-6

@@ -493,9 +493,9 @@ async def test_a_command_has_its_client_as_author_and_its_reply_names_the_source
     assert printed["warnings"][0] == "'trappist-1-e': mass no longer cites 'agol2021', which gave another value."
     entries = (await universe_server.http.get(f"/universes/{u}-t/history")).json()["entries"]
     author = entries[-1]["author"]
-    assert author.endswith(" (MCP)")
+    assert author.endswith(" (agent)")
     assert author != "MCP client"
     actor = entries[-1]["actor"]
-    assert (actor["kind"], f"{actor['name']} (MCP)", actor["authenticated"]) == ("agent", author, "none")
+    assert (actor["kind"], f"{actor['name']} (agent)", actor["authenticated"]) == ("agent", author, "none")
     record = printed["changed"]["stars"]["trappist-1-e"]["setBy"]["mass"]
     assert record == {"version": 2, "by": author, "reason": "to see"}

@@ -283,11 +283,15 @@ class TestHistory:
         send_command(rest, universe, add_star("s1"))
         assert rest.post(f"{url}/undo", headers={"Uraniborg-Author": "Sophie"}).status_code == 200
         entries = rest.get(f"{url}/history").json()["entries"]
-        assert [one["author"] for one in entries] == ["Tycho Bråhe (REST)", "REST client", "Sophie (REST)"]
+        assert [one["author"] for one in entries] == [
+            "Tycho Bråhe (software)",
+            "(unnamed software)",
+            "Sophie (software)",
+        ]
         posing = {"Uraniborg-Author": "tycho (command line)"}
         assert rest.post(f"{url}/undo", headers=posing).status_code == 200
         (last,) = rest.get(f"{url}/history", params={"after": 3}).json()["entries"]
-        assert last["author"] == "tycho (command line) (REST)", "a client cannot pass for one of another kind"
+        assert last["author"] == "tycho (command line) (software)", "a client cannot pass for one of another kind"
         blank = rest.post(f"{url}/commands", json=add_star("s2"), headers={b"Uraniborg-Author": "\x85".encode()})
         assert get_error(blank, 400)["argument"] == "author"
 

@@ -54,7 +54,7 @@ def test_the_events_of_a_job_end_with_its_outcome(rest: httpx.Client) -> None:
     events = read_events(rest, start_job(rest, {"kind": "transits", "days": 3}))
     assert [name for name, _ in events[:-1]] == ["job"] * (len(events) - 1)
     name, job = events[-1]
-    assert (name, job["state"], job["author"], job["progress"]) == ("end", "done", "Tycho (REST)", 1.0)
+    assert (name, job["state"], job["author"], job["progress"]) == ("end", "done", "Tycho (software)", 1.0)
     assert job["summary"]["method"] == "gauss"
 
 

@@ -14,12 +14,13 @@ from universe import systems
 from universe.jobs.service import JobService
 from universe.service.replies import describe_deletion, describe_log_entry, describe_record
 from universe.service.universes import UniverseService
-from universe.store.authors import decode_actor, find_actor, make_author
+from universe.store.authors import find_actor, is_author, make_author
 from universe.store.factory import make_store
 from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.actors import Actor, get_process_actor
+from uraniborg.kernel.actors import Actor, decode_actor, describe_actor, get_process_actor
+from uraniborg.kernel.change_log import read_changes
 
 TICK: Final = {"type": "tick", "dt": 1}
 LONG: Final = {"kind": "nbody", "days": 4_000_000, "bodies": ["trappist-1", "trappist-1-b"]}
@@ -29,7 +30,7 @@ ACTORS: Final = [
     Actor(kind=kind, name=name, authenticated=authenticated)
     for kind in ("person", "agent", "software")
     for authenticated in AUTHENTICATIONS
-    for name in ("Tycho", "Tycho (console)", "Sophie Bråhe (REST)", "")
+    for name in ("Tycho", "Tycho (console)", "Sophie Bråhe (REST)", "", "person", "agent", "software", "MCP client")
 ]
 TYCHO: Final = Actor(kind="person", name="Tycho", authenticated="sign_in")
 OTHER: Final = Actor(kind="agent", name="claude 1.0", authenticated="credential")
@@ -190,10 +191,33 @@ async def test_every_actor_is_read_as_it_was_written(service: UniverseService, a
     assert entry.author
 
 
-def test_no_two_actors_have_the_same_author_unless_they_use_the_same_interface() -> None:
+def test_an_author_is_the_description_of_its_actor_and_no_two_actors_have_the_same() -> None:
     claimed = Actor(kind="software", name="Tycho (console)", authenticated="none")
-    assert make_author(claimed).name == "Tycho (console) (REST)"
-    assert make_author(TYCHO).name == "Tycho (console)"
+    assert make_author(claimed).name == "Tycho (console) (software)"
+    assert make_author(TYCHO).name == describe_actor(TYCHO) == "Tycho"
+    assert len({make_author(actor) for actor in ACTORS}) == len(ACTORS)
+
+
+@pytest.mark.parametrize(
+    ("author", "identity", "actor"),
+    [
+        ("Tycho (console)", "person sign_in", TYCHO),
+        ("Tycho (command line)", "person account", Actor(kind="person", name="Tycho", authenticated="account")),
+        ("Ada (agent) (dialog)", "person dialog", Actor(kind="person", name="Ada (agent)", authenticated="dialog")),
+        ("person", "person dialog", Actor(kind="person", name="", authenticated="dialog")),
+        ("claude 1.0 (MCP)", "agent credential", OTHER),
+        ("MCP client", "agent none", Actor(kind="agent", name="", authenticated="none")),
+        ("root (REST)", "software token", Actor(kind="software", name="root", authenticated="token")),
+        ("REST client", "software none", Actor(kind="software", name="", authenticated="none")),
+        ("maria", "software account", Actor(kind="software", name="maria", authenticated="account")),
+        ("software", "software account", Actor(kind="software", name="", authenticated="account")),
+    ],
+)
+def test_the_authors_of_earlier_versions_are_read_as_their_actors(author: str, identity: str, actor: Actor) -> None:
+    assert find_actor(author, identity) == actor
+    assert is_author(author, actor)
+    assert is_author(make_author(actor).name, actor)
+    assert not is_author(make_author(actor.model_copy(update={"name": "Eve"})).name, actor)
 
 
 @pytest.mark.parametrize(
@@ -265,19 +289,24 @@ async def test_a_job_has_who_started_and_who_cancelled_it(file: Path) -> None:
         await jobs.wait("t1", own.id)
     async with UniverseService(SqliteStore(file)).running() as service, JobService(service).running() as jobs:
         described = (await jobs.get("t1", started.id)).describe()
-        assert described["author"] == "Tycho (console)"
+        assert described["author"] == "Tycho"
         assert (described["actor"], described["cancelledBy"]) == (TYCHO.model_dump(), OTHER.model_dump())
         assert (await jobs.get("t1", own.id)).cancelled_by is None
 
 
-async def test_the_log_of_the_program_says_who_deleted_a_job(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO")
+async def test_the_log_of_changes_says_who_deleted_a_job_and_a_universe(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     async with UniverseService(SqliteStore(file)).running() as service, JobService(service).running() as jobs:
         await service.create("T", systems.load_system("trappist-1"), universe_id="t1")
         job = await jobs.wait("t1", (await jobs.create("t1", SHORT)).id)
         await jobs.delete("t1", job.id, actor=OTHER)
-    (line,) = [record.getMessage() for record in caplog.records if "job deleted" in record.getMessage()]
-    assert all(text in line for text in (job.id, "claude 1.0", "agent", "credential"))
+        await service.delete("t1", actor=TYCHO)
+    assert [(one["change"], one["subject"], one["actor"]) for one in read_changes().changes] == [
+        ("job deleted", job.id, OTHER.model_dump()),
+        ("universe deleted", "t1", TYCHO.model_dump()),
+    ]
 
 
 async def test_jobs_of_a_release_without_actors_have_an_author_and_no_actor(file: Path) -> None:
@@ -287,8 +316,13 @@ async def test_jobs_of_a_release_without_actors_have_an_author_and_no_actor(file
     with closing(sqlite3.connect(file.with_name("universes.db.jobs"))) as connection:
         connection.execute("ALTER TABLE jobs DROP COLUMN actor")
         connection.execute("ALTER TABLE jobs DROP COLUMN cancelled_by")
-        connection.execute("DELETE FROM migrations WHERE name = 'jobs-4'")
+        for index in ("jobs_by_universe", "jobs_by_number", "jobs_by_end"):
+            connection.execute(f"DROP INDEX {index}")
+        connection.execute("CREATE INDEX jobs_by_universe ON jobs (universe_id, created_at, id)")
+        connection.execute("ALTER TABLE jobs DROP COLUMN number")
+        connection.execute("ALTER TABLE jobs DROP COLUMN ended")
+        connection.execute("DELETE FROM migrations WHERE name IN ('jobs-4', 'jobs-5')")
         connection.commit()
     async with UniverseService(SqliteStore(file)).running() as service, JobService(service).running() as jobs:
         described = (await jobs.get("t1", job.id)).describe()
-        assert (described["author"], described["actor"]) == ("Tycho (console)", None)
+        assert (described["author"], described["actor"]) == ("Tycho", None)

@@ -21,7 +21,7 @@ from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
 from universe.store.replica import Replica, rebuild_replica
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.actors import get_process_actor
+from uraniborg.kernel.actors import describe_actor, get_process_actor
 
 E = "trappist-1-e"
 HEAVIER = {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "to see"}
@@ -38,7 +38,7 @@ async def test_every_entry_of_the_log_has_its_author(trappist: UniverseService) 
     await trappist.undo("t", actor=name_actor("Sophie"))
     await trappist.restore("t", 2)
     entries = await trappist.read_history("t")
-    assert [entry.author for entry in entries] == ["Erik", "Tycho Brahe", "Sophie", get_process_actor().name]
+    assert [entry.author for entry in entries] == ["Erik", "Tycho Brahe", "Sophie", describe_actor(get_process_actor())]
     assert [describe_log_entry(entry, "t")["author"] for entry in entries] == [entry.author for entry in entries]
     branch = await trappist.branch("t", actor=name_actor("Kirstine"))
     assert [entry.author for entry in await trappist.read_history(branch.id)] == ["Kirstine"]

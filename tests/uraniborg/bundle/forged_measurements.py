@@ -117,7 +117,7 @@ tell_edits(
     {
         f"{NBODY}/job.json": {
             "a measurement by another person": lambda job: job.update(
-                author="Grace (command line)", actor={**job["actor"], "name": "Grace"}
+                author="Grace", actor={**job["actor"], "name": "Grace"}
             ),
             "a measurement under the id of another job": lambda job: job.update(id="job_" + "0" * 32),
         },

@@ -21,7 +21,7 @@ from uraniborg.bundle.value_table import list_value_rows, write_value_table
 BASE: Final = "universes/trappist-1"
 BRANCH: Final = "universes/h-times-2"
 METHODS: Final = "methods.md"
-ADA, GRACE = "Ada (command line)", "Grace (command line)"
+ADA, GRACE = "Ada", "Grace"
 MASS: Final = "9.791375277253587e-7"
 """The mass of TRAPPIST-1 h as its log writes it."""
 

@@ -79,7 +79,7 @@ def test_chosen_work_is_exported_described_and_verified_and_the_same_work_gives_
     )
     assert " replayed recorded answers of " in methods
     assert " searched " not in methods.partition("replayed")[0]
-    assert "has 8 bodies at version 9, after 8 commands (8 by Ada (command line)); of 72 values:" in methods
+    assert "has 8 bodies at version 9, after 8 commands (8 by Ada); of 72 values:" in methods
     assert str(home) not in run
     with pytest.raises(NotFound):
         export(tmp_path / "two.zip", universes=["no-such-universe"])

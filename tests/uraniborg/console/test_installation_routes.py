@@ -136,10 +136,13 @@ def test_a_setting_is_changed_in_the_file_and_removed_again(server: ServerProces
     file = Path(client.get("/api/paths").json()["paths"]["config"]["path"])
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("# mine\n[decisions]\n", encoding="utf-8")
+    person = {"Authorization": f"Bearer {server.sign_in('Sophie')}"}
     changed = client.put("/api/settings/decisions.require_person", json={"value": True})
     assert (changed.status_code, changed.json()["value"], changed.json()["origin_kind"]) == (200, True, "file")
     assert file.read_text(encoding="utf-8").startswith("# mine\n")
-    removed = client.put("/api/settings/decisions.require_person", json={"value": None}).json()
+    refused = client.put("/api/settings/decisions.require_person", json={"value": None})
+    assert refused.json()["error"]["code"] == "person_required", "a program does not switch it off"
+    removed = client.put("/api/settings/decisions.require_person", json={"value": None}, headers=person).json()
     assert (removed["value"], removed["origin_kind"]) == (False, "default")
 
 

@@ -67,7 +67,7 @@ async def test_a_waiting_run_names_the_state_of_its_question(api: httpx.AsyncCli
     question = f"/api/inbox/{second['error']['approval_id']}"
     (await api.post(f"{question}/decide", json={"action": "reject", "note": "too early"})).raise_for_status()
     answer = (await api.get(f"/api/runs/{second['id']}")).json()["question_answer"]
-    assert answer == {"action": "reject", "note": "too early", "door": "console", "decided_by": "Tycho"}
+    assert answer == {"action": "reject", "note": "too early", "door": "console", "decided_by": "Tycho (software)"}
     async with asyncio.timeout(60):
         while len(states := await read_states()) < 3:
             pass

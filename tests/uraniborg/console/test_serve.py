@@ -17,6 +17,7 @@ from tests.installed_programs import find_program
 from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server, start_process
 from tests.uraniborg.console.streams import open_stream, wait_for_event
 from tests.uraniborg.console.surfaces import connect_agent
+from uraniborg.console.sign_in import SignIns
 from uraniborg.credentials import AgentCredentials
 from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
@@ -144,7 +145,7 @@ async def test_a_decision_in_the_console_continues_the_session_of_an_agent(
             if one["subject"] == session_id
         ]
         decided = (await api.post(f"/api/inbox/{entry['id']}/decide", json={"action": "approve"})).json()
-        assert (decided["door"], decided["decided_by"]) == ("console", "Tycho")
+        assert (decided["door"], decided["decided_by"]) == ("console", "Tycho (software)")
         second = await api.post(f"/api/inbox/{entry['id']}/decide", json={"action": "reject"})
         assert (second.status_code, second.json()["error"]["code"]) == (409, "already_decided")
         await wait_for_event(events, "inbox", state="pending", about=session_id)
@@ -175,7 +176,14 @@ def test_a_program_with_the_token_does_not_decide_if_a_person_is_demanded(tmp_pa
         for path in (f"searches/{started['session_id']}", f"inbox/{started['checkpoint_id']}"):
             refused = client.post(f"/api/{path}/decide", json={"action": "approve"})
             assert (refused.status_code, refused.json()["error"]["code"]) == (403, "person_required")
-        client.headers["Authorization"] = f"Bearer {server.sign_in('Sophie')}"
+        for code in ("", ".", ".guess"):
+            body = {"token": f"{server.token}{code}", "name": "Sophie"}
+            refused = client.post("/api/sign-in", json=body)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "sign_in_code_required")
+        refused = client.put("/api/settings/decisions.require_person", json={"value": False})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "person_required")
+        person = SignIns(Path(server.env["URANIBORG_HOME"]) / "data" / "console" / "sign-ins.json")
+        client.headers["Authorization"] = f"Bearer {person.sign_in(server.token, 'Sophie').key}"
         decided = client.post(f"/api/inbox/{started['checkpoint_id']}/decide", json={"action": "approve"})
         assert decided.status_code == 200
 

@@ -11,9 +11,10 @@ import httpx
 import pytest
 
 from uraniborg.console.request_rates import RequestRates
-from uraniborg.console.sign_in import SignInCheck, SignIns
+from uraniborg.console.sign_in import SignInCheck, SignInCodeRequired, SignIns
 from uraniborg.console.waiting_runs import WaitingRuns
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_log import read_changes
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.kernel.http_access import NotAuthorized
 
@@ -174,3 +175,48 @@ def test_a_request_of_a_run_is_not_added_over_a_file_that_cannot_be_read(tmp_pat
     path.mkdir()
     with pytest.raises(IsADirectoryError):
         WaitingRuns(path).list_ids()
+
+
+def test_where_a_person_must_decide_a_code_from_the_terminal_signs_in_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_REQUIRE_PERSON", "1")
+    sign_ins, shown = SignIns(path), list[str]()
+    sign_ins.show_credential = shown.append
+    with pytest.raises(SignInCodeRequired):  # the first try has a code shown if none was
+        sign_ins.sign_in(sign_ins.token, "Eve")
+    (first,) = shown
+    token, _, code = first.partition(".")
+    assert token == sign_ins.token
+    assert code not in path.read_text(), "the code is in no file"
+    for wrong in (token, f"{token}.", f"{token}.guess"):
+        with pytest.raises(SignInCodeRequired):
+            sign_ins.sign_in(wrong, "Eve")
+    with pytest.raises(NotAuthorized):
+        sign_ins.sign_in(f"wrong.{code}", "Eve")
+    assert sign_ins.sign_in(first, "Ada").sign_in.name == "Ada"
+    with pytest.raises(SignInCodeRequired):
+        sign_ins.sign_in(first, "Eve")
+    assert len(shown) == 2, "each code works once, and the next one is shown"
+    assert sign_ins.sign_in(shown[1], "Bea").sign_in.name == "Bea"
+
+
+def test_sign_ins_and_sign_outs_are_in_the_log_of_changes(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    ada = Actor(kind="person", name="Ada", authenticated="sign_in")
+    sign_ins = SignIns(path)
+    key = sign_ins.sign_in(sign_ins.token, "Ada").key
+    sign_ins.sign_out(key, ada)
+    sign_ins.sign_out(key, ada)
+    sign_ins.sign_out_everywhere(ada)
+    sign_ins.replace_token(ada)
+    found = read_changes().changes
+    assert [(one["change"], one["subject"]) for one in found] == [
+        ("signed in", "Ada"),
+        ("signed out", "Ada"),
+        ("signed out everywhere", "console"),
+        ("token replaced", "console"),
+    ]
+    assert {str(one["actor"]) for one in found} == {str(ada.model_dump())}

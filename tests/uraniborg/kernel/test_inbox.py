@@ -95,8 +95,8 @@ def test_a_decision_of_a_program_is_described_as_that_of_a_program(inbox: InboxP
         (None, None),
         ("", None),
         (" \n\x1b ", None),
-        ("Ty\x1b[31mcho\n", "Ty[31mcho"),
-        ("x" * 500, "x" * 100),
+        ("Ty\x1b[31mcho\n", "Ty[31mcho (agent)"),
+        ("x" * 500, "x" * 100 + " (agent)"),
         ("\ud800", None),
     ],
 )

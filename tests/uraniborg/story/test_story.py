@@ -342,7 +342,7 @@ def test_the_bundle_has_the_search_the_sources_the_logs_and_the_answers(
     assert masses["TRAPPIST-1 h"]["row"].startswith("h | 0.326 ± 0.020")
     log = [json.loads(line) for line in (universe / "log.jsonl").read_text().splitlines()]
     assert [entry["version"] for entry in log] == list(range(1, 10))
-    assert {entry["author"] for entry in log} == {"Ada (command line)"}
+    assert {entry["author"] for entry in log} == {"Ada"}
     assert all(entry["actor"] == ADA.model_dump() for entry in log)
     run = json.loads((bundle / "measurements" / "h-times-50" / "result.json").read_text())
     assert run["trustworthy"]

@@ -33,6 +33,9 @@ export function RunPanel(props: { run: RunSummary; store: RunStore; hrefOf: (nod
           ...(run.cancelled_by
             ? ([[strings.actors.cancelledBy, <span dir="auto">{describeActor(run.cancelled_by)}</span>]] as const)
             : []),
+          ...(run.resumed_by
+            ? ([[strings.actors.resumedBy, <span dir="auto">{describeActor(run.resumed_by)}</span>]] as const)
+            : []),
           ...(run.ended_at && run.status !== "waiting" ? ([[texts.endedAt, <When at={run.ended_at} />]] as const) : []),
           ...(run.resumed_from
             ? ([

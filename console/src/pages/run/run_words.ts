@@ -1,7 +1,7 @@
-import { describeActor } from "../../actor_words.ts";
+import { describeActor, removeDirections } from "../../actor_words.ts";
 import type { NodeResult, RunSummary } from "../../api_types.ts";
 import type { Tone } from "../../components/controls.tsx";
-import { type Answer, describeState, removeDirections } from "../../inbox/words.ts";
+import { type Answer, describeState } from "../../inbox/words.ts";
 import type { Change } from "../../server_events.ts";
 import { strings } from "../../strings.ts";
 import { listForgotten } from "../workflows/input_values.ts";
@@ -54,8 +54,8 @@ export function isRunChange(change: Change, workflow?: string): boolean {
 
 /** Return who started a run, in words; an empty text if that is not known. */
 export function describeStarter({ starter, actor }: Pick<RunSummary, "starter" | "actor">): string {
-  if (starter?.name) return strings.run.starters[starter.door](removeDirections(starter.name));
-  return actor ? describeActor(actor) : "";
+  const name = actor && starter?.door !== "schedule" ? describeActor(actor) : removeDirections(starter?.name ?? "");
+  return starter && name ? strings.run.starters[starter.door](name) : name;
 }
 
 /**

@@ -16,7 +16,8 @@ interface Step {
 export function listSteps(flow: FlowReply, counts: Counts): Step[] {
   const found = sum(flow.identified);
   const removed = sum(flow.removed);
-  const byReviewers = (flow.excluded.by_person ?? 0) + (flow.excluded.by_agent ?? 0);
+  const { by_person = 0, by_agent = 0, by_program = 0 } = flow.excluded;
+  const byReviewers = by_person + by_agent + by_program;
   const automatic = sum(flow.excluded) - byReviewers;
   const listed = counts.include + counts.maybe + counts.exclude + counts.undecided;
   const decided = listed - counts.undecided;

@@ -1,7 +1,7 @@
 import { api } from "../../api.ts";
 import { Button } from "../../components/controls.tsx";
 import { useDraft } from "../../draft.ts";
-import { type Answer, describeDecider, describeDoor } from "../../inbox/words.ts";
+import { type Answer, describeDecider, describeDoor, isOwn } from "../../inbox/words.ts";
 import { useResource } from "../../resource.ts";
 import { readOwnName } from "../../session.ts";
 import { strings } from "../../strings.ts";
@@ -47,8 +47,8 @@ function Reason({ checkpointId }: { checkpointId: string }) {
 }
 
 function describeFirst(answer: Answer, me: string): string {
-  const isOwn = answer.decided_by === me && answer.door === "console";
-  const where = isOwn ? texts.otherWindow : describeDoor(answer);
+  const isHere = isOwn(answer, me) && answer.door === "console";
+  const where = isHere ? texts.otherWindow : describeDoor(answer);
   return texts.notSent(texts.decidedFirst(describeDecider(answer, me), where));
 }
 
