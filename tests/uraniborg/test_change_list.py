@@ -74,8 +74,8 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_listed(
 
 
 def test_connecting_and_removing_a_client_is_recorded(home: Path) -> None:
-    run_connect("cursor", None, remove=False, print_only=False, skip_confirmation=True, as_json=True)
-    run_connect("cursor", None, remove=True, print_only=False, skip_confirmation=True, as_json=True)
+    run_connect("cursor", None, remove=False, print_only=False, use_sockets=False, skip_confirmation=True, as_json=True)
+    run_connect("cursor", None, remove=True, print_only=False, use_sockets=False, skip_confirmation=True, as_json=True)
     file = str(find_client("cursor").file)
     assert list_facts() == [
         ("credentials revoked", "cursor"),
