@@ -7,10 +7,14 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Final, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from paper_library.config import load_config
 from paper_library.store.manifest import read_manifest
+from paper_search.session_replies import ActorFields, to_actor_fields
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.errors import Conflict, InvalidInput, UraniborgError
@@ -29,6 +33,18 @@ class ShelfBuildActive(Conflict):
     code = "shelf_build_active"
 
 
+class BuildFacts(TypedDict):
+    """What the worker has reported last."""
+
+    phase: NotRequired[str]
+    done: NotRequired[int]
+    total: NotRequired[int]
+    papers: NotRequired[int]
+    added: NotRequired[int]
+    error: NotRequired[str]
+    hint: NotRequired[str]
+
+
 @dataclass
 class ShelfBuild:
     """A build of a shelf from the papers of a session."""
@@ -39,19 +55,67 @@ class ShelfBuild:
     actor: Actor | None = None
     """Who started the build."""
     state: Literal["running", "done", "failed"] = "running"
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    facts: BuildFacts = field(default_factory=BuildFacts)
     process: "asyncio.subprocess.Process | None" = None
 
-    def to_fields(self) -> dict[str, Any]:
+    def to_reply(self) -> "ShelfBuildReply":
         """Return the build as the API sends it."""
         return {
+            **_NO_BUILD,
             "session_id": self.session_id,
             "state": self.state,
             "shelf": self.shelf,
             "path": str(self.path),
-            "actor": self.actor and self.actor.model_dump(),
+            "actor": self.actor and to_actor_fields(self.actor),
             **self.facts,
         }
+
+
+class ShelfBuildReply(TypedDict):
+    """The last build of a shelf from the papers of a search."""
+
+    session_id: str
+    state: Literal["none", "running", "done", "failed"]
+    actor: Annotated[ActorFields | None, Field(description="Who started the build.")]
+    shelf: str | None
+    path: str | None
+    phase: str | None
+    done: int
+    total: int
+    papers: int | None
+    added: int | None
+    error: str | None
+    hint: str | None
+
+
+_NO_BUILD: Final[ShelfBuildReply] = {
+    "session_id": "",
+    "state": "none",
+    "actor": None,
+    "shelf": None,
+    "path": None,
+    "phase": None,
+    "done": 0,
+    "total": 0,
+    "papers": None,
+    "added": None,
+    "error": None,
+    "hint": None,
+}
+
+
+class ShelfTarget(TypedDict):
+    """A shelf that papers can be put on."""
+
+    name: str
+    path: str
+    papers: int | None
+
+
+class ShelfTargets(TypedDict):
+    """The shelves that papers can be put on."""
+
+    shelves: list[ShelfTarget]
 
 
 def find_shelves_folder() -> Path:
@@ -59,7 +123,7 @@ def find_shelves_folder() -> Path:
     return secure_own_folder("data", "library") / "shelves"
 
 
-def list_shelf_targets() -> list[dict[str, Any]]:
+def list_shelf_targets() -> list[ShelfTarget]:
     """Return the shelves that papers can be put on: that of the settings, and those that were built before. Blocks."""
     configured = load_config().shelf
     folder = find_shelves_folder()
@@ -100,12 +164,12 @@ class ShelfBuilds:
     _builds: dict[str, ShelfBuild] = field(default_factory=dict[str, ShelfBuild])
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
 
-    def get(self, session_id: str) -> dict[str, Any]:
+    def get(self, session_id: str) -> ShelfBuildReply:
         """Return the last build of the session."""
         build = self._builds.get(session_id)
-        return build.to_fields() if build else {"session_id": session_id, "state": "none"}
+        return build.to_reply() if build else {**_NO_BUILD, "session_id": session_id}
 
-    async def start(self, session_id: str, name: str, papers_json: str, actor: Actor | None = None) -> dict[str, Any]:
+    async def start(self, session_id: str, name: str, papers_json: str, actor: Actor | None = None) -> ShelfBuildReply:
         """Start a build and return it. Raise InvalidInput, or ShelfBuildActive if one of the shelf runs.
 
         `actor` is who starts it, by default the program that runs this process.
@@ -120,7 +184,7 @@ class ShelfBuilds:
         task = asyncio.create_task(self._run_build(build, papers_json))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return build.to_fields()
+        return build.to_reply()
 
     async def stop(self) -> None:
         """End all builds; the shelves stay as they were."""
@@ -149,7 +213,7 @@ class ShelfBuilds:
             }
         self._announce(build)
 
-    async def _follow_worker(self, build: ShelfBuild, papers: Path) -> dict[str, Any]:
+    async def _follow_worker(self, build: ShelfBuild, papers: Path) -> BuildFacts:
         """Run the worker and announce its progress; return its last line."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -166,7 +230,7 @@ class ShelfBuilds:
         request = {"papers": str(papers), "shelf": str(build.path), "actor": actor}
         process.stdin.write(json.dumps(request).encode() + b"\n")
         process.stdin.close()
-        last: dict[str, Any] = {}
+        last: BuildFacts = {}
         async for line in process.stdout:
             last = json.loads(line)
             if "phase" in last:

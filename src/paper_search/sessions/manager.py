@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from typing import Any, Final
+from typing import Final
 
+from paper_search.checkpoint_replies import PapersPage
 from paper_search.config import AppConfig, SessionsConfig, load_config
 from paper_search.errors import (
     CheckpointBusy,
@@ -20,16 +21,19 @@ from paper_search.errors import (
 )
 from paper_search.input_checks import check_query
 from paper_search.models import PaperCollection
+from paper_search.page_replies import QueryPage, RemovedPage
 from paper_search.review_models import AGENT
+from paper_search.session_replies import ExportPage, ExportSummary, SessionEntries, SessionEntry, SessionReply
 from paper_search.sessions.background_tasks import POLL_S, BackgroundTasks
 from paper_search.sessions.checkpoint_decisions import CheckpointDecisions, Decider, PreparedDecision
 from paper_search.sessions.event_loops import LoopRunner
 from paper_search.sessions.export_pages import MOST_PAPERS, build_export_page, build_export_summary
 from paper_search.sessions.inbox_decisions import to_inbox_decision
-from paper_search.sessions.query_pages import QueryPage, build_query_page
+from paper_search.sessions.listed_papers import build_papers_page
+from paper_search.sessions.query_pages import build_query_page
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
-from paper_search.sessions.removed_papers import RemovedPage, build_removed_page
-from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply
+from paper_search.sessions.removed_papers import build_removed_page
+from paper_search.sessions.replies import build_list_entry, build_reply
 from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.session import (
     Listener,
@@ -140,7 +144,7 @@ class SessionManager:
         reviewer: str | None = None,
         on_progress: Listener = ignore_progress,
         reply_within_s: float | None = None,
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         """Apply the decision to the pending checkpoint, once, and return the state that it leads to.
 
         At a review the stored marks, merges and splits of all reviewers are part of the decision; those of `reviewer`
@@ -181,7 +185,7 @@ class SessionManager:
         *,
         on_progress: Listener = ignore_progress,
         actor: Actor | None = None,
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         """Open a session and return its state at its first checkpoint, or at its end.
 
         `actor` is who starts it, by default the program that runs this process. Raise InvalidQuery, UnknownDomain,
@@ -191,7 +195,7 @@ class SessionManager:
 
     async def wait_until_passed(
         self, session_id: str, checkpoint_id: str, timeout_s: float, *, on_progress: Listener = ignore_progress
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         """Return the state of a session that has passed this checkpoint, or the present one after the timeout.
 
         Raise SessionNotFound, SessionFailed or SessionInterrupted.
@@ -199,7 +203,7 @@ class SessionManager:
         state = await self._loop.run(self._wait_until_passed(session_id, checkpoint_id, on_progress, timeout_s))
         return self._build_reply_or_raise(state)
 
-    async def get_state(self, session_id: str) -> dict[str, Any]:
+    async def get_state(self, session_id: str) -> SessionReply:
         """Return the state of the session, also of a failed one. Raise SessionNotFound."""
         return await self._loop.run(self._get_state(await self._read_session_id(session_id)))
 
@@ -207,7 +211,7 @@ class SessionManager:
         """Return the papers of a complete session. Raise SessionNotFound, SessionNotComplete or SessionFailed."""
         return await self._loop.run(self._get_result(await self._read_session_id(session_id)))
 
-    async def get_papers(self, session_id: str, offset: int = 0) -> dict[str, Any]:
+    async def get_papers(self, session_id: str, offset: int = 0) -> PapersPage:
         """Return a page of the papers under review, or of the result.
 
         Raise SessionNotFound, NoPapersYet or SessionFailed.
@@ -222,12 +226,12 @@ class SessionManager:
         await self._loop.run(self._find_or_restore_session(session_id))
         return build_removed_page(session_id, await self.get_collection(session_id), offset)
 
-    async def get_export_page(self, session_id: str, offset: int = 0) -> dict[str, Any]:
+    async def get_export_page(self, session_id: str, offset: int = 0) -> ExportPage:
         """Return a page of the JSON export of a complete session. Raise as `get_result`."""
         session_id = await self._read_session_id(session_id)
         return await asyncio.to_thread(build_export_page, session_id, await self.get_result(session_id), offset)
 
-    async def get_export_summary(self, session_id: str) -> dict[str, Any] | None:
+    async def get_export_summary(self, session_id: str) -> ExportSummary | None:
         """Return the summary of a JSON export that is too long for one reply; otherwise None. Raise as `get_result`."""
         session_id = await self._read_session_id(session_id)
         collection = await self.get_result(session_id)
@@ -285,7 +289,7 @@ class SessionManager:
         _, state = await self._loop.run(self._find_or_restore_session(session_id))
         return state.pending.checkpoint if state.pending else None
 
-    async def list_sessions(self, limit: int = MAX_LISTED_SESSIONS) -> dict[str, Any]:
+    async def list_sessions(self, limit: int = MAX_LISTED_SESSIONS) -> SessionEntries:
         """Return the summaries of the sessions used last, at most `limit`, and the number of all sessions."""
         return await asyncio.to_thread(self._list_sessions, limit)
 
@@ -316,10 +320,10 @@ class SessionManager:
         await asyncio.to_thread(self._services.inbox.close)
         await asyncio.to_thread(self._feed.close)
 
-    def _list_sessions(self, limit: int) -> dict[str, Any]:
+    def _list_sessions(self, limit: int) -> SessionEntries:
         store, inbox = self._services.store, self._services.inbox
         uses = store.list_last_uses()
-        listed: list[dict[str, Any]] = []
+        listed: list[SessionEntry] = []
         for session_id, last_used in list(uses.items())[:limit]:
             with suppress(SessionNotFound):  # another process has deleted it
                 try:
@@ -352,7 +356,7 @@ class SessionManager:
 
     async def _open_session_and_wait(
         self, query: str, config: AppConfig, on_progress: Listener, actor: Actor | None
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         # A search that cannot run is refused before there is a session.
         check_query(query)
         if (named := match_only_id(query)) and await asyncio.to_thread(self._services.store.has_session, named):
@@ -382,7 +386,7 @@ class SessionManager:
         decider: Decider,
         on_progress: Listener,
         timeout_s: float | None,
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         self._background.start()
         session, state = await self._sessions.find_or_restore_session(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
@@ -439,7 +443,7 @@ class SessionManager:
 
     async def _report_earlier_decision(
         self, state: SessionState, checkpoint_id: str, decision: Decision, on_progress: Listener
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         """Return the decision that was taken before at this checkpoint, and the state that it led to."""
         session_id = state.session_id
         try:
@@ -453,7 +457,7 @@ class SessionManager:
             raise NoPendingCheckpoint(session_id, state.phase)
         return self._build_reply_or_raise(state, entry, to_inbox_decision(decision))
 
-    async def _get_state(self, session_id: str) -> dict[str, Any]:
+    async def _get_state(self, session_id: str) -> SessionReply:
         _, state = await self._find_or_restore_session(session_id)
         return build_reply(state, self._services.clock.now())
 
@@ -484,7 +488,7 @@ class SessionManager:
 
     def _build_reply_or_raise(
         self, state: SessionState, decided_entry: Entry | None = None, sent_decision: InboxDecision | None = None
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         """Return the reply for the state. Raise SessionFailed if the search failed."""
         if state.ended is not None and state.ended.error is not None:
             raise SessionFailed(state.session_id, state.ended.error)

@@ -1,6 +1,6 @@
 """Translations of a query into the syntax of databases, each with what was changed or lost."""
 
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel, Field
 
@@ -64,8 +64,3 @@ def describe_source_changes(source: str, kind: str | None, text: str) -> list[st
     if kind == "ranked":
         return ["Only the words are sent, without operators and fields."]
     return list(simplify_strategy(text)[1])
-
-
-def list_translations(node: Node | None) -> list[dict[str, Any]]:
-    """Return a query in the syntax of each platform for which a plan can be copied, as fields."""
-    return [translate_node(node, platform).model_dump() for platform in PLATFORMS.values()]

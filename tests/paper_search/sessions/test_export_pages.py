@@ -9,7 +9,7 @@ from pydantic import AnyUrl
 from paper_search.export import export_json
 from paper_search.models import Author, Paper, PaperCollection, SearchMetadata, SearchStrategy
 from paper_search.sessions.export_pages import build_export_page, build_export_summary
-from paper_search.sessions.replies import count_json_bytes
+from paper_search.sessions.reply_sizes import count_json_bytes
 from tests.paper_search.sessions.processes import REPLY_BYTES, GatedSource, open_client
 from uraniborg.kernel.mcp.testing import get_json
 
