@@ -7,9 +7,20 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from paper_search.checkpoint_replies import Status
-from paper_search.editorial_notices import EditorialNotice, RetractionReply
-from paper_search.review_models import PaperDecision, RecordName, ReviewDecision
+from paper_search.editorial_notices import RetractionReply
+from paper_search.review_models import PaperDecision, RecordName
 from paper_search.session_replies import ActorFields
+
+
+class ReviewDecisionReply(TypedDict):
+    """The decision of one reviewer."""
+
+    status: Status
+    reason: str | None
+    reviewer: str
+    at: datetime | None
+    by_agent: Annotated[bool, Field(description="Whether an agent or another program decided.")]
+    actor: Annotated[ActorFields | None, Field(description="Who decided; null if that is not known.")]
 
 
 class DecisionFields(TypedDict):
@@ -18,7 +29,7 @@ class DecisionFields(TypedDict):
     status: Status
     reason: str | None
     is_marked: bool
-    others: list[ReviewDecision]
+    others: list[ReviewDecisionReply]
     others_hidden: int
     differs: bool
 
@@ -145,6 +156,12 @@ class ExclusionOfPaper(TypedDict):
     threshold: float | None
 
 
+class NoticeReply(RetractionReply):
+    """An editorial notice."""
+
+    label: str | None
+
+
 class PaperDetails(PaperRow):
     """A paper in full."""
 
@@ -162,7 +179,7 @@ class PaperDetails(PaperRow):
     citation_count: int
     relevance_reason: str
     tags: list[str]
-    notices: list[EditorialNotice]
+    notices: list[NoticeReply]
     provenance: Provenance
 
 

@@ -3,10 +3,10 @@
 from typing import Final
 from urllib.parse import quote
 
-from paper_search.editorial_notices import build_notice_fields
+from paper_search.editorial_notices import EditorialNotice, build_notice_fields
 from paper_search.matched_terms import TermMatcher
 from paper_search.models import Paper, PaperCollection, SearchQuery
-from paper_search.review_replies import ExclusionOfPaper, PaperDetails, Provenance
+from paper_search.review_replies import ExclusionOfPaper, NoticeReply, PaperDetails, Provenance
 from paper_search.sessions.reviewer_view import ReviewerView
 from paper_search.text_trees import build_text_tree
 from paper_search.unknown_years import is_year_unknown_kept
@@ -59,13 +59,23 @@ def build_paper_details(
         "relevance_reason": paper.relevance_reason,
         "tags": [tag.value for tag in paper.tags],
         "sources": paper.sources,
-        "notices": paper.notices,
+        "notices": [_build_notice(notice) for notice in paper.notices],
         "retraction": notices.get("retraction"),
         "editorial_note": notices.get("editorial_note"),
         "found_in_round": paper.found_in_round,
         "exclusion": _build_exclusion_fields(paper, collection),
         "provenance": provenance,
         **view.build_decision_fields(paper),
+    }
+
+
+def _build_notice(notice: EditorialNotice) -> NoticeReply:
+    return {
+        "status": notice.status.value,
+        "source": notice.source,
+        "date": notice.date,
+        "notice_doi": notice.notice_doi,
+        "label": notice.label,
     }
 
 

@@ -17,7 +17,8 @@ from paper_search.review_models import (
     find_judge_of_decisions,
     select_counting_decisions,
 )
-from paper_search.review_replies import DecisionFields
+from paper_search.review_replies import DecisionFields, ReviewDecisionReply
+from paper_search.session_replies import to_actor_fields
 from paper_search.workflow.round_log import add_inclusion_counts
 from uraniborg.kernel.actors import Actor, describe_actor
 
@@ -88,7 +89,7 @@ class ReviewerView:
             "status": self.get_status(paper).value,
             "reason": own.reason if own else _find_refusal_reason(paper),
             "is_marked": paper.id in self.marks.get(self.reviewer, {}),
-            "others": [] if is_hidden else others,
+            "others": [] if is_hidden else [_build_decision_reply(other) for other in others],
             "others_hidden": len(others) if is_hidden else 0,
             "differs": bool(own and not is_hidden and statuses - {own.status}),
         }
@@ -114,6 +115,17 @@ class ReviewerView:
             return paper  # with the times of its decisions
         mine = self._build_decision(self.reviewer, own)
         return paper.model_copy(update={"decisions": [*self.list_other_decisions(paper), mine]})
+
+
+def _build_decision_reply(decision: ReviewDecision) -> ReviewDecisionReply:
+    return {
+        "status": decision.status.value,
+        "reason": decision.reason,
+        "reviewer": decision.reviewer,
+        "at": decision.at,
+        "by_agent": decision.by_agent,
+        "actor": decision.actor and to_actor_fields(decision.actor),
+    }
 
 
 def _is_replaced(decision: ReviewDecision, marked: Mapping[str, ReviewDecision]) -> bool:

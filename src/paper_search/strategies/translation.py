@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from paper_search.strategies.plain_words import simplify_strategy
 from paper_search.strategies.platforms.cochrane import COCHRANE
@@ -29,7 +29,7 @@ class Translation(BaseModel):
     label: str
     text: str
     """Empty if nothing of the query can be expressed."""
-    changes: list[str] = Field(default_factory=list)
+    changes: list[str]
     """What was changed or lost, in sentences."""
 
 
