@@ -133,6 +133,7 @@ def _return_text(tool: Callable[P, Awaitable[object]]) -> Callable[P, Awaitable[
         except UraniborgError as error:
             return encode_text(error.body())
 
+    vars(call_tool)["__signature__"] = inspect.signature(tool).replace(return_annotation=str)
     call_tool.__annotations__ = {**inspect.get_annotations(tool), "return": str}
     return call_tool
 
