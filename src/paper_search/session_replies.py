@@ -1,29 +1,20 @@
 """The replies about sessions: of the tools `search_papers`, `decide` and `get_session`, of lists and of exports."""
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, GetPydanticSchema
 from typing_extensions import TypedDict
 
 from paper_search.checkpoint_replies import CheckpointPayload
-from uraniborg.kernel.actors import Actor, ActorKind, Authentication
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.json_values import JsonObject
 
 SourceState = Literal["ok", "empty", "failed", "rate_limited", "skipped"]
 StopReasonName = Literal["complete", "enough", "source_limit", "too_broad", "deadline", "failed", "not_run", "unknown"]
 
 
-class ActorFields(TypedDict):
-    """Who changed something."""
-
-    kind: ActorKind
-    name: str
-    authenticated: Authentication
-
-
-def to_actor_fields(actor: Actor) -> ActorFields:
-    """Return the fields of an actor."""
-    return {"kind": actor.kind, "name": actor.name, "authenticated": actor.authenticated}
+ActorFields: TypeAlias = Annotated[dict[str, str], GetPydanticSchema(lambda _source, handler: handler(Actor))]
+"""The fields of an actor, as `Actor.model_dump` returns them."""
 
 
 class SourceSummary(TypedDict):

@@ -7,14 +7,10 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, Literal, NotRequired
-
-from pydantic import Field
-from typing_extensions import TypedDict
+from typing import Final, Literal
 
 from paper_library.config import load_config
 from paper_library.store.manifest import read_manifest
-from paper_search.session_replies import ActorFields, to_actor_fields
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.errors import Conflict, InvalidInput, UraniborgError
@@ -22,6 +18,7 @@ from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.logging import get_logger, make_printable
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.search_shelf_replies import BuildFacts, BuildRequest, ShelfBuildReply, ShelfTarget
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _MAX_BUILDS: Final = 100
@@ -31,18 +28,6 @@ _log = get_logger(__name__)
 
 class ShelfBuildActive(Conflict):
     code = "shelf_build_active"
-
-
-class BuildFacts(TypedDict):
-    """What the worker has reported last."""
-
-    phase: NotRequired[str]
-    done: NotRequired[int]
-    total: NotRequired[int]
-    papers: NotRequired[int]
-    added: NotRequired[int]
-    error: NotRequired[str]
-    hint: NotRequired[str]
 
 
 @dataclass
@@ -58,64 +43,33 @@ class ShelfBuild:
     facts: BuildFacts = field(default_factory=BuildFacts)
     process: "asyncio.subprocess.Process | None" = None
 
-    def to_reply(self) -> "ShelfBuildReply":
+    def to_fields(self) -> ShelfBuildReply:
         """Return the build as the API sends it."""
         return {
-            **_NO_BUILD,
-            "session_id": self.session_id,
+            **_make_empty_reply(self.session_id),
             "state": self.state,
             "shelf": self.shelf,
             "path": str(self.path),
-            "actor": self.actor and to_actor_fields(self.actor),
+            "actor": self.actor and self.actor.model_dump(),
             **self.facts,
         }
 
 
-class ShelfBuildReply(TypedDict):
-    """The last build of a shelf from the papers of a search."""
-
-    session_id: str
-    state: Literal["none", "running", "done", "failed"]
-    actor: Annotated[ActorFields | None, Field(description="Who started the build.")]
-    shelf: str | None
-    path: str | None
-    phase: str | None
-    done: int
-    total: int
-    papers: int | None
-    added: int | None
-    error: str | None
-    hint: str | None
-
-
-_NO_BUILD: Final[ShelfBuildReply] = {
-    "session_id": "",
-    "state": "none",
-    "actor": None,
-    "shelf": None,
-    "path": None,
-    "phase": None,
-    "done": 0,
-    "total": 0,
-    "papers": None,
-    "added": None,
-    "error": None,
-    "hint": None,
-}
-
-
-class ShelfTarget(TypedDict):
-    """A shelf that papers can be put on."""
-
-    name: str
-    path: str
-    papers: int | None
-
-
-class ShelfTargets(TypedDict):
-    """The shelves that papers can be put on."""
-
-    shelves: list[ShelfTarget]
+def _make_empty_reply(session_id: str) -> ShelfBuildReply:
+    return {
+        "session_id": session_id,
+        "state": "none",
+        "actor": None,
+        "shelf": None,
+        "path": None,
+        "phase": None,
+        "done": 0,
+        "total": 0,
+        "papers": None,
+        "added": None,
+        "error": None,
+        "hint": None,
+    }
 
 
 def find_shelves_folder() -> Path:
@@ -167,7 +121,7 @@ class ShelfBuilds:
     def get(self, session_id: str) -> ShelfBuildReply:
         """Return the last build of the session."""
         build = self._builds.get(session_id)
-        return build.to_reply() if build else {**_NO_BUILD, "session_id": session_id}
+        return build.to_fields() if build else _make_empty_reply(session_id)
 
     async def start(self, session_id: str, name: str, papers_json: str, actor: Actor | None = None) -> ShelfBuildReply:
         """Start a build and return it. Raise InvalidInput, or ShelfBuildActive if one of the shelf runs.
@@ -184,7 +138,7 @@ class ShelfBuilds:
         task = asyncio.create_task(self._run_build(build, papers_json))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return build.to_reply()
+        return build.to_fields()
 
     async def stop(self) -> None:
         """End all builds; the shelves stay as they were."""
@@ -227,7 +181,7 @@ class ShelfBuilds:
         assert process.stdin is not None
         assert process.stdout is not None
         actor = build.actor and build.actor.model_dump()
-        request = {"papers": str(papers), "shelf": str(build.path), "actor": actor}
+        request: BuildRequest = {"papers": str(papers), "shelf": str(build.path), "actor": actor}
         process.stdin.write(json.dumps(request).encode() + b"\n")
         process.stdin.close()
         last: BuildFacts = {}

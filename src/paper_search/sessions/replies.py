@@ -11,7 +11,6 @@ from paper_search.session_replies import (
     SessionEntry,
     SessionReply,
     SourceSummary,
-    to_actor_fields,
 )
 from paper_search.sessions.checkpoint_payloads import PAYLOAD_BYTES, build_checkpoint_payload
 from paper_search.sessions.reply_sizes import REPLY_BYTES, clip_text, count_json_bytes
@@ -64,7 +63,7 @@ def _build_sized_reply(state: SessionState, now: datetime, share: float) -> Sess
     if state.is_offline:
         fields["offline"] = True
     if state.actor:
-        fields["actor"] = to_actor_fields(state.actor)
+        fields["actor"] = state.actor.model_dump()
     if state.pending:
         kind = state.pending.checkpoint.kind.value
         fields["current_checkpoint_kind"] = kind

@@ -18,7 +18,6 @@ from paper_search.review_models import (
     select_counting_decisions,
 )
 from paper_search.review_replies import DecisionFields, ReviewDecisionReply
-from paper_search.session_replies import to_actor_fields
 from paper_search.workflow.round_log import add_inclusion_counts
 from uraniborg.kernel.actors import Actor, describe_actor
 
@@ -124,7 +123,7 @@ def _build_decision_reply(decision: ReviewDecision) -> ReviewDecisionReply:
         "reviewer": decision.reviewer,
         "at": decision.at,
         "by_agent": decision.by_agent,
-        "actor": decision.actor and to_actor_fields(decision.actor),
+        "actor": decision.actor and decision.actor.model_dump(),
     }
 
 

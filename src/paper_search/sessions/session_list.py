@@ -11,7 +11,6 @@ from paper_search.errors import SessionInterrupted, SessionNotFound
 from paper_search.model_fields import dump_as
 from paper_search.models import SourceReport
 from paper_search.search_replies import SearchList, SearchSummary, SourceHealth
-from paper_search.session_replies import to_actor_fields
 from paper_search.sessions.reply_sizes import clip_text
 from paper_search.sessions.state import COMPLETED, FAILED, PART, WAITING, SessionEnd, summarize_session
 from paper_search.sessions.store import SessionStore, read_step
@@ -106,7 +105,7 @@ class SessionList:
             "query": clip_text(summary.query, _QUERY_CHARS),
             "phase": _PHASES.get(summary.phase, "working"),
             "offline": bool(summary.offline),
-            "actor": summary.actor and to_actor_fields(summary.actor),
+            "actor": summary.actor and summary.actor.model_dump(),
             "round": 1,
             "sources": [],
         }

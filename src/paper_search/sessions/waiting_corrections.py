@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from paper_search.models import PaperCollection
 from paper_search.review_models import PaperMerge
 from paper_search.review_replies import CorrectionReply
-from paper_search.session_replies import to_actor_fields
 from paper_search.sessions.saved_marks import UNNAMED_REVIEWER, Corrections
 from uraniborg.kernel.actors import Actor
 
@@ -23,7 +22,7 @@ def describe_corrections(
             "records": [] if isinstance(change, PaperMerge) else change.records,
             "title": titles.get(papers[0], ""),
             "reviewer": change.reviewer,
-            "actor": actor and to_actor_fields(actor),
+            "actor": actor and actor.model_dump(),
             "at": None,
             "is_sent": False,
         }
@@ -38,7 +37,7 @@ def describe_corrections(
             "records": made.records,
             "title": made.title,
             "reviewer": made.reviewer,
-            "actor": made.actor and to_actor_fields(made.actor),
+            "actor": made.actor and made.actor.model_dump(),
             "at": made.at,
             "is_sent": True,
         }

@@ -24,7 +24,8 @@ from uraniborg.console.route_parameters import SessionId, get_reviewer
 from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.json_values import JsonObject
-from uraniborg.search_shelves import ShelfBuildReply, ShelfBuilds, ShelfTargets, list_shelf_targets
+from uraniborg.search_shelf_replies import ShelfBuildReply, ShelfTargets
+from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
 
 _TYPES = {
     "json": "application/json",
