@@ -1,8 +1,8 @@
 """The replies about sessions: of the tools `search_papers`, `decide` and `get_session`, of lists and of exports."""
 
-from typing import Annotated, Literal, NotRequired, TypeAlias
+from typing import Annotated, Final, Literal, NotRequired, TypeAlias
 
-from pydantic import Field, GetPydanticSchema
+from pydantic import Field, GetPydanticSchema, WithJsonSchema
 from typing_extensions import TypedDict
 
 from paper_search.checkpoint_replies import CheckpointPayload
@@ -15,6 +15,10 @@ StopReasonName = Literal["complete", "enough", "source_limit", "too_broad", "dea
 
 ActorFields: TypeAlias = Annotated[dict[str, str], GetPydanticSchema(lambda _source, handler: handler(Actor))]
 """The fields of an actor, as `Actor.model_dump` returns them."""
+
+
+_OBJECT: Final[JsonObject] = {"type": "object"}
+"""What the schema of the tools says about their large parts: agents pay for every word of the list of tools."""
 
 
 class SourceSummary(TypedDict):
@@ -40,7 +44,7 @@ class CheckpointReply(TypedDict):
     id: str
     kind: str
     iteration: int
-    payload: CheckpointPayload
+    payload: Annotated[CheckpointPayload, WithJsonSchema(_OBJECT)]
     actions: list[str]
 
 
@@ -85,10 +89,10 @@ class SessionFacts(TypedDict):
 class SessionReply(SessionFacts):
     """The state of a session."""
 
-    sources: list[SourceSummary]
-    already_decided: NotRequired[EarlierDecision]
+    sources: Annotated[list[SourceSummary], WithJsonSchema({"type": "array", "items": _OBJECT})]
+    already_decided: NotRequired[Annotated[EarlierDecision, WithJsonSchema(_OBJECT)]]
     offline: NotRequired[bool]
-    actor: NotRequired[Annotated[ActorFields, Field(description="Who started the session.")]]
+    actor: NotRequired[Annotated[ActorFields, WithJsonSchema(_OBJECT)]]
     checkpoint: NotRequired[CheckpointReply]
     checkpoint_id: NotRequired[str]
     checkpoint_kind: NotRequired[str]

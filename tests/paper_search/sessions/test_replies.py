@@ -6,11 +6,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 from pydantic_core import to_json
 
+from paper_search.checkpoint_replies import PapersPage
 from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.facets import count_facets
 from paper_search.models import (
@@ -34,6 +37,7 @@ from paper_search.models import (
     SynonymMap,
     TermSuggestion,
 )
+from paper_search.session_replies import SessionReply
 from paper_search.sessions import replies
 from paper_search.sessions.checkpoint_inbox import format_payload
 from paper_search.sessions.checkpoint_payloads import build_checkpoint_payload
@@ -513,6 +517,10 @@ REPORTS = st.lists(
 )
 
 
+SCHEMA = TypeAdapter(SessionReply).json_schema(mode="serialization")
+PAGE_SCHEMA = TypeAdapter(PapersPage).json_schema(mode="serialization")
+
+
 @settings(max_examples=60)
 @given(papers=PAPERS, reports=REPORTS, query=WILD.map(lambda text: f"a{text}"[:2_000]))
 def test_replies_and_pages_stay_within_bounds_for_any_source_data(
@@ -521,6 +529,7 @@ def test_replies_and_pages_stay_within_bounds_for_any_source_data(
     checkpoint = make_review(papers, reports)
     reply: Any = replies.build_reply(make_waiting_state(checkpoint, query), NOW)
     assert len(encode_reply(reply)) <= MOST_BYTES
+    jsonschema.validate(json.loads(encode_reply(reply)), SCHEMA)
     payload: Any = reply["checkpoint"]["payload"]
     assert reply["checkpoint"]["payload"] == payload
     assert payload["shown"] == len(payload["papers"]) <= MOST_PAPERS
@@ -528,6 +537,7 @@ def test_replies_and_pages_stay_within_bounds_for_any_source_data(
     assert isinstance(payload["facets"], dict)
     page = build_papers_page(ID, make_collection(papers), 0)
     assert len(encode_reply(page)) <= MOST_BYTES
+    jsonschema.validate(json.loads(encode_reply(page)), PAGE_SCHEMA)
     assert bool(page["papers"]) is bool(papers)
 
 
