@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal, NotRequired, TypeAlias
 
-from pydantic import Field, GetPydanticSchema, WithJsonSchema
+from pydantic import Field, GetPydanticSchema
 from typing_extensions import TypedDict
 
 from paper_search.checkpoint_replies import CheckpointPayload
@@ -17,8 +17,8 @@ ActorFields: TypeAlias = Annotated[dict[str, str], GetPydanticSchema(lambda _sou
 """The fields of an actor, as `Actor.model_dump` returns them."""
 
 
-_OBJECT: Final[JsonObject] = {"type": "object"}
-"""What the schema of the tools says about their large parts: agents pay for every word of the list of tools."""
+_AS_OBJECT: Final = GetPydanticSchema(lambda _source, handler: handler(dict))
+"""For large parts of replies: schemas say only that they are objects, because agents pay for every word of them."""
 
 
 class SourceSummary(TypedDict):
@@ -44,7 +44,7 @@ class CheckpointReply(TypedDict):
     id: str
     kind: str
     iteration: int
-    payload: Annotated[CheckpointPayload, WithJsonSchema(_OBJECT)]
+    payload: Annotated[CheckpointPayload, _AS_OBJECT]
     actions: list[str]
 
 
@@ -89,10 +89,10 @@ class SessionFacts(TypedDict):
 class SessionReply(SessionFacts):
     """The state of a session."""
 
-    sources: Annotated[list[SourceSummary], WithJsonSchema({"type": "array", "items": _OBJECT})]
-    already_decided: NotRequired[Annotated[EarlierDecision, WithJsonSchema(_OBJECT)]]
+    sources: list[Annotated[SourceSummary, _AS_OBJECT]]
+    already_decided: NotRequired[Annotated[EarlierDecision, _AS_OBJECT]]
     offline: NotRequired[bool]
-    actor: NotRequired[Annotated[ActorFields, WithJsonSchema(_OBJECT)]]
+    actor: NotRequired[dict[str, str]]
     checkpoint: NotRequired[CheckpointReply]
     checkpoint_id: NotRequired[str]
     checkpoint_kind: NotRequired[str]
