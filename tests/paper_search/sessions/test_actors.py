@@ -145,13 +145,13 @@ async def test_who_deleted_a_session_is_in_the_log_of_changes(
 async def test_a_decision_is_taken_also_if_its_marks_cannot_be_deleted(
     manager: SessionManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reply = await manager.start("moons", AppConfig())
+    reply: Any = await manager.start("moons", AppConfig())
 
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(MarkStore, "delete_sent", fail)
-    decided = await manager.decide(reply["session_id"], APPROVE, door="console", actor=ADA)
+    decided: Any = await manager.decide(reply["session_id"], APPROVE, door="console", actor=ADA)
     assert decided["checkpoint_id"] != reply["checkpoint_id"]
     assert manager.inbox.get(reply["checkpoint_id"]).actor == ADA
 
