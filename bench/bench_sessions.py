@@ -155,7 +155,7 @@ def decided(number: int, action: str, data: dict[str, Any] | None = None) -> Dec
     return Decision(action=DecisionAction(action), revised_data=data, note=f"So says {mark(number)}")
 
 
-def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
+def next_decision(number: int, reply: Any, taken: int) -> Decision:
     """Return the next decision of the session's person: five kinds of people, who all approve in the end."""
     kind, about = number % 5, mark(number)
     if kind == 1 and taken == 0:
@@ -170,12 +170,12 @@ def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
     return decided(number, "approve")
 
 
-async def carry_through(manager: SessionManager, number: int) -> tuple[list[dict[str, Any]], list[Decision]]:
+async def carry_through(manager: SessionManager, number: int) -> tuple[list[Any], list[Decision]]:
     replies = [await manager.start(f"tidal heating of {mark(number)}", AppConfig())]
     decisions: list[Decision] = []
     while not (reply := replies[-1])["is_complete"]:
         decisions.append(next_decision(number, reply, len(decisions)))
-        session_id, checkpoint_id = reply["session_id"], reply["checkpoint_id"]
+        session_id, checkpoint_id = reply["session_id"], reply.get("checkpoint_id")
         replies.append(await manager.decide(session_id, decisions[-1], checkpoint_id=checkpoint_id))
     return replies, decisions
 
@@ -219,7 +219,7 @@ async def memory(folder: Path, papers: int, sessions: int) -> dict[str, float]:
     async def waiting() -> str:
         reply = await manager.start(query, AppConfig())
         if papers:
-            reply = await manager.decide(reply["session_id"], Decision(action=DecisionAction.APPROVE))
+            reply: Any = await manager.decide(reply["session_id"], Decision(action=DecisionAction.APPROVE))
             assert reply["checkpoint_payload"]["total_papers"] == papers, reply
         return reply["session_id"]
 

@@ -102,7 +102,7 @@ export interface Body_add_schedule {
 
 export interface Body_check_search_strategy {
   /** The data of an edit, as `decide` takes it. */
-  data: Record<string, unknown>;
+  data: Record<string, JsonValue>;
   /** The part that was changed last: the other one follows. */
   changed_part?: "blocks" | "queries" | null;
 }
@@ -119,7 +119,7 @@ export interface Body_decide_question {
 
 export interface Body_decide_search {
   action: string;
-  data?: Record<string, unknown> | null;
+  data?: Record<string, JsonValue> | null;
   note?: string | null;
   checkpoint_id?: string | null;
   /** Reply after this time at the latest. */
@@ -190,7 +190,7 @@ export interface Body_update_search {
   /** What is missing. */
   note?: string | null;
   /** Feedback, as in a decision. */
-  data?: Record<string, unknown> | null;
+  data?: Record<string, JsonValue> | null;
 }
 
 export interface Body_update_setting {
@@ -320,16 +320,6 @@ export interface ConceptBlock {
   reason?: string;
 }
 
-/** One concept of a question; its variants are alternatives. */
-export interface ConceptBlockReply {
-  name: string;
-  variants: string[];
-  active: boolean;
-  /** The estimated share of all papers that match the block. */
-  share: number | null;
-  reason: string;
-}
-
 /** Everything that this installation is connected to. */
 export interface ConnectionList {
   parts: PartAddress[];
@@ -340,6 +330,13 @@ export interface ConnectionList {
   offline: boolean;
   /** Why servers and clients cannot be listed. */
   problem?: string | null;
+}
+
+/** An edit: the text to write in place of the characters from `start` to before `end`. */
+export interface Correction {
+  start: number;
+  end: number;
+  text: string;
 }
 
 /** The merges and splits of a review: first those that wait for the decision. */
@@ -353,11 +350,11 @@ export interface CorrectionReply {
   /** The papers that are one paper, or the paper that is split. */
   papers: string[];
   /** The records that leave; empty if each record becomes a paper. */
-  records: RecordNameReply[];
+  records: RecordName[];
   title: string;
   reviewer: string | null;
   /** Who made the change; null if that is not known. */
-  actor?: Actor | null;
+  actor: Actor | null;
   at: string | null;
   /** False while the change waits for the decision. */
   is_sent: boolean;
@@ -464,20 +461,21 @@ export type ExclusionReason = "year" | "language" | "excluded_words" | "no_title
 /** A screened paper that is not in the result. */
 export interface ExclusionReply {
   paper_id: string;
+  other_ids: string[];
   title: string;
   doi: string | null;
   round: number;
   reason: string;
   score: number | null;
   threshold: number | null;
+  reviewer: string | null;
+  at: string | null;
+  detail: string | null;
   short_authors: string;
   year: number | null;
   venue: string | null;
   /** Your mark that is not sent yet, such as one that brings the paper back. */
   mark: "include" | "exclude" | "maybe" | "undecided" | null;
-  reviewer: string | null;
-  at: string | null;
-  detail: string | null;
 }
 
 /** The most frequent values of a category. */
@@ -497,7 +495,7 @@ export interface FacetValue {
 /** The limits that feedback can drop, and the suggested terms that it can accept. */
 export interface FeedbackChoices {
   limits: string[];
-  suggestions: TermSuggestionReply[];
+  suggestions: TermSuggestion[];
 }
 
 /** The value of another record. */
@@ -529,8 +527,19 @@ export interface FigureReference {
 /** The PRISMA flow with your marks. `counts` has the papers by your status. */
 export interface FlowReply {
   identified: Record<string, number>;
+  matches: Record<string, number>;
   removed: Record<string, number>;
   screened: number;
+  excluded: Record<string, number>;
+  included: number;
+  question: string;
+  date: string;
+  software: string;
+  actor?: Actor;
+  domain: string;
+  ended_by: string | null;
+  partial: boolean;
+  incomplete_because: string;
   judged_by_person: number;
   judged_by_agent: number;
   judged_by_program: number;
@@ -539,13 +548,11 @@ export interface FlowReply {
   unknown_years_kept: number;
   included_by_agent: Record<string, number>;
   included_by_program: Record<string, number>;
-  excluded: Record<string, number>;
-  included: number;
+  notes: string[];
   round_count: number;
   labels: Record<string, string>;
   reasons: Record<string, number>;
   counts: Record<string, number>;
-  partial: boolean;
   is_complete: boolean;
 }
 
@@ -643,6 +650,8 @@ export interface JobChange {
   deleted?: boolean | null;
 }
 
+export type JsonValue = unknown;
+
 /** The end of a line. */
 export interface LineBreak {
   type: "break";
@@ -727,6 +736,27 @@ export interface MergedRecord {
   record_id: string;
   reason: string;
   url: string | null;
+}
+
+/** What a source did. */
+export interface NamedSourceSummary {
+  name: string;
+  status: "ok" | "empty" | "failed" | "rate_limited" | "skipped";
+  returned: number;
+  /** All matches by the source's own count; null if unknown. */
+  matched: number | null;
+  fetched: number;
+  /** Why the source stopped; the most serious reason. */
+  stopped: "complete" | "enough" | "source_limit" | "too_broad" | "deadline" | "failed" | "not_run" | "unknown" | null;
+  /** What is missing, in words; null if nothing is. */
+  short: string | null;
+  partial: boolean;
+  calls: number;
+  seconds: number;
+  reason: string | null;
+  retry_at?: string;
+  /** The name that people know, such as `Semantic Scholar`. */
+  label: string;
 }
 
 /** A node of a run began or ended. `subject` is the id of the run. */
@@ -835,9 +865,9 @@ export interface NotedPaper {
 export interface NoticeReply {
   status: string;
   source: string;
-  date?: string | null;
-  notice_doi?: string | null;
-  label?: string | null;
+  date: string | null;
+  notice_doi: string | null;
+  label: string | null;
 }
 
 /** A heading of a text. */
@@ -862,12 +892,18 @@ export interface PaperDecision {
 
 /** A paper in full. */
 export interface PaperDetails {
+  status: "include" | "exclude" | "maybe" | "undecided";
+  reason: string | null;
+  is_marked: boolean;
+  others: ReviewDecisionReply[];
+  others_hidden: number;
+  differs: boolean;
   rank: number;
   id: string;
   title: string;
   authors: string[];
   author_count: number;
-  /** The family names in short, such as `Gillon and Luger` or `Gillon et al.`. */
+  /** The family names in short, such as `Gillon and Luger` or `Gillon et al.` */
   short_authors: string;
   year: number | null;
   /** Whether the paper has no year and was kept although years are limited. */
@@ -877,16 +913,10 @@ export interface PaperDetails {
   citation_key: string | null;
   relevance_score: number;
   sources: string[];
-  retraction?: RetractionReply | null;
-  editorial_note?: string | null;
+  retraction: RetractionReply | null;
+  editorial_note: string | null;
   found_in_round: number;
-  status: "include" | "exclude" | "maybe" | "undecided";
-  reason: string | null;
-  is_marked: boolean;
-  others: ReviewDecisionReply[];
-  others_hidden: number;
-  differs: boolean;
-  exclusion?: ExclusionOfPaper | null;
+  exclusion: ExclusionOfPaper | null;
   title_tree: TextNodeReply[];
   abstract_tree: TextNodeReply[];
   abstract_chars: number;
@@ -947,9 +977,9 @@ export interface PaperList {
   min_relevance: number | null;
   /** The papers of unknown year that were kept although years are limited. */
   unknown_years_kept: number;
+  is_complete: boolean;
   /** The question of the search. */
   query: string;
-  is_complete: boolean;
   /** Whether the review of these papers waits. It does not while the plan of the next round waits. */
   can_mark: boolean;
   checkpoint_id: string | null;
@@ -1010,12 +1040,18 @@ export interface PaperNoteReply {
 
 /** A paper in a list. The decisions of others are hidden until you have decided. */
 export interface PaperRow {
+  status: "include" | "exclude" | "maybe" | "undecided";
+  reason: string | null;
+  is_marked: boolean;
+  others: ReviewDecisionReply[];
+  others_hidden: number;
+  differs: boolean;
   rank: number;
   id: string;
   title: string;
   authors: string[];
   author_count: number;
-  /** The family names in short, such as `Gillon and Luger` or `Gillon et al.`. */
+  /** The family names in short, such as `Gillon and Luger` or `Gillon et al.` */
   short_authors: string;
   year: number | null;
   /** Whether the paper has no year and was kept although years are limited. */
@@ -1025,15 +1061,9 @@ export interface PaperRow {
   citation_key: string | null;
   relevance_score: number;
   sources: string[];
-  retraction?: RetractionReply | null;
-  editorial_note?: string | null;
+  retraction: RetractionReply | null;
+  editorial_note: string | null;
   found_in_round: number;
-  status: "include" | "exclude" | "maybe" | "undecided";
-  reason: string | null;
-  is_marked: boolean;
-  others: ReviewDecisionReply[];
-  others_hidden: number;
-  differs: boolean;
 }
 
 /** A page of search results. */
@@ -1146,15 +1176,6 @@ export interface PartOrigin {
   by_person?: boolean;
 }
 
-/** The origin of one part of a strategy. */
-export interface PartOriginReply {
-  part: string;
-  value: string;
-  inherited: boolean;
-  reason: string;
-  by_person?: boolean;
-}
-
 /** The name of a person, as claimed. */
 export interface PersonName {
   name: string;
@@ -1162,17 +1183,7 @@ export interface PersonName {
 
 /** The plan in the syntax of each database. */
 export interface PlanCopies {
-  copies: PlanCopy[];
-}
-
-/** The plan as one query in the syntax of a database. */
-export interface PlanCopy {
-  platform: string;
-  label: string;
-  /** Empty if nothing of the plan can be expressed. */
-  text: string;
-  /** What was changed or lost, in sentences. */
-  changes: string[];
+  copies: Translation[];
 }
 
 /** What a run would do. */
@@ -1212,38 +1223,41 @@ export interface PublicationLink {
   url: string;
 }
 
-/** An edit of a query: the text in place of the characters from `start` to before `end`. */
-export interface QueryCorrection {
-  start: number;
-  end: number;
-  text: string;
-}
-
-/** A problem of a query; positions count characters of the text as it was sent. */
-export interface QueryProblemReply {
+/** A problem of a query. An error stops the search; a warning names a part that may not mean what it says. */
+export interface QueryProblem {
   severity: "error" | "warning";
   start: number;
   end: number;
   message: string;
   hint: string;
-  /** Null if only a person can choose. */
-  correction: QueryCorrection | null;
+  correction?: Correction | null;
 }
 
 /** What one source did with one query. */
-export interface QueryReportReply {
-  /** The exact text that the source received. */
+export interface QueryReport {
   text: string;
   rung?: number;
-  /** The number of all matches by the source's own count; null if it does not state one. */
   found?: number | null;
   fetched?: number;
-  /** Fetched records that no earlier query of this source had returned. */
   added?: number;
-  stopped: "complete" | "enough" | "source_limit" | "too_broad" | "deadline" | "failed" | "not_run" | "unknown";
+  stopped: StopReason;
   reason?: string | null;
-  /** What of a strategy the source changed or lost. */
   changes?: string[];
+}
+
+/** A query as one source receives it: a ranking source gets words, other sources Boolean text. */
+export interface QueryTranslation {
+  source: string;
+  /** The name of the source that people know. */
+  label: string;
+  is_received: boolean;
+  /** The exact text; null if the source does not receive the query. */
+  text: string | null;
+  address: string | null;
+  /** What is lost, or applied after the papers arrive. */
+  notes: string[];
+  /** Why the source does not receive the query. */
+  problem: string | null;
 }
 
 /** A query with its problems, and as the sources receive it. */
@@ -1254,8 +1268,8 @@ export interface QueryView {
   rung: number;
   keywords: string[];
   read_as: string;
-  problems: QueryProblemReply[];
-  translations: Translation[];
+  problems: QueryProblem[];
+  translations: QueryTranslation[];
 }
 
 /** The decision about the question that a run waits for. */
@@ -1325,12 +1339,6 @@ export interface RecordName {
   record_id: string;
 }
 
-/** The name of a record. */
-export interface RecordNameReply {
-  source: string;
-  record_id: string;
-}
-
 /** Changes before this event were lost: read everything again. */
 export interface Reset {
   /** The id of the thing that changed. */
@@ -1353,8 +1361,8 @@ export interface ResumeState {
 export interface RetractionReply {
   status: string;
   source: string;
-  date?: string | null;
-  notice_doi?: string | null;
+  date: string | null;
+  notice_doi: string | null;
 }
 
 /** The decision of one reviewer. */
@@ -1366,7 +1374,7 @@ export interface ReviewDecisionReply {
   /** Whether an agent or another program decided. */
   by_agent: boolean;
   /** Who decided; null if that is not known. */
-  actor?: Actor | null;
+  actor: Actor | null;
 }
 
 /** Counts of years and venues, and frequent authors and themes. */
@@ -1672,15 +1680,6 @@ export interface SearchQuery {
   blocks?: string[];
 }
 
-/** A query: the text for Boolean sources, the words for ranking sources, its rung, and the blocks it requires. */
-export interface SearchQueryReply {
-  boolean_query: string;
-  keywords: string[];
-  words: string;
-  rung: number;
-  blocks: string[];
-}
-
 /** The state of a search, as the tools `search_papers`, `decide` and `get_session` reply with it. */
 export interface SearchState {
   session_id: string;
@@ -1692,17 +1691,23 @@ export interface SearchState {
   phase: string;
   rounds_left: number;
   elapsed_s: number;
+  /** The question to the person, or the state of the search. */
   summary: string;
-  sources: SourceHealth[];
-  offline?: boolean;
+  current_checkpoint_kind?: string;
+  user_action_required?: boolean;
+  result?: SessionOutcome;
+  /** The dialog in which the client asks the person. */
+  dialog?: Record<string, string>;
+  sources: NamedSourceSummary[];
+  offline: boolean;
   /** Who started the session; null if a version that did not store it started it. */
-  actor?: Actor | null;
-  checkpoint_id?: string | null;
-  checkpoint_kind?: string | null;
-  checkpoint?: CheckpointReply | null;
-  paper_count?: number | null;
-  error?: string | null;
-  already_decided?: EarlierDecision | null;
+  actor: Actor | null;
+  checkpoint_id: string | null;
+  checkpoint_kind: string | null;
+  checkpoint: CheckpointReply | null;
+  paper_count: number | null;
+  error: string | null;
+  already_decided: EarlierDecision | null;
 }
 
 /** The queries, sources and limits of one round. */
@@ -1721,17 +1726,17 @@ export interface SearchSummary {
   session_id: string;
   query: string;
   phase: "waiting" | "working" | "completed" | "failed" | "unreadable";
-  created_at?: string | null;
+  created_at: string | null;
   last_used_at: string;
-  checkpoint_kind?: string | null;
-  checkpoint_id?: string | null;
-  round?: number;
-  paper_count?: number | null;
-  sources?: SourceHealth[];
-  offline?: boolean;
+  checkpoint_kind: string | null;
+  checkpoint_id: string | null;
+  round: number;
+  paper_count: number | null;
+  sources: SourceHealth[];
+  offline: boolean;
   /** Who started the session; null if a version that did not store it started it. */
-  actor?: Actor | null;
-  error?: string | null;
+  actor: Actor | null;
+  error: string | null;
 }
 
 /** A session reached another phase. `subject` is the id of the session. */
@@ -1744,6 +1749,12 @@ export interface SessionChange {
   round?: number | null;
   checkpoint_id?: string | null;
   checkpoint_kind?: string | null;
+}
+
+export interface SessionOutcome {
+  paper_count: number;
+  summary: string;
+  reason?: string;
 }
 
 /** A setting, its value with secrets masked, and the origin of the value. */
@@ -1784,16 +1795,16 @@ export interface ShelfBuildReply {
   session_id: string;
   state: "none" | "running" | "done" | "failed";
   /** Who started the build. */
-  actor?: Actor | null;
-  shelf?: string | null;
-  path?: string | null;
-  phase?: string | null;
-  done?: number;
-  total?: number;
-  papers?: number | null;
-  added?: number | null;
-  error?: string | null;
-  hint?: string | null;
+  actor: Actor | null;
+  shelf: string | null;
+  path: string | null;
+  phase: string | null;
+  done: number;
+  total: number;
+  papers: number | null;
+  added: number | null;
+  error: string | null;
+  hint: string | null;
 }
 
 /** A shelf was built. `subject` is its path. */
@@ -1858,7 +1869,7 @@ export interface ShelfSummary {
 export interface ShelfTarget {
   name: string;
   path: string;
-  papers?: number | null;
+  papers: number;
 }
 
 /** The shelves that papers can be put on. */
@@ -1896,21 +1907,21 @@ export interface SourceChange {
 /** A source that a search can use. */
 export interface SourceChoice {
   name: string;
-  used: boolean;
-  remark: string;
   /** The name that people know, such as `Semantic Scholar`. */
   label: string;
+  used: boolean;
+  remark: string;
 }
 
 /** How a source answered last. */
 export interface SourceHealth {
   name: string;
-  status: "ok" | "empty" | "failed" | "rate_limited" | "skipped";
-  returned?: number;
-  partial?: boolean;
-  reason?: string | null;
   /** The name that people know, such as `Semantic Scholar`. */
   label: string;
+  status: "ok" | "empty" | "failed" | "rate_limited" | "skipped";
+  returned: number;
+  partial: boolean;
+  reason: string | null;
 }
 
 /** The sources of the present round, as far as they have answered. */
@@ -1925,20 +1936,20 @@ export interface SourceProgress {
 /** The report on one source in one round. */
 export interface SourceReportReply {
   name: string;
-  status: "ok" | "empty" | "failed" | "rate_limited" | "skipped";
-  received?: number;
-  returned?: number;
-  removed?: Record<string, number>;
-  found?: number | null;
-  calls?: number;
-  seconds?: number;
-  reason?: string | null;
-  retry_at?: string | null;
-  partial?: boolean;
-  /** What the source did with each query, in the order of the plan. */
-  queries?: QueryReportReply[];
   /** The name that people know, such as `Semantic Scholar`. */
   label: string;
+  status: "ok" | "empty" | "failed" | "rate_limited" | "skipped";
+  received: number;
+  returned: number;
+  removed: Record<string, number>;
+  found: number | null;
+  calls: number;
+  seconds: number;
+  reason: string | null;
+  retry_at: string | null;
+  partial: boolean;
+  /** What the source did with each query, in the order of the plan. */
+  queries: QueryReport[];
 }
 
 /** A run that has begun. */
@@ -1970,6 +1981,9 @@ export interface StepLink {
   label: string;
   path: string;
 }
+
+/** Why a source stopped fetching the matches of a query. */
+export type StopReason = "complete" | "enough" | "source_limit" | "too_broad" | "deadline" | "failed" | "not_run" | "unknown";
 
 /** A step of the story began, progressed or ended, or the story was deleted. `subject` is the id of the step. */
 export interface StoryChange {
@@ -2067,33 +2081,12 @@ export interface StrategyCheck {
   is_valid: boolean;
   problems: StrategyProblem[];
   /** The edited strategy with its blocks and queries in step; invalid parts are as proposed. */
-  strategy: StrategyFields;
+  strategy: SearchStrategy;
   queries: QueryView[];
   /** The two-letter code of the language of the strategy. */
   language_read_as: string | null;
   changes: StrategyChange[];
   edits: StrategyChange[];
-}
-
-/** The concepts, queries, sources and limits of a round. */
-export interface StrategyFields {
-  queries: SearchQueryReply[];
-  sources: string[];
-  filters: StrategyFilters;
-  notes: string[];
-  origins: PartOriginReply[];
-  blocks: ConceptBlockReply[];
-  suggestions: TermSuggestionReply[];
-}
-
-/** The limits of a search. */
-export interface StrategyFilters {
-  year_from?: number | null;
-  year_to?: number | null;
-  language?: string | null;
-  max_results: number;
-  /** Papers that score lower are removed by automation; null removes none. */
-  min_relevance?: number | null;
 }
 
 /** A strategy that a search proposes. */
@@ -2152,11 +2145,11 @@ export interface StrategyReply {
   checkpoint_id: string | null;
   asked_at: string | null;
   offline: boolean;
-  strategy: StrategyFields | null;
-  intent: Record<string, unknown> | null;
+  strategy: SearchStrategy | null;
+  intent: ParsedIntent | null;
   queries: QueryView[];
   sources: StrategySource[];
-  inherited: PartOriginReply[];
+  inherited: PartOrigin[];
   changes: StrategyChange[];
   has_last_round: boolean;
   feedback: FeedbackChoices | null;
@@ -2165,6 +2158,8 @@ export interface StrategyReply {
 /** A source, whether it is chosen, and how it answered last. */
 export interface StrategySource {
   name: string;
+  /** The name that people know, such as `Semantic Scholar`. */
+  label: string;
   is_chosen: boolean;
   is_available: boolean;
   remark: string;
@@ -2173,8 +2168,6 @@ export interface StrategySource {
   has_key: boolean;
   key_variable: string;
   last: SourceReportReply | null;
-  /** The name that people know, such as `Semantic Scholar`. */
-  label: string;
 }
 
 /** A text of a summary. */
@@ -2226,13 +2219,6 @@ export interface TermSuggestion {
   block?: string | null;
 }
 
-/** A term that the results so far suggest, and the block that it would join; null for a block of its own. */
-export interface TermSuggestionReply {
-  term: string;
-  reason: string;
-  block: string | null;
-}
-
 /** Plain text. */
 export interface Text {
   type: "text";
@@ -2243,10 +2229,10 @@ export interface Text {
 export interface TextNodeReply {
   kind: "text" | "math" | "sub" | "sup" | "italic" | "bold";
   text: string;
-  matched?: boolean | null;
-  latex?: string | null;
-  block?: boolean | null;
-  children?: TextNodeReply[] | null;
+  matched: boolean | null;
+  latex: string | null;
+  block: boolean | null;
+  children: TextNodeReply[] | null;
 }
 
 /** A part of the text of a paper. */
@@ -2272,15 +2258,12 @@ export interface ToolCall {
   message: string | null;
 }
 
-/** A query in the syntax of one source; without a text, `problem` says why the source does not receive it. */
+/** A query in the syntax of a database. */
 export interface Translation {
-  source: string;
+  platform: string;
   label: string;
-  is_received: boolean;
-  text: string | null;
-  address: string | null;
-  notes: string[];
-  problem: string | null;
+  text: string;
+  changes: string[];
 }
 
 /** The marks of the papers that the undone change had changed; None for a paper without a mark. */

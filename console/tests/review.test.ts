@@ -230,7 +230,15 @@ describe("filters of a review", () => {
 
 describe("the flow of records", () => {
   const flow: FlowReply = {
+    question: "moons",
+    date: "2026-01-01",
+    software: "uraniborg",
+    domain: "general",
+    ended_by: null,
+    incomplete_because: "",
+    notes: [],
     identified: { arxiv: 30, crossref: 20 },
+    matches: {},
     removed: { duplicate_within_round: 20 },
     screened: 30,
     judged_by_person: 7,

@@ -1,18 +1,25 @@
 import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it } from "vitest";
-import type { QueryReportReply, SourceReportReply } from "../src/api_types.ts";
+import type { QueryReport, SourceReportReply } from "../src/api_types.ts";
 import { describeQuery, describeRung, isPartial, SourceResults } from "../src/pages/searches/source_results.tsx";
 
-const COMPLETE: QueryReportReply = { text: "moons AND tides", found: 40, fetched: 40, added: 38, stopped: "complete" };
-const CUT: QueryReportReply = { text: "moons", rung: 1, found: 1204, fetched: 200, added: 150, stopped: "enough" };
+const COMPLETE: QueryReport = { text: "moons AND tides", found: 40, fetched: 40, added: 38, stopped: "complete" };
+const CUT: QueryReport = { text: "moons", rung: 1, found: 1204, fetched: 200, added: 150, stopped: "enough" };
 const DRY = "2 rungs in a row added no paper.";
-const NOT_RUN: QueryReportReply = { text: "tides", rung: 2, found: null, stopped: "not_run", reason: DRY };
+const NOT_RUN: QueryReport = { text: "tides", rung: 2, found: null, stopped: "not_run", reason: DRY };
 const REPORT: SourceReportReply = {
   name: "semantic_scholar",
   label: "Semantic Scholar",
   status: "ok",
   received: 240,
   returned: 188,
+  removed: {},
+  found: null,
+  calls: 3,
+  seconds: 1,
+  reason: null,
+  retry_at: null,
+  partial: false,
   queries: [COMPLETE, CUT, NOT_RUN],
 };
 

@@ -2,16 +2,21 @@
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
-from paper_search.editorial_notices import mark_title
 from paper_search.errors import InvalidDecision
 from paper_search.models import SearchStrategy
+from paper_search.sessions.checkpoint_payloads import build_review_payload
+from paper_search.sessions.listed_papers import mark_listed_title
 from paper_search.sessions.note_question import find_question
-from paper_search.sessions.replies import build_checkpoint_payload, clip_text, format_bare_question
+from paper_search.sessions.questions import format_bare_question
+from paper_search.sessions.reply_sizes import clip_text
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, StrategyPayload
+from uraniborg.kernel.json_values import JsonObject
 
 if TYPE_CHECKING:
+    from paper_search.checkpoint_replies import PapersToReview
+    from paper_search.session_replies import SessionReply
     from paper_search.sessions import SessionManager
     from paper_search.sessions.session import Listener
     from uraniborg.kernel.mcp import Dialog, Form
@@ -25,9 +30,17 @@ _ALL: Final = "all"
 _NONE: Final = "none"
 
 
+class StrategyEdit(TypedDict):
+    """The data of an edit, as far as the form has it."""
+
+    queries: NotRequired[list[str]]
+    sources: NotRequired[list[str]]
+    filters: NotRequired[dict[str, int | None]]
+
+
 async def ask_at_checkpoints(
-    manager: "SessionManager", reply: dict[str, Any], deadline: float, on_progress: "Listener"
-) -> dict[str, Any]:
+    manager: "SessionManager", reply: "SessionReply", deadline: float, on_progress: "Listener"
+) -> "SessionReply":
     """Ask the person in the client of this call about each checkpoint that the call reaches, until the deadline.
 
     Return the last state, with a `dialog` if its checkpoint waits. Return `reply` if the client cannot ask.
@@ -38,7 +51,7 @@ async def ask_at_checkpoints(
     while (checkpoint_id := reply.get("checkpoint_id")) and can_ask_person():
         dialog = find_dialog(checkpoint_id)
         if dialog is None:
-            dialog = await _open_dialog(manager, reply, on_progress)
+            dialog = await _open_dialog(manager, reply["session_id"], checkpoint_id, reply["query"], on_progress)
             if dialog is None:
                 return reply
             await dialog.wait(deadline - clock())
@@ -51,12 +64,13 @@ async def ask_at_checkpoints(
     return reply
 
 
-async def _open_dialog(manager: "SessionManager", state: dict[str, Any], on_progress: "Listener") -> "Dialog | None":
-    """Open a dialog about the pending checkpoint of the session in this state; return None if that is impossible."""
+async def _open_dialog(
+    manager: "SessionManager", session_id: str, checkpoint_id: str, query: str, on_progress: "Listener"
+) -> "Dialog | None":
+    """Open a dialog about this checkpoint of the session; return None if it does not wait."""
     from uraniborg.kernel.mcp import get_dialog_actor, open_dialog
     from uraniborg.kernel.mcp.dialogs import DOOR
 
-    session_id, checkpoint_id = state["session_id"], state["checkpoint_id"]
     checkpoint = await manager.get_pending_checkpoint(session_id)
     if checkpoint is None or checkpoint.checkpoint_id != checkpoint_id:
         return None
@@ -73,7 +87,7 @@ async def _open_dialog(manager: "SessionManager", state: dict[str, Any], on_prog
         )
 
     question = await asyncio.to_thread(find_question, manager.store, checkpoint)
-    return open_dialog(build_form(state["query"], checkpoint, question), manager.inbox, decide)
+    return open_dialog(build_form(query, checkpoint, question), manager.inbox, decide)
 
 
 def build_form(query: str, checkpoint: Checkpoint, about_note: str | None = None) -> "Form":
@@ -88,7 +102,7 @@ def build_form(query: str, checkpoint: Checkpoint, about_note: str | None = None
     if isinstance(checkpoint.payload, StrategyPayload):
         fields = _build_strategy_fields(checkpoint.payload.strategy)
     else:
-        lines += _list_papers(checkpoint)
+        lines += _list_papers(build_review_payload(checkpoint, checkpoint.payload))
         fields = {
             "decision": _make_choice("approve: finish with these papers. reject: search again.", ["approve", "reject"]),
             "note": _make_text("Note", "With reject: what is missing, in your own words."),
@@ -110,7 +124,7 @@ def read_answer(answer: "Answer", checkpoint: Checkpoint) -> Decision:
     )
 
 
-def _build_strategy_fields(strategy: SearchStrategy) -> dict[str, dict[str, Any]]:
+def _build_strategy_fields(strategy: SearchStrategy) -> dict[str, JsonObject]:
     proposed = _describe_strategy(strategy)
     unchanged = "Empty: as proposed."
     fields = {
@@ -140,12 +154,12 @@ def _describe_strategy(strategy: SearchStrategy) -> dict[str, str]:
     }
 
 
-def _find_changes(answer: "Answer", strategy: SearchStrategy) -> dict[str, Any]:
+def _find_changes(answer: "Answer", strategy: SearchStrategy) -> StrategyEdit:
     """Return the changed fields as the data of an edit. Raise InvalidDecision for a year that is not one."""
     proposed = _describe_strategy(strategy)
     given = {name: str(answer.get(name, "")).strip() for name in proposed}
     changed = {name: text for name, text in given.items() if text and text != proposed[name]}
-    data: dict[str, Any] = {}
+    data: StrategyEdit = {}
     if "queries" in changed:
         data["queries"] = [query for query in map(str.strip, re.split(r"[;\n]", changed["queries"])) if query]
     if "sources" in changed:
@@ -164,17 +178,15 @@ def _parse_year(name: str, text: str) -> int | None:
     return int(text)
 
 
-def _list_papers(checkpoint: Checkpoint) -> list[str]:
-    payload = build_checkpoint_payload(checkpoint)
-    titles = [mark_title(paper["title"], paper.get("retraction", {}).get("status")) for paper in payload["papers"]]
-    lines = [f"- {title} ({paper['year'] or '-'})" for title, paper in zip(titles, payload["papers"], strict=True)]
+def _list_papers(payload: "PapersToReview") -> list[str]:
+    lines = [f"- {mark_listed_title(paper)} ({paper['year'] or '-'})" for paper in payload["papers"]]
     more = payload["total_papers"] - payload["shown"]
     return [*lines, f"and {more} more"] if more else lines
 
 
-def _make_choice(description: str, actions: list[str]) -> dict[str, Any]:
-    return {"type": "string", "title": "Decision", "description": description, "enum": actions}
+def _make_choice(description: str, actions: list[str]) -> JsonObject:
+    return {"type": "string", "title": "Decision", "description": description, "enum": [*actions]}
 
 
-def _make_text(title: str, description: str) -> dict[str, Any]:
+def _make_text(title: str, description: str) -> JsonObject:
     return {"type": "string", "title": title, "description": description}

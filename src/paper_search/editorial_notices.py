@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Final, NotRequired
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
+from typing_extensions import TypedDict
 
 
 class NoticeStatus(StrEnum):
@@ -57,9 +58,32 @@ class EditorialNotice(BaseModel):
         return self.status in RETRACTIONS
 
 
-def serialize_retraction(notice: EditorialNotice | None) -> dict[str, str | None] | None:
+class RetractionReply(TypedDict):
+    """A retraction."""
+
+    status: str
+    source: str
+    date: str | None
+    notice_doi: str | None
+
+
+class NoticeFields(TypedDict):
+    """The notices of a paper in a list, as far as it has any."""
+
+    retraction: NotRequired[RetractionReply]
+    editorial_note: NotRequired[str]
+
+
+def serialize_retraction(notice: EditorialNotice | None) -> RetractionReply | None:
     """Return `{"status", "source", "date", "notice_doi"}`, or None for None."""
-    return None if notice is None else notice.model_dump(mode="json", exclude={"label"})
+    if notice is None:
+        return None
+    return {
+        "status": notice.status.value,
+        "source": notice.source,
+        "date": notice.date,
+        "notice_doi": notice.notice_doi,
+    }
 
 
 Retraction = Annotated[EditorialNotice | None, PlainSerializer(serialize_retraction)]
@@ -107,14 +131,19 @@ def describe_notices(notices: Sequence[EditorialNotice]) -> str:
     return line[0].upper() + line[1:]
 
 
-def build_notice_fields(notices: Sequence[EditorialNotice]) -> dict[str, Any]:
+def build_notice_fields(notices: Sequence[EditorialNotice]) -> NoticeFields:
     """Return the fields of a paper's notices in a list of papers, with short texts, or {} if there are none.
 
     A retracted paper has `retraction`, a paper that is retracted or under concern has `editorial_note`.
     """
-    fields: dict[str, Any] = {}
+    fields: NoticeFields = {}
     if retraction := serialize_retraction(find_retraction(notices)):
-        fields["retraction"] = {name: value and value[:_MAX_VALUE_CHARS] for name, value in retraction.items()}
+        fields["retraction"] = {
+            "status": retraction["status"],
+            "source": retraction["source"][:_MAX_VALUE_CHARS],
+            "date": retraction["date"] and retraction["date"][:_MAX_VALUE_CHARS],
+            "notice_doi": retraction["notice_doi"] and retraction["notice_doi"][:_MAX_VALUE_CHARS],
+        }
     if note := describe_notices(notices):
         fields["editorial_note"] = note if len(note) <= _MAX_NOTE_CHARS else note[: _MAX_NOTE_CHARS - 1] + "…"
     return fields

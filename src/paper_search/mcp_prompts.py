@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 if TYPE_CHECKING:
+    from paper_search.session_replies import SessionEntries, SessionEntry
     from uraniborg.kernel.mcp import Server
 
 _MOST_LISTED: Final = 10
@@ -21,7 +22,7 @@ feedback that I give into data.
 I decide at every checkpoint. Do not approve for me. If a reply has neither a checkpoint nor is_complete, the search \
 is still running: call get_session."""
 
-ListSessions = Callable[[], Awaitable[dict[str, Any]]]
+ListSessions = Callable[[], Awaitable["SessionEntries"]]
 
 
 def add_prompts(server: "Server", list_sessions: ListSessions) -> None:
@@ -61,10 +62,10 @@ def add_prompts(server: "Server", list_sessions: ListSessions) -> None:
         return f"Continue one of my paper searches, the last used first:\n\n{lines}{more}\n\n{call}\n{_STEPS}"
 
 
-def _format_session(session: dict[str, Any]) -> str:
+def _format_session(session: "SessionEntry") -> str:
     kind = session.get("checkpoint_kind")
     state = f"waits for my decision ({kind})" if kind else "not at a checkpoint yet"
-    return f"- {session['session_id']}: {_quote(session['query'])}, {state}"
+    return f"- {session['session_id']}: {_quote(session.get('query', ''))}, {state}"
 
 
 def _quote(text: str) -> str:

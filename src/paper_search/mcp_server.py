@@ -1,7 +1,7 @@
 """The MCP server of paper search, which `paper-search-mcp` starts, and its tools as functions.
 
-A tool that is called as a function returns an error as JSON text, the text that a client of the server gets. Importing
-this module loads neither the SDK nor the engine: they are loaded when they are first used.
+A tool that is called as a function returns its reply or its error as text, the text that a client of the server gets.
+Importing this module loads neither the SDK nor the engine: they are loaded when they are first used.
 """
 
 import asyncio
@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
 from pydantic import Field, WithJsonSchema
 
+from paper_search.checkpoint_replies import PapersPage
 from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
+from paper_search.page_replies import QueryPage, RemovedPage
+from paper_search.session_replies import ExportPage, SessionEntries, SessionReply
 from uraniborg.kernel.cli import UsageError, is_version_request, print_error, print_version, run_command
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
+from uraniborg.kernel.json_values import JsonObject, encode_text
 from uraniborg.kernel.standard_streams import load_server_modules, require_client
 from uraniborg.kernel.version import version
 
@@ -72,14 +76,14 @@ Examples:
 """
 
 _SessionId = Annotated[str, Field(description="The session_id that search_papers returned.")]
-_DOMAINS: Final[dict[str, Any]] = {"enum": ["general", "materials_science"]}
-_ACTIONS: Final[dict[str, Any]] = {"enum": ["approve", "edit", "reject"]}
-_FORMATS: Final[dict[str, Any]] = {
+_DOMAINS: Final[JsonObject] = {"enum": ["general", "materials_science"]}
+_ACTIONS: Final[JsonObject] = {"enum": ["approve", "edit", "reject"]}
+_FORMATS: Final[JsonObject] = {
     "enum": ["markdown", "bibtex", "json", "ris", "csl-json", "prisma", "prisma-json", "prisma-svg"]
 }
 
-_IDS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
-_DATA: Final[dict[str, Any]] = {
+_IDS: Final[JsonObject] = {"type": "array", "items": {"type": "string"}}
+_DATA: Final[JsonObject] = {
     "type": "object",
     "properties": {
         "queries": {"type": "array", "items": {"type": "object"}},
@@ -119,20 +123,22 @@ _session_manager: "SessionManager | None" = None
 P = ParamSpec("P")
 
 
-def _return_errors_as_json(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
-    """Return the tool as a function that returns errors as JSON text; `inspect.unwrap` gives the one that raises."""
+def _return_text(tool: Callable[P, Awaitable[object]]) -> Callable[P, Awaitable[str]]:
+    """Return the tool as a function that returns replies and errors as text; `inspect.unwrap` gives the tool."""
 
     @wraps(tool)
     async def call_tool(*args: P.args, **kwargs: P.kwargs) -> str:
         try:
-            return await tool(*args, **kwargs)
+            return encode_text(await tool(*args, **kwargs))
         except UraniborgError as error:
-            return _format_json(error.body())
+            return encode_text(error.body())
 
+    vars(call_tool)["__signature__"] = inspect.signature(tool).replace(return_annotation=str)
+    call_tool.__annotations__ = {**inspect.get_annotations(tool), "return": str}
     return call_tool
 
 
-@_return_errors_as_json
+@_return_text
 async def search_papers(
     query: Annotated[str, Field(description="What to look for, in natural language, or a strategy for PubMed.")],
     domain: Annotated[
@@ -142,7 +148,7 @@ async def search_papers(
         int,
         Field(description="The maximum number of papers.", json_schema_extra={"minimum": 1, "maximum": 20_000}),
     ] = DEFAULT_MAX_RESULTS,
-) -> str:
+) -> SessionReply:
     """Search scholarly literature for papers, with a person's approval. Opens a session.
 
     Returns the session_id and the first checkpoint: the proposed strategy (concepts, queries, sources, filters).
@@ -161,12 +167,12 @@ async def search_papers(
     return await _reply_and_ask(manager, manager.start(query, config, on_progress=_report_progress, actor=get_actor()))
 
 
-@_return_errors_as_json
+@_return_text
 async def decide(
     session_id: _SessionId,
     action: Annotated[str, Field(description="The person's decision.", json_schema_extra=_ACTIONS)],
     data: Annotated[
-        Annotated[dict[str, Any], WithJsonSchema(_DATA)] | None,
+        Annotated[JsonObject, WithJsonSchema(_DATA)] | None,
         Field(
             description="With edit at strategy_confirmation: the fields to change, such as "
             '{"queries": [{"boolean_query": "a AND b"}], "sources": ["arxiv"], '
@@ -182,7 +188,7 @@ async def decide(
         str | None,
         Field(description="The checkpoint_id of the reply you answer; a repeated call is then reported, not applied."),
     ] = None,
-) -> str:
+) -> SessionReply:
     """Send the person's decision about the pending checkpoint of a search session.
 
     At strategy_confirmation approve and edit start the search, reject proposes another strategy. At result_review
@@ -201,7 +207,7 @@ async def decide(
     return await _reply_and_ask(manager, call)
 
 
-@_return_errors_as_json
+@_return_text
 async def export_results(
     session_id: _SessionId,
     format: Annotated[str, Field(description="The format of the text.", json_schema_extra=_FORMATS)] = "markdown",  # noqa: A002 - the name is the contract
@@ -216,12 +222,12 @@ async def export_results(
 
     check_format(format)  # before the session is looked up
     if format == "json" and (summary := await manager.get_export_summary(session_id)):
-        return _format_json(summary)
+        return encode_text(summary)
     return await asyncio.to_thread(export, await manager.get_result(session_id), format)
 
 
-@_return_errors_as_json
-async def get_session(session_id: _SessionId) -> str:
+@_return_text
+async def get_session(session_id: _SessionId) -> SessionReply:
     """Return the state of a paper search session: working, waiting for a decision, complete or failed.
 
     Use it when a call returned before a checkpoint, after a restart, or when the person may have decided elsewhere.
@@ -230,12 +236,12 @@ async def get_session(session_id: _SessionId) -> str:
     return await _reply_and_ask(manager, manager.get_state(session_id))
 
 
-async def list_sessions() -> dict[str, Any]:
+async def list_sessions() -> SessionEntries:
     """List the sessions, the one used last first: id, query, phase and pending checkpoint."""
     return await (await _get_or_create_manager()).list_sessions()
 
 
-async def list_papers(session_id: str) -> dict[str, Any]:
+async def list_papers(session_id: str) -> PapersPage:
     """List the papers under review, so far, or of the result, best first, with abstracts; then those excluded.
 
     `next` is the address of the next page.
@@ -243,41 +249,39 @@ async def list_papers(session_id: str) -> dict[str, Any]:
     return await (await _get_or_create_manager()).get_papers(session_id)
 
 
-async def list_papers_from(session_id: str, offset: int) -> dict[str, Any]:
+async def list_papers_from(session_id: str, offset: int) -> PapersPage:
     """List the papers of a session from the one at `offset` on."""
     return await (await _get_or_create_manager()).get_papers(session_id, max(0, offset))
 
 
-async def read_export(session_id: str) -> dict[str, Any]:
+async def read_export(session_id: str) -> ExportPage:
     """Read the JSON export of a complete session in pages; `next` is the address of the next page."""
     return await read_export_from(session_id, 0)
 
 
-async def read_export_from(session_id: str, offset: int) -> dict[str, Any]:
+async def read_export_from(session_id: str, offset: int) -> ExportPage:
     """Read the JSON export of a session from the part at `offset` on."""
     return await (await _get_or_create_manager()).get_export_page(session_id, max(0, offset))
 
 
-async def list_removed_papers(session_id: str) -> dict[str, Any]:
+async def list_removed_papers(session_id: str) -> RemovedPage:
     """List the screened papers that are not in the result: removed by automation, or excluded, with the reasons."""
     return await list_removed_papers_from(session_id, 0)
 
 
-async def list_removed_papers_from(session_id: str, offset: int) -> dict[str, Any]:
+async def list_removed_papers_from(session_id: str, offset: int) -> RemovedPage:
     """List the removed papers of a session from the one at `offset` on."""
-    page = await (await _get_or_create_manager()).get_removed_papers(session_id, max(0, offset))
-    return page.model_dump(mode="json")
+    return await (await _get_or_create_manager()).get_removed_papers(session_id, max(0, offset))
 
 
-async def list_queries(session_id: str) -> dict[str, Any]:
+async def list_queries(session_id: str) -> QueryPage:
     """List the complete queries of the pending strategy, or of the last one searched, the strictest first."""
     return await list_queries_from(session_id, 0)
 
 
-async def list_queries_from(session_id: str, offset: int) -> dict[str, Any]:
+async def list_queries_from(session_id: str, offset: int) -> QueryPage:
     """List the queries of a session's strategy from the one at `offset` on."""
-    page = await (await _get_or_create_manager()).get_queries(session_id, max(0, offset))
-    return page.model_dump(mode="json")
+    return await (await _get_or_create_manager()).get_queries(session_id, max(0, offset))
 
 
 def main() -> None:
@@ -333,7 +337,7 @@ def _create_server() -> "Server":
     tool(server, title="Decide at a checkpoint", read_only=False, open_world=True, foreign=foreign)(
         inspect.unwrap(decide)
     )
-    tool(server, title="Export the papers", read_only=True, idempotent=True, foreign=foreign)(
+    tool(server, title="Export the papers", read_only=True, idempotent=True, structured=False, foreign=foreign)(
         inspect.unwrap(export_results)
     )
     tool(server, title="Look at a session", read_only=True, idempotent=True, foreign=foreign)(
@@ -341,7 +345,7 @@ def _create_server() -> "Server":
     )
     address, papers = "paper-search://sessions", "Papers of a session"
 
-    def offer(uri: str, name: str, title: str, function: Callable[..., Awaitable[dict[str, Any]]]) -> None:
+    def offer(uri: str, name: str, title: str, function: Callable[..., Awaitable[object]]) -> None:
         resource(server, uri, name=name, mime_type="application/json", title=title, foreign=foreign)(function)
 
     offer(address, "sessions", "All sessions", list_sessions)
@@ -386,25 +390,19 @@ async def _close_manager() -> None:
         await _session_manager.aclose()
 
 
-async def _reply_and_ask(manager: "SessionManager", call: Awaitable[dict[str, Any]]) -> str:
+async def _reply_and_ask(manager: "SessionManager", call: Awaitable[SessionReply]) -> SessionReply:
     """Return the reply of the call, after the person was asked in the client about the checkpoints that it reached."""
     from paper_search.checkpoint_dialogs import ask_at_checkpoints
 
     deadline = asyncio.get_running_loop().time() + manager.reply_within_s
-    return _format_json(await ask_at_checkpoints(manager, await call, deadline, _report_progress))
+    return await ask_at_checkpoints(manager, await call, deadline, _report_progress)
 
 
 async def _report_progress(session: "WorkflowSession") -> None:
-    from paper_search.sessions.replies import describe_progress
+    from paper_search.sessions.state_summaries import describe_progress
     from uraniborg.kernel.mcp import report_progress
 
     await report_progress(session.events, message=describe_progress(session.get_state()))
-
-
-def _format_json(reply: dict[str, Any]) -> str:
-    from pydantic_core import to_json
-
-    return to_json(reply).decode()
 
 
 def __getattr__(name: str) -> Any:

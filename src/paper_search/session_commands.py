@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,6 +21,7 @@ from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
+    from paper_search.session_replies import SessionEntries, SessionReply
     from paper_search.sessions import SessionManager
     from paper_search.terminal.review import TerminalReview
 
@@ -42,7 +43,7 @@ def list_sessions(limit: Limit = 20, json: JsonOption = False) -> None:
     - `paper-search sessions list`
     """
 
-    async def read_sessions() -> dict[str, Any]:
+    async def read_sessions() -> "SessionEntries":
         async with open_manager() as manager:
             return await manager.list_sessions(limit)
 
@@ -70,7 +71,7 @@ def show(session: Session, json: JsonOption = False) -> None:
     - `paper-search sessions show 4f1c2a`
     """
 
-    async def read_state() -> dict[str, Any]:
+    async def read_state() -> "SessionReply":
         async with open_manager() as manager:
             return await manager.get_state(await manager.resolve_id_prefix(session))
 
@@ -84,7 +85,7 @@ def show(session: Session, json: JsonOption = False) -> None:
     starter = f"started by {describe_actor(read_actor(state.get('actor')))}"
     for line in (state["session_id"], state["query"], starter, f"{phase}: {state['summary']}"):
         print_line(line)
-    for line in format_payload(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
+    for line in format_payload(state["checkpoint"]["payload"]) if "checkpoint" in state else []:
         print_line(f"  {line}".rstrip())
 
 
@@ -194,6 +195,6 @@ def print_line(line: str, *, hanging: str = "    ") -> None:
     sys.stdout.write(fit_to_terminal(make_printable(line), sys.stdout, hanging=hanging) + "\n")
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print a value as one line of JSON."""
     sys.stdout.write(json_text.dumps(value, ensure_ascii=False) + "\n")

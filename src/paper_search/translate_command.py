@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,11 @@ from uraniborg.kernel.cli import fit_to_terminal
 from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import make_printable
+
+if TYPE_CHECKING:
+    from paper_search.models import SearchStrategy
+    from paper_search.strategies.translation import Translation
+    from paper_search.strategy_replies import TranslatedPlan
 
 File = Annotated[
     str | None, typer.Argument(metavar="FILE", help="A file with the strategy or the question; - reads stdin.")
@@ -52,7 +57,7 @@ def translate(file: File = None, to: To = "pubmed", session: FromSession = None,
         _print_remark(f"{position}: {finding['message']} {finding['hint']}")
 
 
-def _translate_text(text: str, platform: str) -> dict[str, Any]:
+def _translate_text(text: str, platform: str) -> "TranslatedPlan":
     from paper_search.input_checks import check_query
     from paper_search.sessions.plan_copies import copy_plan
     from paper_search.strategies.lint import check_query_text, correct_query_text
@@ -64,10 +69,20 @@ def _translate_text(text: str, platform: str) -> dict[str, Any]:
         raise InvalidQuery(f"Nothing of the query can be written for {translation.label}.", hint="Add search terms.")
     findings = [problem.to_fields() for problem in check_query_text(query)] if is_typed else []
     corrected = correct_query_text(query) if findings else query
-    return {**translation.model_dump(), "findings": findings, "corrected": corrected}
+    return {**_dump(translation), "findings": findings, "corrected": corrected}
 
 
-async def _plan(query: str) -> tuple[Any, bool]:
+def _dump(translation: "Translation") -> "TranslatedPlan":
+    return {
+        "platform": translation.platform,
+        "label": translation.label,
+        "text": translation.text,
+        "changes": translation.changes,
+        "findings": [],
+    }
+
+
+async def _plan(query: str) -> "tuple[SearchStrategy, bool]":
     """Return the plan of a query as rules make it, and whether the query was typed as one."""
     from paper_search.models import QueryBuilderInput
     from paper_search.skills.intent_parser import IntentParser
@@ -77,7 +92,7 @@ async def _plan(query: str) -> tuple[Any, bool]:
     return await QueryBuilder().build(QueryBuilderInput(intent=intent)), bool(intent.typed_query)
 
 
-async def _translate_plan(session: str, platform: str) -> dict[str, Any]:
+async def _translate_plan(session: str, platform: str) -> "TranslatedPlan":
     from paper_search.sessions.plan_copies import copy_plan
     from paper_search.sessions.strategy_view import read_strategy
 
@@ -86,7 +101,7 @@ async def _translate_plan(session: str, platform: str) -> dict[str, Any]:
         found = await asyncio.to_thread(read_strategy, manager.store, state)
     if found is None:
         raise InvalidInput("The session has no plan yet.", hint="Wait until its first question is there.")
-    return {**copy_plan(found[0], platform).model_dump(), "findings": []}
+    return _dump(copy_plan(found[0], platform))
 
 
 def _print_remark(line: str) -> None:

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NotRequired, Protocol, TypedDict
 
 from paper_search.config import AppConfig, load_config
-from paper_search.editorial_notices import serialize_retraction
+from paper_search.editorial_notices import RetractionReply, serialize_retraction
 from paper_search.input_checks import check_max_results, check_query
 from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, SourceReport, any_source_answered
 from paper_search.source_labels import get_source_label
@@ -26,7 +26,49 @@ class Context(Protocol):
     def say(self) -> Callable[[str], None]: ...
 
 
-async def search(params: dict[str, Any], context: Context) -> dict[str, Any]:
+class SearchParams(TypedDict):
+    """The parameters of the node."""
+
+    query: str
+    max_results: NotRequired[int | None]
+    sources: NotRequired[list[str] | str | None]
+    domain: NotRequired[str | None]
+    replay: NotRequired[str | None]
+
+
+class FoundSource(TypedDict):
+    name: str
+    status: str
+    returned: int
+    reason: str | None
+
+
+class FoundPaper(TypedDict):
+    id: str
+    title: str
+    authors: list[str]
+    year: int | None
+    venue: str | None
+    doi: str | None
+    relevance_score: float
+    relevance_reason: str
+    abstract: str | None
+    identifiers: dict[str, str]
+    sources: list[str]
+    retraction: RetractionReply | None
+
+
+class FoundPapers(TypedDict):
+    """The outputs of the node."""
+
+    papers: list[FoundPaper]
+    count: int
+    sources: list[FoundSource]
+    partial: bool
+    notes: list[str]
+
+
+async def search(params: SearchParams, context: Context) -> FoundPapers:
     """Search once, approving everything, and return plain values.
 
     Raise the errors of `paper_search.search`, and Unavailable if no source answered.
@@ -54,15 +96,15 @@ async def search(params: dict[str, Any], context: Context) -> dict[str, Any]:
     }
 
 
-def _build_config(params: dict[str, Any], folder: Path) -> AppConfig:
+def _build_config(params: SearchParams, folder: Path) -> AppConfig:
     config = load_config()
-    given: dict[str, Any] = {}
-    if params.get("max_results") is not None:
-        given["default_max_results"] = check_max_results(params["max_results"])[0]
-    if params.get("domain"):
-        given["domain"] = params["domain"]
-    if params.get("replay"):
-        given |= {"replay_dir": folder / Path(params["replay"]).expanduser(), "offline": False}
+    given: dict[str, object] = {}
+    if (limit := params.get("max_results")) is not None:
+        given["default_max_results"] = check_max_results(limit)[0]
+    if domain := params.get("domain"):
+        given["domain"] = domain
+    if replay := params.get("replay"):
+        given |= {"replay_dir": folder / Path(replay).expanduser(), "offline": False}
     return config.model_copy(update=given)
 
 
@@ -92,7 +134,7 @@ def _check_any_source_answered(result: PaperCollection, *, is_replay: bool) -> N
     )
 
 
-def _build_report_fields(report: SourceReport) -> dict[str, Any]:
+def _build_report_fields(report: SourceReport) -> FoundSource:
     return {
         "name": report.name,
         "status": report.status.value,
@@ -101,7 +143,7 @@ def _build_report_fields(report: SourceReport) -> dict[str, Any]:
     }
 
 
-def _build_paper_fields(paper: Paper) -> dict[str, Any]:
+def _build_paper_fields(paper: Paper) -> FoundPaper:
     return {
         "id": paper.id,
         "title": paper.title,

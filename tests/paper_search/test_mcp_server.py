@@ -967,7 +967,7 @@ def test_a_signal_during_a_waiting_call_ends_the_server_and_loses_nothing(
 def decide_in_new_server(reply: dict[str, Any]) -> dict[str, Any]:
     """Decide the checkpoint of this reply again in another server; return the reply."""
 
-    async def decide() -> dict[str, Any]:
+    async def decide() -> Any:
         manager = SessionManager(build=Engine())
         try:
             rejected = Decision(action=DecisionAction.REJECT)

@@ -1,5 +1,7 @@
 """A plan in words names its concepts, what the results suggest, every query with its rung, and the sources."""
 
+from typing import Any, cast
+
 from paper_search.models import (
     ConceptBlock,
     IntentType,
@@ -53,7 +55,7 @@ def test_a_typed_query_is_shown_alone_and_no_source_means_all() -> None:
 def test_a_review_at_the_terminal_and_the_inbox_show_the_whole_plan() -> None:
     intent = ParsedIntent(topic="shift work and sleep", concepts=["shift work"], intent_type=IntentType.SURVEY)
     at_terminal = format_strategy(intent, PLAN, 120)
-    in_inbox = "\n".join(format_payload({"strategy": PLAN.model_dump(mode="json")}))
+    in_inbox = "\n".join(format_payload(cast("Any", {"strategy": PLAN.model_dump(mode="json")})))
     for _, text in describe_plan(PLAN):
         assert text in at_terminal
         assert text in in_inbox
@@ -77,6 +79,6 @@ def test_a_plan_of_a_strategy_says_what_each_source_changes() -> None:
 
 
 def test_the_inbox_shows_the_changes_of_the_sources_and_the_notes_of_a_plan() -> None:
-    lines = format_payload({"strategy": make_strategy_plan('"Gout"[Mesh]').model_dump(mode="json")})
+    lines = format_payload(cast("Any", {"strategy": make_strategy_plan('"Gout"[Mesh]').model_dump(mode="json")}))
     assert any(line.startswith("changed  OpenAlex: MeSH headings") for line in lines)
     assert "note     Added: “tophi”." in lines

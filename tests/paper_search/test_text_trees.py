@@ -29,7 +29,9 @@ def test_the_text_of_the_nodes_is_the_text() -> None:
     nodes = build_text_tree(text, make_matcher("moon"))
     kinds = [node["kind"] for node in nodes]
     assert kinds == ["text", "bold", "text", "math", "text", "sub", "text"]
-    assert nodes[1]["children"] == [{"kind": "text", "text": "moon", "matched": True}]
+    assert nodes[1]["children"] == [
+        {"kind": "text", "text": "moon", "matched": True, "latex": None, "block": None, "children": None}
+    ]
     assert nodes[3]["latex"] == "M_m \\lesssim 0.4"
     assert nodes[-1]["text"] == "O, <script>alert(1)</script> for $5 and $10."
 

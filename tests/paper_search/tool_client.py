@@ -40,6 +40,7 @@ async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[
     assert len(text.encode()) <= MAX_BYTES
     reply = json.loads(text)
     assert text == to_json(reply).decode(), "it is not indented"  # small numbers differ from those of json.dumps
+    assert result.structuredContent == reply, "it has the published schema: the client has checked it"
     return reply
 
 

@@ -1,13 +1,13 @@
 """Checkpoints of sessions in the inbox: adding them, and displaying them as text."""
 
-from typing import Any
-
-from paper_search.editorial_notices import mark_title
+from paper_search.checkpoint_replies import CheckpointPayload, PapersToReview, PlanFields
 from paper_search.errors import SessionNotFound
 from paper_search.models import SearchStrategy
 from paper_search.plan_text import describe_plan
+from paper_search.sessions.checkpoint_payloads import build_checkpoint_payload
 from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE
-from paper_search.sessions.replies import build_checkpoint_payload, format_question
+from paper_search.sessions.listed_papers import mark_listed_title
+from paper_search.sessions.questions import format_question
 from paper_search.sessions.state import PART, PendingCheckpoint
 from paper_search.sessions.store import SessionStore
 from uraniborg.kernel.inbox import Entry, InboxPort
@@ -27,12 +27,12 @@ def add_to_inbox(inbox: InboxPort, store: SessionStore, query: str, pending: Pen
     return entry
 
 
-def format_payload(payload: dict[str, Any]) -> list[str]:
+def format_payload(payload: CheckpointPayload) -> list[str]:
     """Return the payload of a checkpoint as lines of text."""
     return _format_papers(payload) if "papers" in payload else _format_strategy(payload["strategy"])
 
 
-def _format_strategy(strategy: dict[str, Any]) -> list[str]:
+def _format_strategy(strategy: PlanFields) -> list[str]:
     filters = ", ".join(f"{name} {value}" for name, value in strategy["filters"].items())
     return [
         *(f"{name:<8} {text}" for name, text in describe_plan(SearchStrategy.model_validate(strategy))),
@@ -44,17 +44,16 @@ def _format_strategy(strategy: dict[str, Any]) -> list[str]:
     ]
 
 
-def _format_inherited_parts(strategy: dict[str, Any]) -> list[str]:
+def _format_inherited_parts(strategy: PlanFields) -> list[str]:
     origins = [origin for origin in strategy.get("origins", []) if origin["inherited"]]
     return [f"inherited  {origin['part']}: {origin['value']} ({origin['reason']})" for origin in origins]
 
 
-def _format_papers(payload: dict[str, Any]) -> list[str]:
+def _format_papers(payload: PapersToReview) -> list[str]:
     lines: list[str] = []
     for paper in payload["papers"]:
         more = f" and {paper['more_authors']} more" if paper["more_authors"] else ""
-        title = mark_title(paper["title"], paper.get("retraction", {}).get("status"))
-        lines += [f"{title} ({paper['year'] or '-'})"]
+        lines += [f"{mark_listed_title(paper)} ({paper['year'] or '-'})"]
         lines += [f"  {paper['id']}  {paper['relevance_score']:.2f}  {', '.join(paper['authors'])}{more}"]
         lines += [f"  {note}"] if (note := paper.get("editorial_note")) else []
         lines += [""]

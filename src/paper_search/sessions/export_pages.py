@@ -8,7 +8,10 @@ from typing import Any, Final, cast
 from pydantic import BaseModel
 
 from paper_search.models import Paper, PaperCollection
-from paper_search.sessions.replies import build_export_uri, clip_text, count_json_bytes
+from paper_search.session_replies import ExportPage, ExportParts, ExportSummary, NamedPaper
+from paper_search.sessions.addresses import build_export_uri
+from paper_search.sessions.reply_sizes import clip_text, count_json_bytes
+from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.text import replace_surrogates
 
 MOST_PAPERS: Final = 50
@@ -22,7 +25,7 @@ _Piece = tuple[str, str, Any]
 """A list of papers and one of them, or an object, one of its fields, and its value or one item of it."""
 
 
-def build_export_summary(session_id: str, collection: PaperCollection) -> dict[str, Any]:
+def build_export_summary(session_id: str, collection: PaperCollection) -> ExportSummary:
     """Return what a JSON export contains, its best papers, and where to read all of it."""
     years = [paper.year for paper in collection.papers if paper.year]
     return {
@@ -42,12 +45,12 @@ def build_export_summary(session_id: str, collection: PaperCollection) -> dict[s
     }
 
 
-def build_export_page(session_id: str, collection: PaperCollection, offset: int) -> dict[str, Any]:
+def build_export_page(session_id: str, collection: PaperCollection, offset: int) -> ExportPage:
     """Return as many parts of the JSON export as fit into one reply, from the part with the number `offset` on.
 
     The lists of the pages joined, and their objects merged, are the export.
     """
-    page: dict[str, Any] = {}
+    page: JsonObject = {}
     length = taken = 0
     total = sum(len(getattr(collection, name)) or 1 for name in _LISTS) + sum(
         len(_split_field(value)) for name in _OBJECTS for _, value in _iterate_fields(getattr(collection, name))
@@ -62,7 +65,7 @@ def build_export_page(session_id: str, collection: PaperCollection, offset: int)
     end = offset + taken
     return {
         "session_id": session_id,
-        **page,
+        **cast("ExportParts", page),
         "total_papers": len(collection.papers),
         "offset": offset,
         "total_parts": total,
@@ -92,12 +95,13 @@ def _split_field(value: Any) -> list[Any]:
     return [[item] for item in cast("list[Any]", value)] if isinstance(value, list) and value else [value]
 
 
-def _add_piece(page: dict[str, Any], part: str, name: str, value: Any) -> None:
-    target, key = (page.setdefault(part, {}), name) if name else (page, part)
-    target[key] = [*target[key], *value] if isinstance(value, list) and key in target else value
+def _add_piece(page: JsonObject, part: str, name: str, value: Json) -> None:
+    target = cast("JsonObject", page.setdefault(part, {})) if name else page
+    earlier = target.get(name or part)
+    target[name or part] = [*earlier, *value] if isinstance(value, list) and isinstance(earlier, list) else value
 
 
-def _dump_value(value: Any) -> Any:
+def _dump_value(value: Any) -> Json:
     """Return the value as plain JSON, without lone surrogates."""
     dumped = _Holder(value=value).model_dump(mode="json")["value"]
     return json.loads(replace_surrogates(json.dumps(dumped, ensure_ascii=False)))
@@ -107,5 +111,5 @@ class _Holder(BaseModel):
     value: Any
 
 
-def _build_named_paper(paper: Paper) -> dict[str, Any]:
+def _build_named_paper(paper: Paper) -> NamedPaper:
     return {"id": paper.id, "title": clip_text(paper.title, 160), "year": paper.year, "doi": clip_text(paper.doi, 100)}

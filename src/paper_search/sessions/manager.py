@@ -2,16 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
-from typing import Any, Final
+from contextlib import suppress
+from typing import Final
 
+from paper_search.checkpoint_replies import PapersPage
 from paper_search.config import AppConfig, SessionsConfig, load_config
 from paper_search.errors import (
-    CheckpointBusy,
-    CheckpointNotFound,
     InvalidQuery,
     NoPapersYet,
-    NoPendingCheckpoint,
     SessionFailed,
     SessionInterrupted,
     SessionNotComplete,
@@ -20,26 +18,28 @@ from paper_search.errors import (
 )
 from paper_search.input_checks import check_query
 from paper_search.models import PaperCollection
+from paper_search.page_replies import QueryPage, RemovedPage
 from paper_search.review_models import AGENT
-from paper_search.sessions.background_tasks import POLL_S, BackgroundTasks
-from paper_search.sessions.checkpoint_decisions import CheckpointDecisions, Decider, PreparedDecision
+from paper_search.session_replies import ExportPage, ExportSummary, SessionEntries, SessionEntry, SessionReply
+from paper_search.sessions.background_tasks import BackgroundTasks
+from paper_search.sessions.checkpoint_decisions import CheckpointDecisions, Decider
 from paper_search.sessions.event_loops import LoopRunner
 from paper_search.sessions.export_pages import MOST_PAPERS, build_export_page, build_export_summary
-from paper_search.sessions.inbox_decisions import to_inbox_decision
-from paper_search.sessions.query_pages import QueryPage, build_query_page
+from paper_search.sessions.listed_papers import build_papers_page
+from paper_search.sessions.query_pages import build_query_page
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
-from paper_search.sessions.removed_papers import RemovedPage, build_removed_page
-from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply
+from paper_search.sessions.removed_papers import build_removed_page
+from paper_search.sessions.replies import build_list_entry, build_reply
 from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.session import (
     Listener,
     SessionPhase,
     SessionServices,
     WorkflowSession,
-    get_pending_or_raise,
 )
 from paper_search.sessions.session_ids import choose_session_id, find_id_prefix, find_session_id, match_only_id
-from paper_search.sessions.state import PART, PendingCheckpoint, SessionRequest, SessionState, summarize_session
+from paper_search.sessions.session_steps import SessionSteps
+from paper_search.sessions.state import SessionRequest, SessionState, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflow_factory import WorkflowFactory
 from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
@@ -50,8 +50,7 @@ from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
-from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
-from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.inbox import Inbox, InboxPort
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
@@ -89,12 +88,13 @@ class SessionManager:
         )
         self.marks: Final = marks or MarkStore()
         """The marks of unfinished reviews."""
-        self._decisions = CheckpointDecisions(
+        decisions = CheckpointDecisions(
             self._services.store, self._services.inbox, self.marks, require_person=require_person
         )
         self._workflows = WorkflowFactory()
         self._sessions = SessionRegistry(self._services, self._settings, configure, build or self._workflows.build)
         self._background = BackgroundTasks(self._sessions, self._services)
+        self._steps = SessionSteps(self._services, self._settings, self._sessions, self._background, decisions)
         self._loop = LoopRunner(on_change=self._reset_for_new_loop)
         self._deletions: set[asyncio.Task[None]] = set()
 
@@ -140,7 +140,7 @@ class SessionManager:
         reviewer: str | None = None,
         on_progress: Listener = ignore_progress,
         reply_within_s: float | None = None,
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         """Apply the decision to the pending checkpoint, once, and return the state that it leads to.
 
         At a review the stored marks, merges and splits of all reviewers are part of the decision; those of `reviewer`
@@ -153,7 +153,7 @@ class SessionManager:
         """
         session_id = await self._read_session_id(session_id)
         return await self._loop.run(
-            self._decide(
+            self._steps.decide(
                 session_id, decision, checkpoint_id, Decider(door, actor, reviewer), on_progress, reply_within_s
             )
         )
@@ -181,7 +181,7 @@ class SessionManager:
         *,
         on_progress: Listener = ignore_progress,
         actor: Actor | None = None,
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         """Open a session and return its state at its first checkpoint, or at its end.
 
         `actor` is who starts it, by default the program that runs this process. Raise InvalidQuery, UnknownDomain,
@@ -191,15 +191,15 @@ class SessionManager:
 
     async def wait_until_passed(
         self, session_id: str, checkpoint_id: str, timeout_s: float, *, on_progress: Listener = ignore_progress
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         """Return the state of a session that has passed this checkpoint, or the present one after the timeout.
 
         Raise SessionNotFound, SessionFailed or SessionInterrupted.
         """
-        state = await self._loop.run(self._wait_until_passed(session_id, checkpoint_id, on_progress, timeout_s))
-        return self._build_reply_or_raise(state)
+        state = await self._loop.run(self._steps.wait_until_passed(session_id, checkpoint_id, on_progress, timeout_s))
+        return self._steps.build_reply_or_raise(state)
 
-    async def get_state(self, session_id: str) -> dict[str, Any]:
+    async def get_state(self, session_id: str) -> SessionReply:
         """Return the state of the session, also of a failed one. Raise SessionNotFound."""
         return await self._loop.run(self._get_state(await self._read_session_id(session_id)))
 
@@ -207,27 +207,27 @@ class SessionManager:
         """Return the papers of a complete session. Raise SessionNotFound, SessionNotComplete or SessionFailed."""
         return await self._loop.run(self._get_result(await self._read_session_id(session_id)))
 
-    async def get_papers(self, session_id: str, offset: int = 0) -> dict[str, Any]:
+    async def get_papers(self, session_id: str, offset: int = 0) -> PapersPage:
         """Return a page of the papers under review, or of the result.
 
         Raise SessionNotFound, NoPapersYet or SessionFailed.
         """
         session_id = await self._read_session_id(session_id)
-        await self._loop.run(self._find_or_restore_session(session_id))
+        await self._loop.run(self._steps.find_or_restore_session(session_id))
         return build_papers_page(session_id, await self.get_collection(session_id), offset)
 
     async def get_removed_papers(self, session_id: str, offset: int = 0) -> RemovedPage:
         """Return a page of the screened papers that are not in the result. Raise as `get_papers`."""
         session_id = await self._read_session_id(session_id)
-        await self._loop.run(self._find_or_restore_session(session_id))
+        await self._loop.run(self._steps.find_or_restore_session(session_id))
         return build_removed_page(session_id, await self.get_collection(session_id), offset)
 
-    async def get_export_page(self, session_id: str, offset: int = 0) -> dict[str, Any]:
+    async def get_export_page(self, session_id: str, offset: int = 0) -> ExportPage:
         """Return a page of the JSON export of a complete session. Raise as `get_result`."""
         session_id = await self._read_session_id(session_id)
         return await asyncio.to_thread(build_export_page, session_id, await self.get_result(session_id), offset)
 
-    async def get_export_summary(self, session_id: str) -> dict[str, Any] | None:
+    async def get_export_summary(self, session_id: str) -> ExportSummary | None:
         """Return the summary of a JSON export that is too long for one reply; otherwise None. Raise as `get_result`."""
         session_id = await self._read_session_id(session_id)
         collection = await self.get_result(session_id)
@@ -236,7 +236,7 @@ class SessionManager:
     async def get_queries(self, session_id: str, offset: int = 0) -> QueryPage:
         """Return a page of the queries of the pending strategy, or of the last one searched. Raise as `get_papers`."""
         session_id = await self._read_session_id(session_id)
-        await self._loop.run(self._find_or_restore_session(session_id))
+        await self._loop.run(self._steps.find_or_restore_session(session_id))
         state = await self.peek_state(session_id)
         if state.pending and isinstance(payload := state.pending.checkpoint.payload, StrategyPayload):
             return build_query_page(session_id, payload.strategy, offset)
@@ -282,10 +282,10 @@ class SessionManager:
 
     async def get_pending_checkpoint(self, session_id: str) -> Checkpoint | None:
         """Return the pending checkpoint, or None. Raise SessionNotFound or SessionInterrupted."""
-        _, state = await self._loop.run(self._find_or_restore_session(session_id))
+        _, state = await self._loop.run(self._steps.find_or_restore_session(session_id))
         return state.pending.checkpoint if state.pending else None
 
-    async def list_sessions(self, limit: int = MAX_LISTED_SESSIONS) -> dict[str, Any]:
+    async def list_sessions(self, limit: int = MAX_LISTED_SESSIONS) -> SessionEntries:
         """Return the summaries of the sessions used last, at most `limit`, and the number of all sessions."""
         return await asyncio.to_thread(self._list_sessions, limit)
 
@@ -316,10 +316,10 @@ class SessionManager:
         await asyncio.to_thread(self._services.inbox.close)
         await asyncio.to_thread(self._feed.close)
 
-    def _list_sessions(self, limit: int) -> dict[str, Any]:
+    def _list_sessions(self, limit: int) -> SessionEntries:
         store, inbox = self._services.store, self._services.inbox
         uses = store.list_last_uses()
-        listed: list[dict[str, Any]] = []
+        listed: list[SessionEntry] = []
         for session_id, last_used in list(uses.items())[:limit]:
             with suppress(SessionNotFound):  # another process has deleted it
                 try:
@@ -345,14 +345,9 @@ class SessionManager:
         await session.stop()
         await asyncio.to_thread(self._sessions.delete, session.session_id)
 
-    async def _find_or_restore_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
-        self._background.start()
-        await self._sessions.drop_if_deleted(session_id)
-        return await self._sessions.find_or_restore_session(session_id)
-
     async def _open_session_and_wait(
         self, query: str, config: AppConfig, on_progress: Listener, actor: Actor | None
-    ) -> dict[str, Any]:
+    ) -> SessionReply:
         # A search that cannot run is refused before there is a session.
         check_query(query)
         if (named := match_only_id(query)) and await asyncio.to_thread(self._services.store.has_session, named):
@@ -372,93 +367,14 @@ class SessionManager:
             with suppress(UraniborgError):
                 await asyncio.to_thread(self._services.store.delete, session.session_id)
             raise SessionNotOpened(interruption) from interruption
-        return self._build_reply_or_raise(session.get_state())
+        return self._steps.build_reply_or_raise(session.get_state())
 
-    async def _decide(
-        self,
-        session_id: str,
-        decision: Decision,
-        checkpoint_id: str | None,
-        decider: Decider,
-        on_progress: Listener,
-        timeout_s: float | None,
-    ) -> dict[str, Any]:
-        self._background.start()
-        session, state = await self._sessions.find_or_restore_session(session_id)
-        if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
-            return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
-        pending = get_pending_or_raise(session, state)
-        given = to_inbox_decision(decision)
-        async with AsyncExitStack() as lock:
-            if session is None:
-                prepared = await asyncio.to_thread(self._decisions.prepare, pending, given, decider)
-            else:
-                async with session.preparation_lock:
-                    prepared = await asyncio.to_thread(self._decisions.prepare, pending, given, decider)
-                    get_pending_or_raise(session, session.get_state())
-                    await lock.enter_async_context(session.decision_lock)
-            # A decision that is being stored is carried out even if the caller no longer waits.
-            work = self._store_and_apply_decision(session, state, pending, prepared, decider)
-            if await asyncio.shield(asyncio.ensure_future(work)):
-                return self._build_reply_or_raise(
-                    await self._wait_until_passed(session_id, prepared.checked.checkpoint_id, on_progress, timeout_s)
-                )
-        if checkpoint_id is None:
-            raise CheckpointBusy(session_id, prepared.checked.checkpoint_id)
-        return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
-
-    async def _store_and_apply_decision(
-        self,
-        session: WorkflowSession | None,
-        state: SessionState,
-        pending: PendingCheckpoint,
-        prepared: PreparedDecision,
-        decider: Decider,
-    ) -> bool:
-        """Store the decision and continue the session; return False, and continue with the other, if one came first."""
-        try:
-            entry, is_first = await asyncio.to_thread(self._take_decision, state, pending, prepared, decider)
-        except DatabaseUnusable as error:
-            raise SessionInterrupted(state.session_id, error.message) from error
-        if session is not None and is_first:
-            session.accept_decision(prepared.checked)
-        elif session is not None:
-            await session.accept_entry_or_reopen(entry)
-        return is_first
-
-    def _take_decision(
-        self, state: SessionState, pending: PendingCheckpoint, prepared: PreparedDecision, decider: Decider
-    ) -> tuple[Entry, bool]:
-        """Store the decision in the inbox; return the entry, and whether this decision was the first."""
-        try:
-            return self._decisions.take(state.query, pending, prepared, decider), True
-        except AlreadyDecided:
-            return self._services.inbox.get(prepared.checked.checkpoint_id), False
-        except DecisionNotFound:  # another process has deleted the session
-            raise SessionNotFound(state.session_id) from None
-
-    async def _report_earlier_decision(
-        self, state: SessionState, checkpoint_id: str, decision: Decision, on_progress: Listener
-    ) -> dict[str, Any]:
-        """Return the decision that was taken before at this checkpoint, and the state that it led to."""
-        session_id = state.session_id
-        try:
-            entry = await asyncio.to_thread(self._services.inbox.get, checkpoint_id)
-        except DecisionNotFound:
-            raise CheckpointNotFound(session_id, checkpoint_id, state.checkpoint_id) from None
-        if (entry.part, entry.subject) != (PART, session_id):
-            raise CheckpointNotFound(session_id, checkpoint_id, state.checkpoint_id)
-        state = await self._wait_until_passed(session_id, checkpoint_id, on_progress)
-        if entry.decision is None:
-            raise NoPendingCheckpoint(session_id, state.phase)
-        return self._build_reply_or_raise(state, entry, to_inbox_decision(decision))
-
-    async def _get_state(self, session_id: str) -> dict[str, Any]:
-        _, state = await self._find_or_restore_session(session_id)
+    async def _get_state(self, session_id: str) -> SessionReply:
+        _, state = await self._steps.find_or_restore_session(session_id)
         return build_reply(state, self._services.clock.now())
 
     async def _get_result(self, session_id: str) -> PaperCollection:
-        session, state = await self._find_or_restore_session(session_id)
+        session, state = await self._steps.find_or_restore_session(session_id)
         if state.ended is None:
             raise SessionNotComplete(session_id, state.phase)
         if state.ended.error is not None:
@@ -481,31 +397,3 @@ class SessionManager:
         if state.pending and (collection := state.pending.checkpoint.payload.collection):
             return collection
         raise NoPapersYet(session_id)
-
-    def _build_reply_or_raise(
-        self, state: SessionState, decided_entry: Entry | None = None, sent_decision: InboxDecision | None = None
-    ) -> dict[str, Any]:
-        """Return the reply for the state. Raise SessionFailed if the search failed."""
-        if state.ended is not None and state.ended.error is not None:
-            raise SessionFailed(state.session_id, state.ended.error)
-        return build_reply(state, self._services.clock.now(), decided_entry, sent_decision)
-
-    async def _wait_until_passed(
-        self, session_id: str, checkpoint_id: str | None, on_progress: Listener, timeout_s: float | None = None
-    ) -> SessionState:
-        """Return the state once the session has passed the checkpoint, in any process, or after the timeout.
-
-        Without `timeout_s` the timeout is that of replies.
-        """
-        now = asyncio.get_running_loop().time
-        deadline = now() + (self._settings.reply_within_s if timeout_s is None else timeout_s)
-        pause_s = POLL_S
-        while True:
-            session, state = await self._find_or_restore_session(session_id)
-            if session is not None:
-                await self._sessions.wait_until_passed(session, checkpoint_id, deadline - now(), on_progress)
-                return session.get_state()
-            if state.has_passed_checkpoint(checkpoint_id) or now() >= deadline:
-                return state
-            await asyncio.sleep(pause_s)
-            pause_s = min(1.0, pause_s * 1.2)  # poll a long search less often

@@ -7,6 +7,7 @@ from typing import Any, Final
 from paper_search.dedup.record_merging import name_records
 from paper_search.errors import SessionInterrupted
 from paper_search.models import Paper, RawPaper, Work
+from paper_search.review_replies import FieldAlternative, FieldOrigin, Provenance
 from paper_search.sessions.store import SessionStore, read_step
 from paper_search.workflow.skill_interfaces import SearchOutcome
 
@@ -47,7 +48,7 @@ class MergedRecords:
         self._indexes: dict[tuple[str, int], RecordIndex] = {}
         self._lock = threading.Lock()
 
-    def build_provenance(self, session_id: str, paper: Paper) -> dict[str, Any]:
+    def build_provenance(self, session_id: str, paper: Paper) -> Provenance:
         """Return the records merged into the paper, and each field with its source and the values of other records.
 
         Blocks while it reads the session.
@@ -56,7 +57,12 @@ class MergedRecords:
         records = [(record, index.get((record.source, record.record_id))) for record in paper.records]
         return {
             "records": [
-                {**record.model_dump(mode="json"), "url": found.full_text_url if found else None}
+                {
+                    "source": record.source,
+                    "record_id": record.record_id,
+                    "reason": record.reason,
+                    "url": found.full_text_url if found else None,
+                }
                 for record, found in records
             ],
             "fields": [
@@ -89,11 +95,11 @@ class MergedRecords:
         return index
 
 
-def _build_field(name: str, paper: Paper, records: Mapping[tuple[str, str], RawPaper | None]) -> dict[str, Any] | None:
+def _build_field(name: str, paper: Paper, records: Mapping[tuple[str, str], RawPaper | None]) -> FieldOrigin | None:
     read = _FIELDS[name]
     value = read(paper)
     values = {key: read(found) for key, found in records.items() if found is not None}
-    others = [
+    others: list[FieldAlternative] = [
         {"source": source, "record_id": record_id, "value": _clip(given)}
         for (source, record_id), given in values.items()
         if given not in (None, "", 0) and given != value

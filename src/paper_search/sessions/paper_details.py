@@ -1,11 +1,12 @@
 """One paper of a session in full: title and abstract as trees, all authors, notices, decisions and identifiers."""
 
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
-from paper_search.editorial_notices import build_notice_fields
+from paper_search.editorial_notices import EditorialNotice, build_notice_fields
 from paper_search.matched_terms import TermMatcher
 from paper_search.models import Paper, PaperCollection, SearchQuery
+from paper_search.review_replies import ExclusionOfPaper, NoticeReply, PaperDetails, Provenance
 from paper_search.sessions.reviewer_view import ReviewerView
 from paper_search.text_trees import build_text_tree
 from paper_search.unknown_years import is_year_unknown_kept
@@ -23,10 +24,13 @@ _LINKS: Final = {
 }
 
 
-def build_paper_details(rank: int, paper: Paper, collection: PaperCollection, view: ReviewerView) -> dict[str, Any]:
+def build_paper_details(
+    rank: int, paper: Paper, collection: PaperCollection, view: ReviewerView, provenance: Provenance
+) -> PaperDetails:
     """Return the fields of one paper, with the words that match the queries of its round marked."""
     matcher = TermMatcher(_list_queries(collection, paper))
     abstract = paper.abstract or ""
+    notices = build_notice_fields(paper.notices)
     authors = [make_printable(author.name) for author in paper.authors[:_MAX_AUTHORS]]
     return {
         "rank": rank,
@@ -48,25 +52,39 @@ def build_paper_details(rank: int, paper: Paper, collection: PaperCollection, vi
         "doi": paper.doi,
         "url": _find_link(paper),
         "identifiers": paper.identifiers,
-        "work_type": paper.work_type and paper.work_type.value,
+        "work_type": None if paper.work_type is None else paper.work_type.value,
         "citation_count": paper.citation_count,
         "citation_key": paper.citation_key,
         "relevance_score": round(paper.relevance_score, 3),
         "relevance_reason": paper.relevance_reason,
         "tags": [tag.value for tag in paper.tags],
         "sources": paper.sources,
-        "notices": [notice.model_dump(mode="json") for notice in paper.notices],
-        **build_notice_fields(paper.notices),
+        "notices": [_build_notice(notice) for notice in paper.notices],
+        "retraction": notices.get("retraction"),
+        "editorial_note": notices.get("editorial_note"),
         "found_in_round": paper.found_in_round,
         "exclusion": _build_exclusion_fields(paper, collection),
+        "provenance": provenance,
         **view.build_decision_fields(paper),
     }
 
 
-def _build_exclusion_fields(paper: Paper, collection: PaperCollection) -> dict[str, Any] | None:
+def _build_notice(notice: EditorialNotice) -> NoticeReply:
+    return {
+        "status": notice.status.value,
+        "source": notice.source,
+        "date": notice.date,
+        "notice_doi": notice.notice_doi,
+        "label": notice.label,
+    }
+
+
+def _build_exclusion_fields(paper: Paper, collection: PaperCollection) -> ExclusionOfPaper | None:
     """Return why the paper is not in the result, or None if it is."""
     found = next((one for one in collection.metadata.exclusions if one.paper_id == paper.id), None)
-    return found and {"reason": found.reason.value, "score": found.score, "threshold": found.threshold}
+    if found is None:
+        return None
+    return {"reason": found.reason.value, "score": found.score, "threshold": found.threshold}
 
 
 def _list_queries(collection: PaperCollection, paper: Paper) -> list[SearchQuery]:

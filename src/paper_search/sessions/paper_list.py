@@ -6,9 +6,19 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from paper_search.editorial_notices import build_notice_fields
+from paper_search.model_fields import dump_as
 from paper_search.models import Paper, PaperCollection
 from paper_search.query.filters import can_be_within_years
 from paper_search.review_models import BY_AUTOMATION, Exclusion, ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.review_replies import (
+    ExclusionFields,
+    ExclusionList,
+    ExclusionReply,
+    PaperFilters,
+    PaperPage,
+    PaperRow,
+    ReasonCount,
+)
 from paper_search.sessions.removed_papers import index_papers
 from paper_search.sessions.reviewer_view import ReviewerView, count_statuses, list_reviewed_papers
 from paper_search.source_labels import get_source_label
@@ -66,7 +76,7 @@ def list_papers(
     sort: Sort = "rank",
     offset: int = 0,
     limit: int = 50,
-) -> dict[str, Any]:
+) -> PaperPage:
     """Return a page of the papers that meet the conditions, and counts of all papers for filters.
 
     Papers that reviewers have excluded are listed too, in every round and after the end. `removed` counts the papers
@@ -92,7 +102,7 @@ def list_papers(
     }
 
 
-def list_reasons(collection: PaperCollection, view: ReviewerView) -> list[dict[str, Any]]:
+def list_reasons(collection: PaperCollection, view: ReviewerView) -> list[ReasonCount]:
     """Return the reasons for exclusions that a reviewer can choose, each with the number of papers excluded by it."""
     counts: Counter[str] = Counter()
     for paper in list_reviewed_papers(collection):
@@ -116,7 +126,7 @@ def list_exclusions(
     reason: ExclusionReason | None = None,
     offset: int = 0,
     limit: int = 50,
-) -> dict[str, Any]:
+) -> ExclusionList:
     """Return a page of the screened papers that are not in the result, with the reasons, or those with one reason.
 
     Papers with one reason are listed best first. `marks` are those of the reviewer, by paper id.
@@ -138,14 +148,14 @@ def list_exclusions(
     }
 
 
-def _build_exclusion_row(exclusion: Exclusion, paper: Paper | None, mark: PaperDecision | None) -> dict[str, Any]:
+def _build_exclusion_row(exclusion: Exclusion, paper: Paper | None, mark: PaperDecision | None) -> ExclusionReply:
     authors = [author.name[:100] for author in paper.authors[:_LISTED_AUTHORS]] if paper else []
     return {
-        **exclusion.model_dump(mode="json"),
+        **dump_as(ExclusionFields, exclusion),
         "short_authors": format_short_authors(authors),
         "year": paper.year if paper else None,
         "venue": paper.venue and paper.venue[:200] if paper else None,
-        "mark": mark and mark.status.value,
+        "mark": None if mark is None else mark.status.value,
     }
 
 
@@ -173,7 +183,8 @@ def _make_sort_key(sort: Sort, view: ReviewerView) -> Callable[[tuple[int, Paper
     return keys[sort]
 
 
-def _build_row(rank: int, paper: Paper, collection: PaperCollection, view: ReviewerView) -> dict[str, Any]:
+def _build_row(rank: int, paper: Paper, collection: PaperCollection, view: ReviewerView) -> PaperRow:
+    notices = build_notice_fields(paper.notices)
     authors = [author.name[:100] for author in paper.authors[:_LISTED_AUTHORS]]
     return {
         "rank": rank,
@@ -189,15 +200,14 @@ def _build_row(rank: int, paper: Paper, collection: PaperCollection, view: Revie
         "citation_key": paper.citation_key,
         "relevance_score": round(paper.relevance_score, 3),
         "sources": paper.sources,
-        "retraction": None,
-        "editorial_note": None,
-        **build_notice_fields(paper.notices),
+        "retraction": notices.get("retraction"),
+        "editorial_note": notices.get("editorial_note"),
         "found_in_round": paper.found_in_round,
         **view.build_decision_fields(paper),
     }
 
 
-def _build_facets(papers: list[Paper]) -> dict[str, Any]:
+def _build_facets(papers: list[Paper]) -> PaperFilters:
     """Return what papers can be filtered by: sources, rounds, and the first and last year."""
     sources: Counter[str] = Counter(source for paper in papers for source in paper.sources)
     rounds: Counter[int] = Counter(paper.found_in_round + 1 for paper in papers)

@@ -2,33 +2,13 @@
 
 from typing import Final
 
-from pydantic import BaseModel
-
 from paper_search.models import SearchStrategy
-from paper_search.sessions.replies import build_queries_uri, clip_text, count_json_bytes
+from paper_search.page_replies import ListedQuery, QueryPage
+from paper_search.sessions.addresses import build_queries_uri
+from paper_search.sessions.reply_sizes import clip_text, count_json_bytes
 
 _PAGE_BYTES: Final = 24_000
 _MAX_CHARS: Final = 20_000
-
-
-class ListedQuery(BaseModel):
-    """A query of a strategy: its text for Boolean sources and that for ranking sources; one of them may be empty."""
-
-    rung: int
-    blocks: list[str]
-    boolean_query: str
-    words: str
-
-
-class QueryPage(BaseModel):
-    """A page of queries in the order of the strategy."""
-
-    session_id: str
-    queries: list[ListedQuery]
-    total_queries: int
-    offset: int
-    next: str | None
-    """The address of the next page."""
 
 
 def build_query_page(session_id: str, strategy: SearchStrategy, offset: int) -> QueryPage:

@@ -3,47 +3,14 @@
 from collections import Counter
 from typing import Final
 
-from pydantic import BaseModel
-
 from paper_search.models import Paper, PaperCollection
+from paper_search.page_replies import RemovedPage, RemovedPaper
 from paper_search.review_models import Exclusion, ExclusionReason
-from paper_search.sessions.replies import build_removed_uri, clip_text, count_json_bytes
+from paper_search.sessions.addresses import build_removed_uri
+from paper_search.sessions.reply_sizes import clip_text, count_json_bytes
 
 _PAGE_BYTES: Final = 24_000
 _ORDER: Final = {reason: number for number, reason in enumerate(ExclusionReason)}
-
-
-class RemovedPaper(BaseModel):
-    """A screened paper that is not in the result. Include it by its id to bring it back."""
-
-    id: str
-    title: str
-    authors: list[str]
-    year: int | None
-    venue: str | None
-    doi: str | None
-    abstract: str | None
-    reason: ExclusionReason
-    score: float | None
-    threshold: float | None
-    """The `min_relevance` that the score did not reach."""
-    reviewer: str | None
-    detail: str | None
-    """The reviewer's reason, or the id of the paper that this one was merged into."""
-    found_in_round: int
-
-
-class RemovedPage(BaseModel):
-    """A page of removed papers: those that automation removed first, each group best first."""
-
-    session_id: str
-    papers: list[RemovedPaper]
-    total_papers: int
-    counts: dict[str, int]
-    """The number of all removed papers by reason."""
-    offset: int
-    next: str | None
-    """The address of the next page."""
 
 
 def build_removed_page(session_id: str, collection: PaperCollection, offset: int) -> RemovedPage:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from paper_search.checkpoint_replies import Status
 from paper_search.models import Paper, PaperCollection
 from paper_search.review_models import (
     BY_REVIEWER,
@@ -17,6 +17,7 @@ from paper_search.review_models import (
     find_judge_of_decisions,
     select_counting_decisions,
 )
+from paper_search.review_replies import DecisionFields, ReviewDecisionReply
 from paper_search.workflow.round_log import add_inclusion_counts
 from uraniborg.kernel.actors import Actor, describe_actor
 
@@ -79,7 +80,7 @@ class ReviewerView:
             return own.status
         return ReviewStatus.EXCLUDE if _is_excluded(paper) else ReviewStatus.UNDECIDED
 
-    def build_decision_fields(self, paper: Paper) -> dict[str, Any]:
+    def build_decision_fields(self, paper: Paper) -> DecisionFields:
         """Return the status, the reviewer's own decision, and the decisions of others as far as they may be seen."""
         own, others, is_hidden = self.get_own_decision(paper), self.list_other_decisions(paper), self.is_hidden(paper)
         statuses = {decision.status for decision in others if decision.status is not ReviewStatus.UNDECIDED}
@@ -87,7 +88,7 @@ class ReviewerView:
             "status": self.get_status(paper).value,
             "reason": own.reason if own else _find_refusal_reason(paper),
             "is_marked": paper.id in self.marks.get(self.reviewer, {}),
-            "others": [] if is_hidden else [other.model_dump(mode="json") for other in others],
+            "others": [] if is_hidden else [_build_decision_reply(other) for other in others],
             "others_hidden": len(others) if is_hidden else 0,
             "differs": bool(own and not is_hidden and statuses - {own.status}),
         }
@@ -113,6 +114,17 @@ class ReviewerView:
             return paper  # with the times of its decisions
         mine = self._build_decision(self.reviewer, own)
         return paper.model_copy(update={"decisions": [*self.list_other_decisions(paper), mine]})
+
+
+def _build_decision_reply(decision: ReviewDecision) -> ReviewDecisionReply:
+    return {
+        "status": decision.status.value,
+        "reason": decision.reason,
+        "reviewer": decision.reviewer,
+        "at": decision.at,
+        "by_agent": decision.by_agent,
+        "actor": decision.actor and decision.actor.model_dump(),
+    }
 
 
 def _is_replaced(decision: ReviewDecision, marked: Mapping[str, ReviewDecision]) -> bool:
@@ -181,9 +193,9 @@ def _build_exclusion(paper: Paper) -> Exclusion:
     )
 
 
-def count_statuses(collection: PaperCollection, view: ReviewerView) -> dict[str, int]:
+def count_statuses(collection: PaperCollection, view: ReviewerView) -> dict[Status, int]:
     """Return the number of papers with each status."""
-    counts = {status.value: 0 for status in ReviewStatus}
+    counts: dict[Status, int] = {status.value: 0 for status in ReviewStatus}
     for paper in list_reviewed_papers(collection):
         counts[view.get_status(paper).value] += 1
     return counts

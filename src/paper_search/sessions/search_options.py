@@ -1,7 +1,6 @@
 """The options of a new search: what can be chosen, and the config of a choice."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from paper_search.api import apply_given_arguments
 from paper_search.config import AppConfig, SearchSourceConfig, load_config
@@ -9,10 +8,12 @@ from paper_search.domains import list_domains
 from paper_search.input_checks import check_max_results
 from paper_search.models import MAX_RESULTS_CAP
 from paper_search.recordings import QUERY
+from paper_search.search_replies import SearchOptions, SourceUse
+from paper_search.source_labels import get_source_label
 from paper_search.sources.registry import check_source_names, describe_sources, list_source_names
 
 
-def describe_search_options(offline: bool | None = None) -> dict[str, Any]:
+def describe_search_options(offline: bool | None = None) -> SearchOptions:
     """Return the domains, the sources of searches or of offline trials, and the defaults of the settings.
 
     Blocks while it reads the settings.
@@ -22,7 +23,7 @@ def describe_search_options(offline: bool | None = None) -> dict[str, Any]:
         config = config.model_copy(update={"offline": offline})
     return {
         "domains": list_domains(),
-        "sources": describe_available_sources(config),
+        "sources": [{**one, "label": get_source_label(one["name"])} for one in describe_available_sources(config)],
         "default_domain": config.domain,
         "default_max_results": config.default_max_results,
         "max_results": MAX_RESULTS_CAP,
@@ -31,7 +32,7 @@ def describe_search_options(offline: bool | None = None) -> dict[str, Any]:
     }
 
 
-def describe_available_sources(config: AppConfig) -> list[dict[str, Any]]:
+def describe_available_sources(config: AppConfig) -> list[SourceUse]:
     """Return one entry per source: its name, whether a search uses it by default, and why not or its rate."""
     if config.offline:
         from paper_search.sources.offline_source import describe_offline_sources  # reads the recordings

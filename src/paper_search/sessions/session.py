@@ -20,7 +20,7 @@ from paper_search.models import PaperCollection, SourceReport
 from paper_search.sessions.checkpoint_inbox import add_to_inbox
 from paper_search.sessions.event_loops import MCPCheckpointHandler
 from paper_search.sessions.inbox_decisions import check_inbox_decision
-from paper_search.sessions.replies import clip_text
+from paper_search.sessions.reply_sizes import clip_text
 from paper_search.sessions.state import (
     COMPLETED,
     FAILED,

@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, TypedDict
 
 import orjson
 
 from paper_search.errors import SessionInterrupted, SessionNotFound
+from paper_search.model_fields import dump_as
 from paper_search.models import SourceReport
-from paper_search.sessions.replies import clip_text
+from paper_search.search_replies import SearchList, SearchSummary, SourceHealth
+from paper_search.sessions.reply_sizes import clip_text
 from paper_search.sessions.state import COMPLETED, FAILED, PART, WAITING, SessionEnd, summarize_session
 from paper_search.sessions.store import SessionStore, read_step
+from paper_search.source_labels import get_source_label
 from uraniborg.kernel.inbox import InboxPort
 from uraniborg.kernel.sqlite import DatabaseUnusable
 from uraniborg.kernel.words import fold_text
@@ -32,9 +35,7 @@ class SessionList:
         self._inbox = inbox
         self._cache: dict[str, _CachedEntry] = {}
 
-    def list_page(
-        self, *, phase: Phase | None = None, words: str = "", offset: int = 0, limit: int = 50
-    ) -> dict[str, Any]:
+    def list_page(self, *, phase: Phase | None = None, words: str = "", offset: int = 0, limit: int = 50) -> SearchList:
         """Return a page of the sessions that match, the one used last first. Blocks while it reads the store."""
         uses = self._store.list_last_uses()
         pending = self._inbox.map_pending(PART)
@@ -62,7 +63,7 @@ class SessionList:
             "next_offset": end if end < total else None,
         }
 
-    def _build_entry(self, session_id: str, last_used: datetime, pending_id: str | None) -> dict[str, Any] | None:
+    def _build_entry(self, session_id: str, last_used: datetime, pending_id: str | None) -> SearchSummary | None:
         """Return the entry of a session, or None if another process has deleted it."""
         cached = self._cache.get(session_id)
         if cached is not None and (cached.last_used, cached.pending_id) == (last_used, pending_id):
@@ -75,7 +76,15 @@ class SessionList:
                     "session_id": session_id,
                     "query": "",
                     "phase": "unreadable",
+                    "created_at": None,
                     "last_used_at": last_used.isoformat(),
+                    "checkpoint_kind": None,
+                    "checkpoint_id": None,
+                    "round": 0,
+                    "paper_count": None,
+                    "sources": [],
+                    "offline": False,
+                    "actor": None,
                     "error": problem.message,
                 }
             if datetime.now(UTC) - last_used > _MIN_AGE:
@@ -88,50 +97,65 @@ class SessionList:
             self._cache.clear()
         self._cache[session_id] = entry
 
-    def _read_entry(self, session_id: str, last_used: datetime) -> dict[str, Any]:
+    def _read_entry(self, session_id: str, last_used: datetime) -> SearchSummary:
         summary = summarize_session(self._store, self._inbox, session_id, last_used)
-        entry: dict[str, Any] = summary.model_dump(mode="json", exclude_none=True)
-        entry |= {
+        dumped = dump_as(_SummaryFields, summary)
+        entry: SearchSummary = {
+            **dumped,
             "query": clip_text(summary.query, _QUERY_CHARS),
             "phase": _PHASES.get(summary.phase, "working"),
             "offline": bool(summary.offline),
+            "actor": summary.actor and summary.actor.model_dump(),
+            "round": 1,
+            "sources": [],
         }
         if summary.phase in (COMPLETED, FAILED):
             ended = read_step(self._store, session_id, "ended", SessionEnd)
-            return {**entry, "round": ended.rounds, "sources": [_build_health(report) for report in ended.sources]}
+            entry["round"], entry["sources"] = ended.rounds, [_build_health(report) for report in ended.sources]
+            return entry
         steps = [step for step in self._store.list_steps(session_id) if step.startswith("checkpoint-")]
-        if not steps:
-            return {**entry, "round": 1, "sources": []}
-        last = max(steps, key=lambda step: int(step.removeprefix("checkpoint-")))
-        return {**entry, **_read_facts(self._store.read(session_id, last) or "")}
+        if steps:
+            last = max(steps, key=lambda step: int(step.removeprefix("checkpoint-")))
+            _add_facts(entry, self._store.read(session_id, last) or "")
+        return entry
+
+
+class _SummaryFields(TypedDict):
+    """The fields of a summary that an entry has unchanged."""
+
+    session_id: str
+    created_at: str
+    last_used_at: str
+    checkpoint_kind: str | None
+    checkpoint_id: str | None
+    paper_count: int | None
+    error: str | None
 
 
 class _CachedEntry(NamedTuple):
     last_used: datetime
     pending_id: str | None
-    entry: dict[str, Any]
+    entry: SearchSummary
 
 
-def _read_facts(text: str) -> dict[str, Any]:
-    """Return the round, the number of papers and the health of sources at a checkpoint."""
+def _add_facts(entry: SearchSummary, text: str) -> None:
+    """Add the round, the number of papers and the health of sources at a checkpoint, as far as it can be read."""
     try:
         checkpoint = orjson.loads(text)["checkpoint"]
-        facts: dict[str, Any] = {"round": int(checkpoint["round"]) + 1, "sources": []}
-        collection = cast("dict[str, Any] | None", checkpoint["payload"].get("collection"))
+        round_number, collection = int(checkpoint["round"]) + 1, checkpoint["payload"].get("collection")
         if collection:
             reports = [SourceReport.model_validate(report) for report in collection["metadata"]["sources"]]
-            facts |= {
-                "paper_count": len(collection["papers"]),
-                "sources": [_build_health(report) for report in reports],
-            }
+            entry["paper_count"] = len(collection["papers"])
+            entry["sources"] = [_build_health(report) for report in reports]
+        entry["round"] = round_number
     except (ValueError, KeyError, TypeError):
-        return {"round": 1, "sources": []}
-    return facts
+        return
 
 
-def _build_health(report: SourceReport) -> dict[str, Any]:
+def _build_health(report: SourceReport) -> SourceHealth:
     return {
         "name": report.name,
+        "label": get_source_label(report.name),
         "status": report.status.value,
         "returned": report.returned,
         "partial": report.partial,
@@ -139,6 +163,6 @@ def _build_health(report: SourceReport) -> dict[str, Any]:
     }
 
 
-def _is_match(entry: Mapping[str, Any], phase: Phase | None, wanted: list[str]) -> bool:
-    text = fold_text(f"{entry.get('query', '')} {entry['session_id']}")
+def _is_match(entry: SearchSummary, phase: Phase | None, wanted: list[str]) -> bool:
+    text = fold_text(f"{entry['query']} {entry['session_id']}")
     return (phase is None or entry["phase"] == phase) and all(word in text for word in wanted)

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
 
+from paper_search.checkpoint_replies import Status
 from paper_search.errors import SessionComplete, make_paper_id_hint
 from paper_search.export import check_format, export
 from paper_search.export.prisma_flow import PrismaFlow, build_prisma_flow
 from paper_search.models import PaperCollection
 from paper_search.review_models import ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
+from paper_search.review_replies import CorrectionReply, ExclusionList, PaperDetails, PaperList, ReasonCount
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.merge_provenance import MergedRecords
 from paper_search.sessions.paper_details import build_paper_details
@@ -44,7 +45,7 @@ class SessionReview:
         sort: Sort = "rank",
         offset: int = 0,
         limit: int = 50,
-    ) -> dict[str, Any]:
+    ) -> PaperList:
         """Return a page of the papers as the reviewer may see them.
 
         Raise SessionNotFound, NoPapersYet or SessionFailed.
@@ -55,15 +56,15 @@ class SessionReview:
         can_mark = state.pending is not None and isinstance(state.pending.checkpoint.payload, ResultPayload)
         return {**page, "query": state.query, "checkpoint_id": state.checkpoint_id, "can_mark": can_mark}
 
-    async def get_paper(self, session_id: str, paper_id: str, reviewer: str) -> dict[str, Any]:
+    async def get_paper(self, session_id: str, paper_id: str, reviewer: str) -> PaperDetails:
         """Return one paper in full, with the origin of each field. Raise PaperNotFound."""
         collection, view = await self._load_view(session_id, reviewer)
 
-        def build() -> dict[str, Any]:
+        def build() -> PaperDetails:
             for rank, paper in enumerate([*list_reviewed_papers(collection), *collection.removed_papers], 1):
                 if paper_id == paper.id or paper_id in paper.other_ids:
                     provenance = self._records.build_provenance(session_id, paper)
-                    return {**build_paper_details(rank, paper, collection, view), "provenance": provenance}
+                    return build_paper_details(rank, paper, collection, view, provenance)
             near = find_nearest_ids(paper_id, [paper.id for paper in list_reviewed_papers(collection)])
             raise PaperNotFound(
                 f"'{make_printable(paper_id[:80])}' is not a paper of this session.",
@@ -74,14 +75,14 @@ class SessionReview:
 
         return await asyncio.to_thread(build)
 
-    async def list_reasons(self, session_id: str, reviewer: str) -> list[dict[str, Any]]:
+    async def list_reasons(self, session_id: str, reviewer: str) -> list[ReasonCount]:
         """Return the reasons for exclusions that the reviewer can choose, with the number of papers of each."""
         collection, view = await self._load_view(session_id, reviewer)
         return await asyncio.to_thread(list_reasons, collection, view)
 
     async def list_exclusions(
         self, session_id: str, reviewer: str, *, reason: ExclusionReason | None = None, offset: int, limit: int
-    ) -> dict[str, Any]:
+    ) -> ExclusionList:
         """Return a page of the papers that are not in the result, with the reviewer's own exclusions and marks."""
         collection, view = await self._load_view(session_id, reviewer)
         marks = view.marks.get(reviewer, {})
@@ -89,7 +90,7 @@ class SessionReview:
             lambda: list_exclusions(view.apply_to(collection), marks, reason=reason, offset=offset, limit=limit)
         )
 
-    async def get_flow(self, session_id: str, reviewer: str) -> tuple[PrismaFlow, dict[str, int], bool]:
+    async def get_flow(self, session_id: str, reviewer: str) -> tuple[PrismaFlow, dict[Status, int], bool]:
         """Return the PRISMA flow with the reviewer's marks, the papers of each status, and whether it is final."""
         collection, view = await self._load_view(session_id, reviewer)
         flow = await asyncio.to_thread(lambda: build_prisma_flow(view.apply_to(collection)))
@@ -155,7 +156,7 @@ class SessionReview:
         _, changed = await asyncio.to_thread(self._marks.undo, session_id, checkpoint_id, reviewer, actor)
         return changed
 
-    async def list_corrections(self, session_id: str) -> list[dict[str, Any]]:
+    async def list_corrections(self, session_id: str) -> list[CorrectionReply]:
         """Return the merges and splits that are sent with the next decision, and then those that were."""
         collection = await self._manager.get_collection(session_id)
         marks = await asyncio.to_thread(self._marks.collect, session_id)
@@ -167,7 +168,7 @@ class SessionReview:
         change: PaperMerge | PaperSplit,
         reviewer: str | None = None,
         actor: Actor | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> list[CorrectionReply]:
         """Store a merge or a split for the next decision. Return all of them.
 
         Raise SessionNotFound, NoPapersYet, SessionComplete, SessionFailed, or InvalidDecision if the change names an
@@ -190,7 +191,7 @@ class SessionReview:
 
     async def withdraw_correction(
         self, session_id: str, paper_id: str, reviewer: str | None = None, actor: Actor | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[CorrectionReply]:
         """Withdraw the merge or split that names the paper and is not sent yet. Return those that are left.
 
         Raise SessionNotFound, SessionComplete, or PaperNotFound if there is none.

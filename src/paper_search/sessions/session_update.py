@@ -1,9 +1,10 @@
 """Another round of a complete session: a new session that repeats its stored steps and asks about the next strategy."""
 
 import asyncio
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from paper_search.errors import SessionNotComplete
+from paper_search.session_replies import SessionReply
 from paper_search.sessions.inbox_decisions import check_inbox_decision
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.state import PendingCheckpoint, SessionRequest
@@ -14,6 +15,7 @@ from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.json_values import JsonObject
 
 _END_STEPS: Final = {"result", "ended"}
 _DECISION: Final = "decision-"
@@ -24,9 +26,9 @@ async def start_another_round(
     manager: SessionManager,
     session_id: str,
     note: str | None = None,
-    data: dict[str, Any] | None = None,
+    data: JsonObject | None = None,
     actor: Actor | None = None,
-) -> dict[str, Any]:
+) -> SessionReply:
     """Open a session that continues a complete one with another round, and return its state.
 
     `data` is feedback, as in a decision. `actor` is who continues it, by default the program that runs this process.
@@ -47,7 +49,7 @@ def copy_for_another_round(
     note: str | None,
     rounds: int,
     clock: Clock,
-    data: dict[str, Any] | None = None,
+    data: JsonObject | None = None,
     actor: Actor | None = None,
 ) -> None:
     """Store a new session that continues a complete one where it was approved. Blocks while it copies.
@@ -60,7 +62,7 @@ def copy_for_another_round(
     if "result" not in steps:
         raise SessionNotComplete(session_id, "not complete")
     request = read_step(store, session_id, "session", SessionRequest)
-    config: dict[str, Any] = {**request.config, "max_rounds": rounds + max(_MORE_ROUNDS, request.max_rounds)}
+    config: JsonObject = {**request.config, "max_rounds": rounds + max(_MORE_ROUNDS, request.max_rounds)}
     actor = actor or get_process_actor()
     renewed = request.model_copy(update={"config": config, "at": clock.now(), "actor": actor})
     last = max((int(step.removeprefix(_DECISION)) for step in steps if step.startswith(_DECISION)), default=None)
@@ -74,8 +76,8 @@ def copy_for_another_round(
         text = store.read(session_id, step) or ""
         if step == f"{_DECISION}{last}":
             decision = read_step(store, session_id, step, StoredDecision)
-            earlier = cast("dict[str, Any]", decision.revised_data or {})
-            changed: dict[str, Any] = {"action": DecisionAction.REJECT, "note": note or decision.note}
+            earlier = cast("JsonObject", decision.revised_data or {})
+            changed: dict[str, object] = {"action": DecisionAction.REJECT, "note": note or decision.note}
             changed |= {"actor": actor, "by_agent": not actor.is_person}
             changed["revised_data"] = {**earlier, **(data or {})} or None
             text = decision.model_copy(update=changed).model_dump_json()

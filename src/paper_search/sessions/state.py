@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, cast
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,6 +12,7 @@ from paper_search.sessions.store import SessionStore, StepCache, read_step
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.stored_actor import StoredActor
 
@@ -30,7 +31,7 @@ class SessionRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     query: str
-    config: dict[str, Any]
+    config: JsonObject
     at: datetime
     actor: StoredActor = None
     """Who started the session."""
@@ -46,7 +47,7 @@ class SessionRequest(BaseModel):
     @property
     def max_rounds(self) -> int:
         """The number of rounds that the session has at most."""
-        return int(self.config.get("max_rounds", 0))
+        return int(cast("int", self.config.get("max_rounds", 0)))
 
     @property
     def is_offline(self) -> bool:

@@ -1,7 +1,6 @@
 """The problems of an edited strategy for a person: all of them, each with the path and the label of its field."""
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from pydantic import ValidationError
 
@@ -10,7 +9,9 @@ from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchStrate
 from paper_search.query.languages import parse_language
 from paper_search.sessions.inbox_decisions import check_inbox_decision, complete_edit
 from paper_search.sessions.state import PendingCheckpoint
+from paper_search.strategy_replies import StrategyProblem
 from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.json_values import JsonObject
 
 _MESSAGES: Final = {
     "queries": "Give at least one query.",
@@ -26,15 +27,15 @@ _OTHER_PROBLEM: Final = "The plan cannot be read."
 
 
 def find_strategy_problems(
-    edit: Mapping[str, Any], proposed: SearchStrategy, pending: PendingCheckpoint | None
-) -> tuple[SearchStrategy, list[dict[str, Any]]]:
+    edit: JsonObject, proposed: SearchStrategy, pending: PendingCheckpoint | None
+) -> tuple[SearchStrategy, list[StrategyProblem]]:
     """Return the edited strategy, in which invalid parts are as proposed, and all problems of the edit."""
     try:
         given = complete_edit(dict(edit), proposed)
     except InvalidDecision as refusal:
         return proposed, [_make_problem(None, refusal.message, refusal.hint)]
-    fields = proposed.model_dump(mode="json", exclude={"origins"})
-    fields |= cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    fields: JsonObject = proposed.model_dump(mode="json", exclude={"origins"})
+    fields |= cast("JsonObject", given) if isinstance(given, dict) else {}
     strategy, paths = _read_valid_parts(fields, proposed)
     paths += [path for path in _find_invalid_values(strategy, pending) if path not in paths]
     problems = [_make_problem(path, _MESSAGES.get(path, _OTHER_PROBLEM)) for path in paths]
@@ -52,17 +53,20 @@ def find_strategy_problems(
     return strategy, problems
 
 
-def _read_valid_parts(fields: dict[str, Any], proposed: SearchStrategy) -> tuple[SearchStrategy, list[str]]:
+def _read_valid_parts(fields: JsonObject, proposed: SearchStrategy) -> tuple[SearchStrategy, list[str]]:
     """Return the strategy with invalid parts as proposed, and the paths of these parts."""
     try:
         return SearchStrategy.model_validate(fields), []
     except ValidationError as error:
         places = [tuple(map(str, one["loc"])) for one in error.errors(include_url=False, include_input=False)]
-    valid, paths = dict(fields), list[str]()
+    valid: dict[str, object] = {**fields}
+    limits = fields.get("filters")
+    paths: list[str] = []
     for part, *inner in places:
         if part == "filters" and inner:
             path = f"filters.{inner[0]}"
-            valid["filters"] = {**valid["filters"], inner[0]: getattr(proposed.filters, inner[0])}
+            limits = {**cast("JsonObject", limits), inner[0]: getattr(proposed.filters, inner[0])}
+            valid["filters"] = limits
         else:
             path = part
             valid[part] = getattr(proposed, part)
@@ -84,5 +88,5 @@ def _find_invalid_values(strategy: SearchStrategy, pending: PendingCheckpoint | 
     return [path for path, invalid in is_invalid.items() if invalid]
 
 
-def _make_problem(path: str | None, message: str, hint: str | None = None) -> dict[str, Any]:
+def _make_problem(path: str | None, message: str, hint: str | None = None) -> StrategyProblem:
     return {"path": path, "message": message, "hint": hint}

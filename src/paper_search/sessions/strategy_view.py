@@ -1,27 +1,37 @@
 """The strategy of a session for a person: queries in the syntax of each source, sources, origins, and differences."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import orjson
 
 from paper_search.config import AppConfig
-from paper_search.models import ConceptBlock, ParsedIntent, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
+from paper_search.models import ConceptBlock, ParsedIntent, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.query.ladder import align_blocks_and_queries
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import normalise_query
 from paper_search.sessions.search_options import describe_available_sources
+from paper_search.sessions.source_reports import build_report
 from paper_search.sessions.state import PendingCheckpoint, SessionState
 from paper_search.sessions.store import SessionStore
 from paper_search.sessions.strategy_problems import find_strategy_problems
-from paper_search.source_labels import format_source_labels
+from paper_search.source_labels import format_source_labels, get_source_label
 from paper_search.sources.query_translation import translate_queries
 from paper_search.sources.registry import KNOWN, list_source_names
 from paper_search.strategies.findings import QueryProblem
 from paper_search.strategies.lint import check_query_text
+from paper_search.strategy_replies import (
+    QueryView,
+    StrategyChange,
+    StrategyCheck,
+    StrategyFacts,
+    StrategyReply,
+    StrategySource,
+)
 from paper_search.workflow.checkpoints import StrategyPayload
 from paper_search.workflow.feedback_check import list_limits
+from uraniborg.kernel.json_values import JsonObject
 
 ChangedPart = Literal["blocks", "queries"]
 _CHECKPOINT: Final = "checkpoint-"
@@ -29,28 +39,34 @@ _SEARCHED: Final = re.compile(r"round-(\d+)/organize")
 """The step that stores the papers of a round, with the strategy that the round searched."""
 
 
-def build_strategy_view(store: SessionStore, state: SessionState, config: AppConfig) -> dict[str, Any]:
+def build_strategy_view(store: SessionStore, state: SessionState, config: AppConfig) -> StrategyReply:
     """Return the strategy that waits for a decision, or the one used last. Blocks while it reads the store."""
     proposed = read_strategy(store, state)
     if proposed is None:
-        empty: dict[str, Any] = {"strategy": None, "queries": [], "sources": [], "changes": [], "feedback": None}
-        return {**_describe_state(state), **empty}
+        return {
+            **_describe_state(state),
+            "strategy": None,
+            "intent": None,
+            "queries": [],
+            "sources": [],
+            "inherited": [],
+            "changes": [],
+            "has_last_round": False,
+            "feedback": None,
+        }
     strategy, intent, last = proposed
     suggestions = state.pending.checkpoint.suggestions if state.pending else []
     names = list_offered_sources(state, strategy, config)
     return {
         **_describe_state(state),
-        "strategy": strategy.model_dump(mode="json"),
-        "intent": intent.model_dump(mode="json") if intent else None,
+        "strategy": strategy,
+        "intent": intent,
         "queries": build_query_views(strategy.queries, names, strategy.filters),
         "sources": describe_strategy_sources(names, strategy.sources, state, config),
-        "inherited": [origin.model_dump(mode="json") for origin in strategy.origins if origin.inherited],
+        "inherited": [origin for origin in strategy.origins if origin.inherited],
         "changes": list_changes(last, strategy) if last else [],
         "has_last_round": last is not None,
-        "feedback": {
-            "limits": list_limits(strategy.filters),
-            "suggestions": [entry.model_dump(mode="json") for entry in suggestions],
-        },
+        "feedback": {"limits": [*list_limits(strategy.filters)], "suggestions": suggestions},
     }
 
 
@@ -58,9 +74,9 @@ def check_edited_strategy(
     store: SessionStore,
     state: SessionState,
     config: AppConfig,
-    edit: Mapping[str, Any],
+    edit: JsonObject,
     changed_part: ChangedPart | None = None,
-) -> dict[str, Any]:
+) -> StrategyCheck:
     """Return the problems and translations of an edited strategy, with its blocks and queries in step.
 
     `changed_part` names the part that the person changed last: the other one follows. Without it the part follows that
@@ -74,11 +90,11 @@ def check_edited_strategy(
     names = list_offered_sources(state, strategy, config)
     chosen = [name for name in names if not strategy.sources or name in strategy.sources]
     views = build_query_views(strategy.queries, chosen, strategy.filters)
-    has_errors = any(problem["severity"] == "error" for view in views for problem in view["problems"])
+    has_errors = any(problem.severity == "error" for view in views for problem in view["problems"])
     return {
         "is_valid": not problems and not has_errors,
         "problems": problems,
-        "strategy": strategy.model_dump(mode="json"),
+        "strategy": strategy,
         "queries": views,
         "language_read_as": parse_language(strategy.filters.language),
         "changes": list_changes(last, strategy) if last else [],
@@ -98,12 +114,10 @@ def _align_changed_part(
     return align_blocks_and_queries(proposed.model_copy(update={"blocks": edited.blocks}), edited)
 
 
-def build_query_views(
-    queries: Iterable[SearchQuery], names: list[str], filters: SearchConstraints
-) -> list[dict[str, Any]]:
+def build_query_views(queries: Iterable[SearchQuery], names: list[str], filters: SearchConstraints) -> list[QueryView]:
     """Return each query with its problems, as it is read, and its translations."""
     listed = list(queries)
-    views: list[dict[str, Any]] = []
+    views: list[QueryView] = []
     for query, translations in zip(listed, translate_queries(names, listed, filters), strict=True):
         normalised, problems = _check_query(query)
         views.append(
@@ -113,7 +127,7 @@ def build_query_views(
                 "rung": query.rung,
                 "keywords": query.keywords,
                 "read_as": normalised,
-                "problems": [problem.to_fields() for problem in problems],
+                "problems": problems,
                 "translations": translations,
             }
         )
@@ -201,7 +215,7 @@ def list_offered_sources(state: SessionState, strategy: SearchStrategy, config: 
 
 def describe_strategy_sources(
     names: list[str], chosen: list[str], state: SessionState, config: AppConfig
-) -> list[dict[str, Any]]:
+) -> list[StrategySource]:
     """Return for each source whether it is chosen, can be chosen, has a key, and how it answered last."""
     remarks = {entry["name"]: entry for entry in describe_available_sources(config)}
     offered = set(state.pending.sources) if state.pending else {name for name, e in remarks.items() if e["used"]}
@@ -209,25 +223,21 @@ def describe_strategy_sources(
     return [
         {
             "name": name,
+            "label": get_source_label(name),
             "is_chosen": name in chosen or (not chosen and name in offered),
             "is_available": name in offered or name in chosen,
-            "remark": remarks.get(name, {}).get("remark", "not installed here"),
+            "remark": remarks[name]["remark"] if name in remarks else "not installed here",
             "needs_key": name in KNOWN and KNOWN[name].needs_key,
             "accepts_key": name in KNOWN and KNOWN[name].key is not None,
             "has_key": bool(name in config.sources and config.sources[name].api_key),
             "key_variable": KNOWN[name].key_variable if name in KNOWN else "",
-            "last": build_report_fields(reports[name]) if name in reports else None,
+            "last": build_report(reports[name]) if name in reports else None,
         }
         for name in names
     ]
 
 
-def build_report_fields(report: SourceReport) -> dict[str, Any]:
-    """Return the report on a source without its requests."""
-    return report.model_dump(mode="json", exclude={"requests"})
-
-
-def list_changes(last: SearchStrategy, strategy: SearchStrategy) -> list[dict[str, Any]]:
+def list_changes(last: SearchStrategy, strategy: SearchStrategy) -> list[StrategyChange]:
     """Return the parts that differ between two strategies: concepts, queries, words, sources and filters."""
     changes = _list_block_changes(last, strategy) if last.blocks and strategy.blocks else []
     changes += _list_text_changes(
@@ -243,7 +253,7 @@ def list_changes(last: SearchStrategy, strategy: SearchStrategy) -> list[dict[st
     return changes
 
 
-def _list_block_changes(last: SearchStrategy, strategy: SearchStrategy) -> list[dict[str, Any]]:
+def _list_block_changes(last: SearchStrategy, strategy: SearchStrategy) -> list[StrategyChange]:
     before, now = ({block.name: block for block in one.blocks} for one in (last, strategy))
     changes = [_make_change("concept", _describe_block(before[name]), None) for name in before if name not in now]
     for name, block in now.items():
@@ -263,7 +273,7 @@ def _describe_block(block: ConceptBlock) -> str:
     return " OR ".join(block.variants) or block.name
 
 
-def _list_text_changes(part: str, before: list[str], now: list[str]) -> list[dict[str, Any]]:
+def _list_text_changes(part: str, before: list[str], now: list[str]) -> list[StrategyChange]:
     changes = [_make_change(part, text, None) for text in before if text and text not in now]
     return changes + [_make_change(part, None, text) for text in now if text and text not in before]
 
@@ -272,11 +282,11 @@ def _join_sources(strategy: SearchStrategy) -> str:
     return format_source_labels(strategy.sources)
 
 
-def _make_change(part: str, before: str | None, after: str | None) -> dict[str, Any]:
+def _make_change(part: str, before: str | None, after: str | None) -> StrategyChange:
     return {"part": part, "before": before, "after": after}
 
 
-def _describe_state(state: SessionState) -> dict[str, Any]:
+def _describe_state(state: SessionState) -> StrategyFacts:
     pending: PendingCheckpoint | None = state.pending
     is_pending = pending is not None and isinstance(pending.checkpoint.payload, StrategyPayload)
     return {
@@ -289,7 +299,4 @@ def _describe_state(state: SessionState) -> dict[str, Any]:
         "checkpoint_id": state.checkpoint_id if is_pending else None,
         "asked_at": pending.checkpoint.timestamp if is_pending and pending else None,
         "offline": state.is_offline,
-        "intent": None,
-        "inherited": [],
-        "has_last_round": False,
     }

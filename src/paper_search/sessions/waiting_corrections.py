@@ -1,28 +1,28 @@
 """The merges and splits of a review as people see them: those that wait for the decision, and those that were made."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from paper_search.models import PaperCollection
-from paper_search.review_models import PaperMerge, RecordName
+from paper_search.review_models import PaperMerge
+from paper_search.review_replies import CorrectionReply
 from paper_search.sessions.saved_marks import UNNAMED_REVIEWER, Corrections
 from uraniborg.kernel.actors import Actor
 
 
 def describe_corrections(
     waiting: Corrections, collection: PaperCollection, actors: Mapping[str, Actor]
-) -> list[dict[str, Any]]:
+) -> list[CorrectionReply]:
     """Return the changes that wait, then those that were made, each with the title of its first paper."""
     listed = [*collection.papers, *collection.excluded_papers, *collection.removed_papers]
     titles = {name: paper.title for paper in listed for name in (*paper.other_ids, paper.id)}
-    changes = [
+    changes: list[CorrectionReply] = [
         {
             "kind": "merge" if isinstance(change, PaperMerge) else "split",
             "papers": papers,
-            "records": _dump_names([] if isinstance(change, PaperMerge) else change.records),
+            "records": [] if isinstance(change, PaperMerge) else change.records,
             "title": titles.get(papers[0], ""),
             "reviewer": change.reviewer,
-            "actor": actor and actor.model_dump(mode="json"),
+            "actor": actor and actor.model_dump(),
             "at": None,
             "is_sent": False,
         }
@@ -31,10 +31,15 @@ def describe_corrections(
         for actor in [actors.get(change.reviewer or UNNAMED_REVIEWER)]
     ]
     return changes + [
-        {**made.model_dump(mode="json", exclude={"by_agent"}), "is_sent": True}
+        {
+            "kind": made.kind,
+            "papers": made.papers,
+            "records": made.records,
+            "title": made.title,
+            "reviewer": made.reviewer,
+            "actor": made.actor and made.actor.model_dump(),
+            "at": made.at,
+            "is_sent": True,
+        }
         for made in collection.metadata.corrections
     ]
-
-
-def _dump_names(records: list[RecordName]) -> list[dict[str, str]]:
-    return [{"source": record.source, "record_id": record.record_id} for record in records]

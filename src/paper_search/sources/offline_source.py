@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceKind
@@ -32,6 +32,7 @@ from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
+    from paper_search.search_replies import SourceUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +142,10 @@ def _is_match(paper: RecordedPaper, query: SearchQuery) -> bool:
     return node is not None and has_wanted_words(node, paper.text)
 
 
-def describe_offline_sources(config: "AppConfig") -> list[dict[str, Any]]:
+def describe_offline_sources(config: "AppConfig") -> "list[SourceUse]":
     """Return one entry per source: its name, whether an offline search uses it, and the number of its papers."""
     recorded = read_recorded_papers()
-    entries: list[dict[str, Any]] = []
+    entries: list[SourceUse] = []
     for name in list_source_names():
         held = len(recorded.get(name, ()))
         remark = f"{plural(held, 'paper')} in the shipped recording" if held else "not in the shipped recording"

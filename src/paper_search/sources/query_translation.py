@@ -1,9 +1,10 @@
 """The queries of a strategy as each source receives them: the requests that a search would send."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Annotated, Final
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, SearchQuery, SearchStrategy
@@ -24,29 +25,24 @@ _MOST_ADDRESS_CHARS: Final = 4_000
 _log = get_logger(__name__)
 
 
-class QueryTranslation(BaseModel):
-    """A query as one source receives it."""
+class QueryTranslation(TypedDict):
+    """A query as one source receives it: a ranking source gets words, other sources Boolean text."""
 
     source: str
-    label: str
-    """The name of the source that people know."""
-    is_received: bool = True
-    """False if the source does not receive the query: a ranking source gets words, other sources Boolean text."""
-    text: str | None = None
-    """The exact text; None if the source does not receive the query."""
-    address: str | None = None
-    notes: list[str] = Field(default_factory=list)
-    """What is lost, or applied after the papers arrive."""
-    problem: str | None = None
-    """Why the source does not receive the query."""
+    label: Annotated[str, Field(description="The name of the source that people know.")]
+    is_received: bool
+    text: Annotated[str | None, Field(description="The exact text; null if the source does not receive the query.")]
+    address: str | None
+    notes: Annotated[list[str], Field(description="What is lost, or applied after the papers arrive.")]
+    problem: Annotated[str | None, Field(description="Why the source does not receive the query.")]
 
 
 def translate_queries(
     names: Sequence[str], queries: Sequence[SearchQuery], filters: SearchConstraints
-) -> list[list[dict[str, Any]]]:
-    """Return for each query its translations for all sources, as fields of a QueryTranslation."""
+) -> list[list[QueryTranslation]]:
+    """Return for each query its translations for all sources."""
     columns = [_translate_for_source(name, queries, filters) for name in names]
-    return [[column[index].model_dump() for column in columns] for index in range(len(queries))]
+    return [[column[index] for column in columns] for index in range(len(queries))]
 
 
 def list_source_changes(strategy: SearchStrategy) -> dict[str, list[str]]:
@@ -77,7 +73,7 @@ def _translate_for_source(
         if not is_query_received(definition.kind, query, queries):
             needed = "plain words" if definition.kind == "ranked" else "a Boolean text"
             problem = f"{get_source_label(name)} receives {needed}, and this query has none."
-            translations.append(_make_translation(name, is_received=False, problem=problem))
+            translations.append(_make_translation(name, problem=problem))
             continue
         try:
             [received] = select_queries(definition.kind, [query])
@@ -92,20 +88,35 @@ def _translate_query(definition: SourceDefinition, query: SearchQuery, filters: 
     name, limit = definition.name, min(max(filters.max_results, 1), MAX_RESULTS_CAP)
     requests = build_first_requests(definition, query, filters, limit)
     if not requests:
-        return _make_translation(name, is_received=False, problem=explain_missing_requests(query))
+        return _make_translation(name, problem=explain_missing_requests(query))
     text = find_query_text(query, requests)
     notes = _list_notes(definition, query, filters, text)
     address = redact(requests[0].address)[:_MOST_ADDRESS_CHARS]
     return _make_translation(name, text=text, address=address, notes=notes)
 
 
-def _make_translation(name: str, **fields: Any) -> QueryTranslation:
-    return QueryTranslation(source=name, label=get_source_label(name), **fields)
+def _make_translation(
+    name: str,
+    *,
+    text: str | None = None,
+    address: str | None = None,
+    notes: Sequence[str] = (),
+    problem: str | None = None,
+) -> QueryTranslation:
+    return {
+        "source": name,
+        "label": get_source_label(name),
+        "is_received": problem is None,
+        "text": text,
+        "address": address,
+        "notes": [*notes],
+        "problem": problem,
+    }
 
 
 def _explain_failure(name: str) -> QueryTranslation:
     problem = f"{get_source_label(name)} cannot translate this query; the log has the details."
-    return _make_translation(name, is_received=False, problem=problem)
+    return _make_translation(name, problem=problem)
 
 
 def _list_notes(definition: SourceDefinition, query: SearchQuery, filters: SearchConstraints, text: str) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import SecretStr
 
@@ -26,6 +26,7 @@ from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
+    from paper_search.search_replies import SourceUse
     from paper_search.sources.http_transport import Network
     from uraniborg.kernel.clock import Clock
 
@@ -174,7 +175,7 @@ def is_enabled(name: str, config: "AppConfig") -> bool:
     return name not in config.sources or config.sources[name].enabled
 
 
-def describe_sources(config: "AppConfig") -> list[dict[str, Any]]:
+def describe_sources(config: "AppConfig") -> "list[SourceUse]":
     """Return one entry per source: its name, whether a search uses it by default, and why not or its rate."""
     used = set(list_default_source_names(config))
     return [{"name": name, "used": name in used, "remark": _describe_use(name, config)} for name in list_source_names()]

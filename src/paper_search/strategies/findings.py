@@ -1,8 +1,8 @@
 """Problems of a query, each with its position and an edit that corrects it."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal, TypedDict
 
 Severity = Literal["error", "warning"]
 
@@ -28,9 +28,32 @@ class QueryProblem:
     correction: Correction | None = None
     """None if only a person can choose."""
 
-    def to_fields(self) -> dict[str, Any]:
+    def to_fields(self) -> "ProblemFields":
         """Return the fields of the problem."""
-        return asdict(self)
+        edit = self.correction
+        return {
+            "severity": self.severity,
+            "start": self.start,
+            "end": self.end,
+            "message": self.message,
+            "hint": self.hint,
+            "correction": edit and {"start": edit.start, "end": edit.end, "text": edit.text},
+        }
+
+
+class CorrectionFields(TypedDict):
+    start: int
+    end: int
+    text: str
+
+
+class ProblemFields(TypedDict):
+    severity: Severity
+    start: int
+    end: int
+    message: str
+    hint: str
+    correction: CorrectionFields | None
 
 
 def correct_query(query: str, problems: Iterable[QueryProblem]) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final, TypedDict
 
-from paper_search.strategies.findings import Correction, QueryProblem, correct_query
+from paper_search.strategies.findings import Correction, ProblemFields, QueryProblem, correct_query
 from paper_search.strategies.lint_groups import QueryItem, check_exclusions, check_groups
 from paper_search.strategies.lint_words import (
     check_curly_quotes,
@@ -59,7 +59,13 @@ def list_query_errors(query: str) -> list[QueryProblem]:
     return [problem for problem in check_query_text(query) if problem.severity == "error"]
 
 
-def describe_query_errors(query: str, errors: list[QueryProblem]) -> tuple[str, str, dict[str, Any]]:
+class QueryErrorFields(TypedDict):
+    start: int
+    end: int
+    problems: list[ProblemFields]
+
+
+def describe_query_errors(query: str, errors: list[QueryProblem]) -> tuple[str, str, QueryErrorFields]:
     """Return the message, the hint and the fields of the error that refuses a query. Positions count from 1 in text."""
     first = errors[0]
     end = max(first.end, first.start + _EXCERPT_CHARS)
@@ -67,7 +73,8 @@ def describe_query_errors(query: str, errors: list[QueryProblem]) -> tuple[str, 
     rest = "…" if end < len(query) else ""
     others = f" Errors after it: {len(errors) - 1}." if len(errors) > 1 else ""
     message = f"The query has an error at character {first.start + 1}, “{spot}{rest}”: {first.message}{others}"
-    fields = {"start": first.start, "end": first.end, "problems": [error.to_fields() for error in errors[:20]]}
+    problems = [error.to_fields() for error in errors[:20]]
+    fields: QueryErrorFields = {"start": first.start, "end": first.end, "problems": problems}
     return message, first.hint, fields
 
 

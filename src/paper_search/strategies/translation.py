@@ -1,8 +1,8 @@
 """Translations of a query into the syntax of databases, each with what was changed or lost."""
 
-from typing import Any, Final
+from typing import Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from paper_search.strategies.plain_words import simplify_strategy
 from paper_search.strategies.platforms.cochrane import COCHRANE
@@ -29,7 +29,7 @@ class Translation(BaseModel):
     label: str
     text: str
     """Empty if nothing of the query can be expressed."""
-    changes: list[str] = Field(default_factory=list)
+    changes: list[str]
     """What was changed or lost, in sentences."""
 
 
@@ -64,8 +64,3 @@ def describe_source_changes(source: str, kind: str | None, text: str) -> list[st
     if kind == "ranked":
         return ["Only the words are sent, without operators and fields."]
     return list(simplify_strategy(text)[1])
-
-
-def list_translations(node: Node | None) -> list[dict[str, Any]]:
-    """Return a query in the syntax of each platform for which a plan can be copied, as fields."""
-    return [translate_node(node, platform).model_dump() for platform in PLATFORMS.values()]

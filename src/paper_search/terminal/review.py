@@ -7,10 +7,11 @@ from paper_search.config import AppConfig
 from paper_search.errors import InvalidDecision
 from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline_notice
 from paper_search.sessions.manager import SessionManager
-from paper_search.sessions.replies import describe_progress, describe_source_problems
+from paper_search.sessions.questions import describe_source_problems
 from paper_search.sessions.saved_marks import Marks
 from paper_search.sessions.session import WorkflowSession
 from paper_search.sessions.state import WAITING
+from paper_search.sessions.state_summaries import describe_progress
 from paper_search.terminal.keys_and_output import Screen
 from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
 from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
@@ -52,7 +53,7 @@ class TerminalReview:
         while True:
             state = await self._manager.get_state(session_id)
             if state["is_complete"]:
-                if "error" not in state:
+                if "paper_count" in state:
                     self._screen.write(f"\nComplete: {plural(state['paper_count'], 'paper')}.")
                     if state.get("offline"):
                         self._screen.write(OFFLINE_NOTICE)

@@ -8,7 +8,7 @@ from paper_search.editorial_notices import describe_notices, mark_title
 from paper_search.models import Paper, ParsedIntent, SearchStrategy
 from paper_search.plan_text import describe_plan, format_origin_value
 from paper_search.review_models import Exclusion, PaperDecision, ReviewStatus
-from paper_search.sessions.replies import clip_text
+from paper_search.sessions.reply_sizes import clip_text
 from paper_search.source_labels import format_source_labels
 
 STRATEGY_KEYS = "[a]pprove  [e]dit  [r]eject  [q]uit  [?] help"

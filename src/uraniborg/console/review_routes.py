@@ -1,18 +1,13 @@
 """The routes of reviews: papers, marks, the flow of records, exports, and putting papers on a shelf."""
 
 import asyncio
-from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, FastAPI, Path, Query, Request
 from starlette.responses import Response
 
-from paper_search.export.prisma_flow import LABELS, count_exclusions_by_description
-from paper_search.review_models import BY_REVIEWER, ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
-from paper_search.sessions.paper_list import PaperConditions, Sort
-from paper_search.sessions.session_review import SessionReview
-from uraniborg.console.route_parameters import SessionId, get_reviewer
-from uraniborg.console.search_replies import (
+from paper_search.review_models import ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
+from paper_search.review_replies import (
     CorrectionList,
     ExclusionList,
     FlowReply,
@@ -20,13 +15,16 @@ from uraniborg.console.search_replies import (
     PaperDetails,
     PaperList,
     ReasonList,
-    ShelfBuildReply,
-    ShelfTargets,
     UndoneMarks,
 )
+from paper_search.sessions.flow_replies import build_flow_reply
+from paper_search.sessions.paper_list import PaperConditions, Sort
+from paper_search.sessions.session_review import SessionReview
+from uraniborg.console.route_parameters import SessionId, get_reviewer
 from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.reply_route import JsonReply
+from uraniborg.kernel.json_values import JsonObject
+from uraniborg.search_shelf_replies import ShelfBuildReply, ShelfTargets
 from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
 
 _TYPES = {
@@ -36,7 +34,7 @@ _TYPES = {
     "prisma-svg": "image/svg+xml",
 }
 """The media types of the formats that are not plain text."""
-_EXPORT_CONTENT: dict[str, Any] = {
+_EXPORT_CONTENT: JsonObject = {
     "text/plain": {"schema": {"type": "string"}},
     "image/svg+xml": {"schema": {"type": "string"}},
     "application/json": {"schema": {"type": ["object", "array"]}},
@@ -68,7 +66,6 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
         "/api/searches/{session_id}/papers",
         tags=["searches"],
         summary="List the papers of a session",
-        response_model=PaperList,
     )
     async def list_search_papers(  # pyright: ignore[reportUnusedFunction]
         request: Request,
@@ -84,7 +81,7 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
         sort: Sort = "rank",
         offset: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=2_000)] = 50,
-    ) -> JsonReply:
+    ) -> PaperList:
         """Return a page of the papers under review, or of the result, with the papers that people have excluded.
 
         `status` is yours; the decisions of other reviewers about a paper are hidden until you have decided.
@@ -100,19 +97,16 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
             round=round,
         )
         person = get_reviewer(request)
-        return JsonReply(
-            await review.list_papers(session_id, person, conditions, sort=sort, offset=offset, limit=limit)
-        )
+        return await review.list_papers(session_id, person, conditions, sort=sort, offset=offset, limit=limit)
 
     @api.get(
         "/api/searches/{session_id}/papers/{paper_id}",
         tags=["searches"],
         summary="Return a paper of a session",
-        response_model=PaperDetails,
     )
     async def get_search_paper(  # pyright: ignore[reportUnusedFunction]
         request: Request, session_id: SessionId, paper_id: PaperId
-    ) -> dict[str, Any]:
+    ) -> PaperDetails:
         """Return the paper in full: title and abstract with the matched words, and the origin of each field."""
         return await review.get_paper(session_id, paper_id, get_reviewer(request))
 
@@ -120,7 +114,6 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
         "/api/searches/{session_id}/exclusions",
         tags=["searches"],
         summary="List the excluded papers",
-        response_model=ExclusionList,
     )
     async def list_search_exclusions(  # pyright: ignore[reportUnusedFunction]
         request: Request,
@@ -128,7 +121,7 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
         reason: Annotated[ExclusionReason | None, Query(description="Only papers with this reason.")] = None,
         offset: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    ) -> dict[str, Any]:
+    ) -> ExclusionList:
         """Return a page of the screened papers that are not in the result, with the reasons.
 
         `below_threshold` and `over_limit` are the papers that automation removed. An included paper comes back.
@@ -138,12 +131,12 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
 
 
 def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
-    @api.put("/api/searches/{session_id}/marks", tags=["searches"], summary="Mark papers", response_model=MarksReply)
+    @api.put("/api/searches/{session_id}/marks", tags=["searches"], summary="Mark papers")
     async def mark_papers(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         session_id: SessionId,
         decisions: Annotated[dict[str, PaperDecision | None], Body(embed=True)],
-    ) -> dict[str, Any]:
+    ) -> MarksReply:
         """Store your marks, by paper id; null removes a mark. The marks are sent with the next decision."""
         return {"marks": await review.mark_papers(session_id, decisions, get_reviewer(request), get_actor(request))}
 
@@ -151,9 +144,8 @@ def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
         "/api/searches/{session_id}/marks/undo",
         tags=["searches"],
         summary="Undo your last change of marks",
-        response_model=UndoneMarks,
     )
-    async def undo_marks(request: Request, session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def undo_marks(request: Request, session_id: SessionId) -> UndoneMarks:  # pyright: ignore[reportUnusedFunction]
         """Undo one change, also one of several papers, and return the marks of these papers. Can be repeated."""
         return {"undone": await review.undo_marks(session_id, get_reviewer(request), get_actor(request))}
 
@@ -161,11 +153,10 @@ def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
         "/api/searches/{session_id}/reasons",
         tags=["searches"],
         summary="List the reasons for exclusions",
-        response_model=ReasonList,
     )
     async def list_exclusion_reasons(  # pyright: ignore[reportUnusedFunction]
         request: Request, session_id: SessionId
-    ) -> dict[str, Any]:
+    ) -> ReasonList:
         """Return common reasons and those that you have used, with the number of papers of each."""
         return {"reasons": await review.list_reasons(session_id, get_reviewer(request))}
 
@@ -173,31 +164,31 @@ def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
 def _add_correction_routes(api: FastAPI, review: SessionReview) -> None:
     path = "/api/searches/{session_id}/corrections"
 
-    @api.get(path, tags=["searches"], summary="List merges and splits", response_model=CorrectionList)
-    async def list_corrections(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    @api.get(path, tags=["searches"], summary="List merges and splits")
+    async def list_corrections(session_id: SessionId) -> CorrectionList:  # pyright: ignore[reportUnusedFunction]
         """Return the merges and splits of reviewers: first those that wait for the decision, then those made."""
         return {"corrections": await review.list_corrections(session_id)}
 
-    @api.post(path + "/merge", tags=["searches"], summary="Merge papers", response_model=CorrectionList)
+    @api.post(path + "/merge", tags=["searches"], summary="Merge papers")
     async def merge_papers(  # pyright: ignore[reportUnusedFunction]
         request: Request, session_id: SessionId, change: PaperMerge
-    ) -> dict[str, Any]:
+    ) -> CorrectionList:
         """Store that the papers are one paper. They are merged with the next decision, into the first one."""
         reviewer, actor = get_reviewer(request), get_actor(request)
         return {"corrections": await review.correct_duplicates(session_id, change, reviewer, actor)}
 
-    @api.post(path + "/split", tags=["searches"], summary="Split a paper", response_model=CorrectionList)
+    @api.post(path + "/split", tags=["searches"], summary="Split a paper")
     async def split_paper(  # pyright: ignore[reportUnusedFunction]
         request: Request, session_id: SessionId, change: PaperSplit
-    ) -> dict[str, Any]:
+    ) -> CorrectionList:
         """Store that records are not the paper they were merged into. They leave it with the next decision."""
         reviewer, actor = get_reviewer(request), get_actor(request)
         return {"corrections": await review.correct_duplicates(session_id, change, reviewer, actor)}
 
-    @api.delete(path + "/{paper_id}", tags=["searches"], summary="Withdraw a change", response_model=CorrectionList)
+    @api.delete(path + "/{paper_id}", tags=["searches"], summary="Withdraw a change")
     async def withdraw_correction(  # pyright: ignore[reportUnusedFunction]
         request: Request, session_id: SessionId, paper_id: PaperId
-    ) -> dict[str, Any]:
+    ) -> CorrectionList:
         """Withdraw the merge or split of the paper that waits for the decision."""
         reviewer, actor = get_reviewer(request), get_actor(request)
         return {"corrections": await review.withdraw_correction(session_id, paper_id, reviewer, actor)}
@@ -208,24 +199,10 @@ def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
         "/api/searches/{session_id}/flow",
         tags=["searches"],
         summary="Return the PRISMA flow",
-        response_model=FlowReply,
     )
-    async def get_search_flow(request: Request, session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def get_search_flow(request: Request, session_id: SessionId) -> FlowReply:  # pyright: ignore[reportUnusedFunction]
         """Return the counts of the flow with your marks, during the review and after it."""
-        flow, counts, is_complete = await review.get_flow(session_id, get_reviewer(request))
-        fields = flow.model_dump(mode="json", exclude={"exclusions", "rounds", "included_by_status", "corrections"})
-        by_reviewer = [one for one in flow.exclusions if one.reason in BY_REVIEWER]
-        reasons: Counter[str] = Counter()
-        for name, count in count_exclusions_by_description(flow.model_copy(update={"exclusions": by_reviewer})):
-            reasons[name.removeprefix(f"{LABELS[ExclusionReason.BY_PERSON]}: ")] += count
-        return {
-            **fields,
-            "round_count": len(flow.rounds),
-            "labels": dict(LABELS),
-            "reasons": dict(reasons),
-            "counts": counts,
-            "is_complete": is_complete,
-        }
+        return build_flow_reply(*await review.get_flow(session_id, get_reviewer(request)))
 
     @api.get(
         "/api/searches/{session_id}/export",
@@ -251,10 +228,8 @@ def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
 
 
 def _add_shelf_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBuilds) -> None:
-    @api.get(
-        "/api/search-shelves", tags=["searches"], summary="List the shelves for papers", response_model=ShelfTargets
-    )
-    async def list_shelves_for_papers() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/search-shelves", tags=["searches"], summary="List the shelves for papers")
+    async def list_shelves_for_papers() -> ShelfTargets:  # pyright: ignore[reportUnusedFunction]
         """Return the shelves that papers of a search can be put on. A new name makes a new shelf."""
         return {"shelves": await asyncio.to_thread(list_shelf_targets)}
 
@@ -263,14 +238,13 @@ def _add_shelf_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBu
         tags=["searches"],
         summary="Put the papers on a shelf",
         status_code=202,
-        response_model=ShelfBuildReply,
     )
     async def put_papers_on_shelf(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         session_id: SessionId,
         name: Annotated[str, Body(max_length=100, description="A shelf of `/api/search-shelves`, or a new name.")],
         statuses: Annotated[list[ReviewStatus], Body(min_length=1, max_length=4)] = [ReviewStatus.INCLUDE],  # noqa: B006 - copied by the framework
-    ) -> dict[str, Any]:
+    ) -> ShelfBuildReply:
         """Build or extend a shelf from the papers with these statuses. Follow the build in the event stream."""
         collection = await review.get_visible_collection(session_id, get_reviewer(request))
         papers = [paper for paper in collection.papers if paper.status in statuses]
@@ -288,8 +262,7 @@ def _add_shelf_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBu
         "/api/searches/{session_id}/shelf",
         tags=["searches"],
         summary="Return the last build of a shelf",
-        response_model=ShelfBuildReply,
     )
-    async def get_shelf_build(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def get_shelf_build(session_id: SessionId) -> ShelfBuildReply:  # pyright: ignore[reportUnusedFunction]
         """Return the progress or the outcome of the last build from this session."""
         return shelf_builds.get(session_id)

@@ -1,10 +1,11 @@
 """The progress of sources in searches that other processes run, as the change feed announces it."""
 
-from typing import Any, Final
+from typing import Final
 
 from paper_search.models import SourceReport
+from paper_search.search_replies import SourceProgress
+from paper_search.sessions.source_reports import build_report
 from paper_search.sessions.state import SessionState
-from paper_search.sessions.strategy_view import build_report_fields
 from uraniborg.kernel.change_feed import Change
 
 _MAX_SESSIONS: Final = 500
@@ -33,7 +34,7 @@ class SourceProgressLog:
             for oldest in list(self._reports)[:-_MAX_SESSIONS]:
                 del self._reports[oldest]
 
-    def add_announced_reports(self, state: SessionState) -> dict[str, Any]:
+    def add_announced_reports(self, state: SessionState) -> SourceProgress:
         """Return the progress of a session: its own reports, or while it searches those that were announced."""
         reports = {report.name: report for report in state.sources}
         if state.pending is None and state.ended is None:
@@ -44,5 +45,5 @@ class SourceProgressLog:
             "phase": state.phase,
             "round": state.round,
             "sources_asked": state.sources_asked,
-            "sources": [build_report_fields(report) for report in reports.values()],
+            "sources": [build_report(report) for report in reports.values()],
         }

@@ -1,7 +1,7 @@
 """The routes of strategies: the queries, sources and limits of a search, and checks of an edit."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, FastAPI
 
@@ -15,8 +15,9 @@ from paper_search.sessions.strategy_view import (
     check_edited_strategy,
     read_strategy,
 )
+from paper_search.strategy_replies import PlanCopies, StrategyCheck, StrategyReply
 from uraniborg.console.route_parameters import SessionId
-from uraniborg.console.strategy_replies import PlanCopies, StrategyCheck, StrategyReply
+from uraniborg.kernel.json_values import JsonObject
 
 
 def add_strategy_routes(api: FastAPI, manager: SessionManager) -> None:
@@ -26,9 +27,8 @@ def add_strategy_routes(api: FastAPI, manager: SessionManager) -> None:
         "/api/searches/{session_id}/strategy",
         tags=["searches"],
         summary="Return the strategy of a session",
-        response_model=StrategyReply,
     )
-    async def get_search_strategy(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def get_search_strategy(session_id: SessionId) -> StrategyReply:  # pyright: ignore[reportUnusedFunction]
         """Return the strategy that waits for a decision, or the one used last, as the sources receive it."""
         state = await manager.peek_state(session_id)
         return await asyncio.to_thread(lambda: build_strategy_view(manager.store, state, _load_own_config(state)))
@@ -37,28 +37,26 @@ def add_strategy_routes(api: FastAPI, manager: SessionManager) -> None:
         "/api/searches/{session_id}/strategy/copies",
         tags=["searches"],
         summary="Return the plan for other databases",
-        response_model=PlanCopies,
     )
-    async def list_strategy_copies(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def list_strategy_copies(session_id: SessionId) -> PlanCopies:  # pyright: ignore[reportUnusedFunction]
         """Return the plan as one query for PubMed, Ovid, Web of Science, Scopus, Embase and the Cochrane Library."""
         state = await manager.peek_state(session_id)
         found = await asyncio.to_thread(read_strategy, manager.store, state)
         copies = await asyncio.to_thread(list_plan_copies, found[0]) if found else []
-        return {"copies": [copy.model_dump() for copy in copies]}
+        return {"copies": copies}
 
     @api.post(
         "/api/searches/{session_id}/strategy/check",
         tags=["searches"],
         summary="Check an edited strategy",
-        response_model=StrategyCheck,
     )
     async def check_search_strategy(  # pyright: ignore[reportUnusedFunction]
         session_id: SessionId,
-        data: Annotated[dict[str, Any], Body(description="The data of an edit, as `decide` takes it.")],
+        data: Annotated[JsonObject, Body(description="The data of an edit, as `decide` takes it.")],
         changed_part: Annotated[
             ChangedPart | None, Body(description="The part that was changed last: the other one follows.")
         ] = None,
-    ) -> dict[str, Any]:
+    ) -> StrategyCheck:
         """Return the edited strategy with its concepts and queries in step, its problems, and what sources receive.
 
         Nothing is stored or sent to a source.

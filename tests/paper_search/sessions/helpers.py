@@ -193,20 +193,18 @@ class DataFolder:
         return b"".join(file.read_bytes() for file in sorted(self.folder.rglob("*")) if file.is_file())
 
 
-async def open_session(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
+async def open_session(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> Any:
     """Open a session; return its reply at the first checkpoint."""
     return await manager.start(query, config or AppConfig())
 
 
-async def open_review(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
+async def open_review(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> Any:
     """Open a session; return its reply at the first review."""
     reply = await open_session(manager, query, config)
     return await manager.decide(reply["session_id"], APPROVE)
 
 
-async def complete_session(
-    manager: SessionManager, query: str = QUERY, config: AppConfig | None = None
-) -> dict[str, Any]:
+async def complete_session(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> Any:
     """Open and approve a session; return its last reply."""
     reply = await open_review(manager, query, config)
     return await manager.decide(reply["session_id"], APPROVE)
@@ -271,7 +269,7 @@ class GatedFolder:
         await wait_until(lambda: bool(self.source.asked))
 
 
-async def wait_for_checkpoint(manager: SessionManager, session_id: str) -> dict[str, Any]:
+async def wait_for_checkpoint(manager: SessionManager, session_id: str) -> Any:
     """Return the reply once the session is at a checkpoint or at its end."""
     await manager.get_state(session_id)
     if (session := manager.get(session_id)) is not None:

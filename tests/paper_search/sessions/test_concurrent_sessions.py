@@ -196,7 +196,7 @@ def get_decision(entry: Entry) -> Decision:
     return Decision(action=DecisionAction(decision.action), revised_data=decision.data, note=decision.note)
 
 
-def drop_elapsed_time(reply: dict[str, Any]) -> dict[str, Any]:
+def drop_elapsed_time(reply: Any) -> dict[str, Any]:
     """Return the reply without its elapsed time."""
     return {key: value for key, value in reply.items() if key != "elapsed_s"}
 
@@ -210,7 +210,7 @@ def decide_in_inbox(data_folder: DataFolder, replies: Sequence[dict[str, Any]]) 
             )
 
 
-async def complete_review(manager: SessionManager, reply: dict[str, Any]) -> dict[str, Any]:
+async def complete_review(manager: SessionManager, reply: dict[str, Any]) -> Any:
     """Return the reply at the review, after the strategy was decided in another process."""
     return await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
 

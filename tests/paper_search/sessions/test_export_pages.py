@@ -9,7 +9,7 @@ from pydantic import AnyUrl
 from paper_search.export import export_json
 from paper_search.models import Author, Paper, PaperCollection, SearchMetadata, SearchStrategy
 from paper_search.sessions.export_pages import build_export_page, build_export_summary
-from paper_search.sessions.replies import count_json_bytes
+from paper_search.sessions.reply_sizes import count_json_bytes
 from tests.paper_search.sessions.processes import REPLY_BYTES, GatedSource, open_client
 from uraniborg.kernel.mcp.testing import get_json
 
@@ -69,7 +69,7 @@ def join_pages(pages: list[dict[str, Any]]) -> dict[str, Any]:
     return whole
 
 
-def list_pages(collection: PaperCollection) -> list[dict[str, Any]]:
+def list_pages(collection: PaperCollection) -> list[Any]:
     pages = [build_export_page("s1", collection, 0)]
     while address := pages[-1]["next"]:
         pages.append(build_export_page("s1", collection, int(address.rpartition("/")[2])))
@@ -94,7 +94,8 @@ def test_an_empty_collection_is_one_page_with_empty_lists() -> None:
 def test_lone_surrogates_become_the_replacement_character_as_in_the_export() -> None:
     collection = make_collection(1)
     collection.papers[0] = collection.papers[0].model_copy(update={"abstract": "a \ud800 b"})
-    (paper,) = build_export_page("s1", collection, 0)["papers"]
+    page: Any = build_export_page("s1", collection, 0)
+    (paper,) = page["papers"]
     assert paper["abstract"] == "a \ufffd b"
 
 

@@ -5,6 +5,7 @@
 import errno
 from contextlib import closing
 from functools import partial
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -165,7 +166,7 @@ async def test_a_full_disk_interrupts_the_session_and_a_later_call_continues_it(
             await manager.decide(session_id, APPROVE, checkpoint_id=given)
         assert str(data_folder.folder) not in str(caught.value.body())
         store.broken = False
-        again = await manager.decide(session_id, APPROVE, checkpoint_id=given)
+        again: Any = await manager.decide(session_id, APPROVE, checkpoint_id=given)
         assert again["already_decided"]["action"] == "approve"
         assert (again["checkpoint_kind"], again["iteration"]) == (REVIEW, 1)
         assert (await manager.decide(session_id, APPROVE))["is_complete"]
@@ -190,7 +191,7 @@ async def test_a_damaged_session_is_a_clear_error_and_the_others_continue(
             with pytest.raises((SessionInterrupted, DatabaseUnusable, SessionNotFound)) as caught:
                 await call(broken["session_id"])
             assert str(data_folder.folder) not in str(caught.value.body())
-        assert (await manager.decide(fine["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
+        assert (await manager.decide(fine["session_id"], APPROVE)).get("checkpoint_kind") == REVIEW
         manager.cleanup(broken["session_id"])
     assert data_folder.list_files(broken["session_id"]) == []
 
@@ -227,7 +228,7 @@ async def test_a_session_interrupted_by_lack_of_memory_or_disk_continues_later(
     with pytest.raises(SessionInterrupted, match="Too many open files"):
         await manager.decide(reply["session_id"], APPROVE)
     data_folder.engine.failures.clear()
-    again = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
+    again: Any = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
     assert (again["checkpoint_kind"], again["iteration"]) == (REVIEW, 1)
 
 

@@ -104,7 +104,7 @@ async def open_manager(folder: Path) -> AsyncGenerator[SessionManager]:
         await manager.aclose()
 
 
-async def open_session(folder: Path, *decisions: Decision) -> dict[str, Any]:
+async def open_session(folder: Path, *decisions: Decision) -> Any:
     """Open a session in a server, send these decisions, stop the server; return the last reply."""
     async with open_manager(folder) as manager:
         reply = await manager.start("tidal heating of icy moons", AppConfig())

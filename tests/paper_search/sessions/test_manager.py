@@ -150,14 +150,14 @@ async def test_a_call_that_reaches_its_timeout_returns_the_progress(gated: Gated
         assert session is not None
         gated.data_folder.engine.gates["intent"].set()
         await wait_until(lambda: session.pending is not None)
-        assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == STRATEGY
+        assert (await manager.get_state(reply["session_id"])).get("checkpoint_kind") == STRATEGY
         reply = await manager.decide(reply["session_id"], APPROVE)
         assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["iteration"]) == (False, False, 1)
         await gated.wait_for_search()
         assert (await manager.get_state(reply["session_id"]))["phase"] == "searching"
         gated.gate.set()
         await wait_until(lambda: session.pending is not None)
-        assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == REVIEW
+        assert (await manager.get_state(reply["session_id"])).get("checkpoint_kind") == REVIEW
 
 
 @requirement("PS-REQ-9", "PS-REQ-13", "PS-PROP-9")
@@ -166,10 +166,10 @@ async def test_two_approvals_lead_through_both_checkpoints_to_the_result(
 ) -> None:
     reply = await open_session(manager)
     session_id = reply["session_id"]
-    second = await manager.decide(session_id, APPROVE)
+    second: Any = await manager.decide(session_id, APPROVE)
     assert (second["checkpoint_kind"], second["iteration"], second["round"]) == (REVIEW, 1, 0)
     assert second["checkpoint"]["payload"]["total_papers"] == 3
-    last = await manager.decide(session_id, APPROVE)
+    last: Any = await manager.decide(session_id, APPROVE)
     assert (last["is_complete"], last["iteration"], last["paper_count"]) == (True, 2, 3)
     session = manager.get(session_id)
     assert session is not None
@@ -185,7 +185,7 @@ async def test_an_edited_strategy_is_the_one_that_is_searched(
     data_folder: DataFolder, manager: SessionManager, data: Any
 ) -> None:
     reply = await open_session(manager)
-    reply = await manager.decide(reply["session_id"], make_edit(data))
+    reply: Any = await manager.decide(reply["session_id"], make_edit(data))
     assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
     source = data_folder.engine.sources[0]
     assert isinstance(source, FakeSource)
@@ -198,7 +198,7 @@ async def test_an_edited_strategy_is_the_one_that_is_searched(
 async def test_feedback_on_papers_is_applied_in_the_next_round(
     manager: SessionManager, action: DecisionAction, as_model: bool
 ) -> None:
-    reply = await open_review(manager)
+    reply: Any = await open_review(manager)
     session_id = reply["session_id"]
     good, bad, _ = (paper["id"] for paper in reply["checkpoint"]["payload"]["papers"])
     feedback: Any = {"marked_relevant": [good], "marked_irrelevant": [bad], "free_text_feedback": "more on Europa"}
@@ -214,7 +214,7 @@ async def test_feedback_on_papers_is_applied_in_the_next_round(
 
 async def test_a_note_guides_the_next_round(manager: SessionManager) -> None:
     reply = await open_review(manager)
-    reply = await manager.decide(reply["session_id"], make_reject(note="also Enceladus"))
+    reply: Any = await manager.decide(reply["session_id"], make_reject(note="also Enceladus"))
     assert "enceladus" in str(reply["checkpoint"]["payload"]["strategy"]).casefold()
 
 
@@ -222,7 +222,7 @@ async def test_used_up_rounds_end_the_search_with_a_reason(tmp_path: Path) -> No
     async with DataFolder(tmp_path, max_rounds=2).open_manager() as manager:
         reply = await open_review(manager)
         reply = await manager.decide(reply["session_id"], REJECT)
-        reply = await manager.decide(reply["session_id"], REJECT)
+        reply: Any = await manager.decide(reply["session_id"], REJECT)
         assert (reply["is_complete"], reply["iteration"], reply["round"]) == (True, 3, 2)
         assert reply["result"]["reason"] == "max_rounds"
         assert len((await manager.get_result(reply["session_id"])).papers) == reply["paper_count"]
@@ -368,7 +368,7 @@ async def test_data_that_does_not_fit_the_review_is_refused_and_the_checkpoint_s
 
 async def test_the_id_of_the_pending_checkpoint_may_be_sent(manager: SessionManager) -> None:
     reply = await open_session(manager)
-    reply = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
+    reply: Any = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
     assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
     assert "already_decided" not in reply
 
@@ -392,7 +392,7 @@ async def test_the_decision_of_every_earlier_checkpoint_can_be_looked_up(
     data_folder: DataFolder, manager: SessionManager
 ) -> None:
     ids: list[str] = []
-    reply = await open_session(manager)
+    reply: Any = await open_session(manager)
     session_id = reply["session_id"]
     for decision in (REJECT, APPROVE, REJECT, APPROVE, APPROVE):
         ids.append(reply["checkpoint_id"])
@@ -548,11 +548,11 @@ async def test_sessions_share_no_handler_task_or_checkpoint(manager: SessionMana
 
 @requirement("PS-REQ-15", "PS-PROP-8")
 async def test_forty_concurrent_sessions_are_never_mixed_up(data_folder: DataFolder, manager: SessionManager) -> None:
-    async def search(number: int) -> dict[str, Any]:
+    async def search(number: int) -> Any:
         reply = await open_session(manager, f"tidal heating of moon number{number}")
         session_id = reply["session_id"]
         for _ in range(number % 3):
-            reply = await manager.decide(session_id, make_reject(note=f"remark{number}"))
+            reply: Any = await manager.decide(session_id, make_reject(note=f"remark{number}"))
             assert f"number{number}" in str(reply["checkpoint"]["payload"])
         reply = await manager.decide(session_id, APPROVE)
         return await manager.decide(session_id, APPROVE)
@@ -577,7 +577,7 @@ async def test_a_failure_before_the_first_checkpoint_is_reported_to_the_waiting_
     with pytest.raises(SessionFailed, match="The parser failed") as caught:
         await open_session(manager)
     session_id = caught.value.ids["session_id"]
-    reply = await manager.get_state(session_id)
+    reply: Any = await manager.get_state(session_id)
     assert (reply["is_complete"], reply["error"]) == (True, "The parser failed.")
 
 
@@ -604,7 +604,7 @@ async def test_a_failure_is_reported_to_the_waiting_call_and_to_later_calls_even
                 with pytest.raises(SessionFailed, match="The deduplicator failed") as caught:
                     await call()
                 assert caught.value.code == "session_failed"
-            reply = await door.get_state(session_id)
+            reply: Any = await door.get_state(session_id)
             assert reply["error"] == "The deduplicator failed."
             assert (reply["is_complete"], reply["has_pending_checkpoint"]) == (True, False)
             assert "result" not in reply
@@ -642,7 +642,7 @@ async def test_any_exception_of_a_skill_is_captured_with_its_class_and_text(
     session = manager.get(session_id)
     assert session is not None
     assert (session.error, session.is_complete) == (error, True)
-    assert (await manager.get_state(session_id))["error"] == error
+    assert (await manager.get_state(session_id)).get("error") == error
 
 
 @requirement("PS-E7")
@@ -655,7 +655,8 @@ async def test_a_captured_error_contains_no_secret(
     session_id = (await open_session(manager))["session_id"]
     with pytest.raises(SessionFailed) as caught:
         await manager.decide(session_id, APPROVE)
-    error = (await manager.get_state(session_id))["error"]
+    state: Any = await manager.get_state(session_id)
+    error = state["error"]
     assert "failed." in error
     assert "s3cr3t" not in error
     assert "s3cr3t" not in str(caught.value.body())
@@ -675,7 +676,7 @@ async def test_when_every_source_fails_the_review_opens_empty_with_the_failures_
         }
         assert "source-0" in reply["summary"]
         assert "No source answered" in reply["summary"]
-        reply = await manager.decide(reply["session_id"], APPROVE)
+        reply: Any = await manager.decide(reply["session_id"], APPROVE)
         assert (reply["is_complete"], reply["paper_count"]) == (True, 0)
         assert "No source answered" in reply["summary"]
         assert len(reply["sources"]) == 4

@@ -107,7 +107,7 @@ class Model:
             self.kind = None if approved or self.reason else STRATEGY
         self.checkpoint_id = f"{self.session_id}:{self.iteration}:{self.kind}" if self.kind else None
 
-    def check(self, reply: dict[str, Any]) -> None:
+    def check(self, reply: Any) -> None:
         expected = {
             "session_id": self.session_id,
             "query": self.query,
@@ -206,7 +206,7 @@ class Sessions(RuleBasedStateMachine):
                 self.run(self.managers[door].decide(session.session_id, decision, checkpoint_id="never asked"))
             return
         checkpoint_id, taken = list(session.decided.items())[pick % len(session.decided)]
-        reply = self.run(self.managers[door].decide(session.session_id, decision, checkpoint_id=checkpoint_id))
+        reply: Any = self.run(self.managers[door].decide(session.session_id, decision, checkpoint_id=checkpoint_id))
         assert reply["already_decided"]["checkpoint_id"] == checkpoint_id
         assert reply["already_decided"]["action"] == taken
         session.check(reply)
@@ -224,7 +224,7 @@ class Sessions(RuleBasedStateMachine):
             )
         given = session.checkpoint_id
         session.decide(action)
-        reply = self.run(self.managers[door].decide(session.session_id, APPROVE, checkpoint_id=given))
+        reply: Any = self.run(self.managers[door].decide(session.session_id, APPROVE, checkpoint_id=given))
         assert (reply["already_decided"]["action"], reply["already_decided"]["door"]) == (action, "console")
         session.check(reply)
 

@@ -6,11 +6,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 from pydantic_core import to_json
 
+from paper_search.checkpoint_replies import PapersPage
 from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.facets import count_facets
 from paper_search.models import (
@@ -34,9 +37,13 @@ from paper_search.models import (
     SynonymMap,
     TermSuggestion,
 )
+from paper_search.session_replies import SessionReply
 from paper_search.sessions import replies
 from paper_search.sessions.checkpoint_inbox import format_payload
+from paper_search.sessions.checkpoint_payloads import build_checkpoint_payload
+from paper_search.sessions.listed_papers import build_papers_page
 from paper_search.sessions.query_pages import build_query_page
+from paper_search.sessions.reply_sizes import REPLY_BYTES
 from paper_search.sessions.state import COMPLETED, FAILED, WAITING, PendingCheckpoint, SessionEnd, SessionState
 from paper_search.workflow import Checkpoint, CheckpointKind, ResultPayload, StrategyPayload
 from tests.paper_search.sessions.helpers import REVIEW, STRATEGY
@@ -171,7 +178,7 @@ def build_fields(state: SessionState) -> dict[str, Any]:
     return json.loads(encode_reply(replies.build_reply(state, NOW)))
 
 
-def encode_reply(reply: dict[str, Any]) -> bytes:
+def encode_reply(reply: Any) -> bytes:
     return to_json(reply)
 
 
@@ -383,7 +390,7 @@ MANY_AND_FAILURES = make_review(
     ids=["big", "list", "text", "papers", "papers and failures", "failures", "control characters"],
 )
 def test_no_reply_exceeds_the_maximum_size(query: str, checkpoint: Checkpoint) -> None:
-    reply = replies.build_reply(make_waiting_state(checkpoint, query), NOW)
+    reply: Any = replies.build_reply(make_waiting_state(checkpoint, query), NOW)
     assert len(encode_reply(reply)) <= MOST_BYTES
     assert reply.keys() >= ALWAYS | PENDING
     assert reply["query"] == query
@@ -392,7 +399,8 @@ def test_no_reply_exceeds_the_maximum_size(query: str, checkpoint: Checkpoint) -
 
 
 def test_papers_are_listed_even_if_many_sources_failed() -> None:
-    payload = replies.build_reply(make_waiting_state(MANY_AND_FAILURES), NOW)["checkpoint"]["payload"]
+    built: Any = replies.build_reply(make_waiting_state(MANY_AND_FAILURES), NOW)
+    payload = built["checkpoint"]["payload"]
     assert payload["papers"]
 
 
@@ -415,7 +423,7 @@ def test_the_pages_contain_every_paper_once_in_order_within_the_size_limit(count
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        page = replies.build_papers_page(ID, given, offset)
+        page = build_papers_page(ID, given, offset)
         assert len(encode_reply(page)) <= MOST_BYTES
         assert (page["session_id"], page["total_papers"], page["offset"]) == (ID, count, offset)
         assert page["papers"] or not count
@@ -431,26 +439,26 @@ def test_the_pages_contain_every_paper_once_in_order_within_the_size_limit(count
 
 def test_a_page_includes_abstracts_and_links() -> None:
     made = make_paper(1, abstract="Tides heat moons.", full_text_url="https://example.org/1")
-    (entry,) = replies.build_papers_page(ID, make_collection([made]), 0)["papers"]
+    (entry,) = build_papers_page(ID, make_collection([made]), 0)["papers"]
     assert entry.keys() == OF_A_PAPER | {"abstract", "url"}
     assert (entry["abstract"], entry["url"]) == ("Tides heat moons.", "https://example.org/1")
 
 
 def test_a_paper_of_a_shelf_has_the_id_that_the_library_server_reads_and_the_name_of_the_shelf() -> None:
     made = make_paper(1, identifiers={"shelf": "0" * 32, "shelf_paper": f"nightly/{'0' * 32}", "bibkey": "brahe1573"})
-    (entry,) = replies.build_papers_page(ID, make_collection([made]), 0)["papers"]
-    assert entry["shelf_id"] == "0" * 32
-    assert entry["shelf"] == "nightly"
+    (entry,) = build_papers_page(ID, make_collection([made]), 0)["papers"]
+    assert entry.get("shelf_id") == "0" * 32
+    assert entry.get("shelf") == "nightly"
 
 
 def test_a_paper_that_is_on_no_shelf_names_none() -> None:
-    (entry,) = replies.build_papers_page(ID, make_collection([make_paper(1)]), 0)["papers"]
+    (entry,) = build_papers_page(ID, make_collection([make_paper(1)]), 0)["papers"]
     assert not {"shelf", "shelf_id"} & entry.keys()
 
 
 @pytest.mark.parametrize("offset", [3, 4, 10**18])
 def test_a_page_beyond_the_end_is_empty_and_the_last(offset: int) -> None:
-    page = replies.build_papers_page(ID, make_collection([make_paper(n) for n in range(3)]), offset)
+    page = build_papers_page(ID, make_collection([make_paper(n) for n in range(3)]), offset)
     assert (page["papers"], page["next"], page["total_papers"]) == ([], None, 3)
 
 
@@ -467,7 +475,8 @@ def test_an_earlier_decision_is_reported_with_its_interface_and_a_short_note() -
         door="console",
         decided_at=NOW,
     )
-    earlier = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, decided_entry=entry)["already_decided"]
+    reply: Any = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, decided_entry=entry)
+    earlier = reply["already_decided"]
     assert (earlier["checkpoint_id"], earlier["action"], earlier["door"]) == (entry.id, "reject", "console")
     assert earlier["decided_at"] == NOW.isoformat()
     assert len(encode_reply(earlier)) < 3_000
@@ -508,21 +517,27 @@ REPORTS = st.lists(
 )
 
 
+SCHEMA = TypeAdapter(SessionReply).json_schema(mode="serialization")
+PAGE_SCHEMA = TypeAdapter(PapersPage).json_schema(mode="serialization")
+
+
 @settings(max_examples=60)
 @given(papers=PAPERS, reports=REPORTS, query=WILD.map(lambda text: f"a{text}"[:2_000]))
 def test_replies_and_pages_stay_within_bounds_for_any_source_data(
     papers: list[Paper], reports: list[SourceReport], query: str
 ) -> None:
     checkpoint = make_review(papers, reports)
-    reply = replies.build_reply(make_waiting_state(checkpoint, query), NOW)
+    reply: Any = replies.build_reply(make_waiting_state(checkpoint, query), NOW)
     assert len(encode_reply(reply)) <= MOST_BYTES
-    payload = reply["checkpoint"]["payload"]
+    jsonschema.validate(json.loads(encode_reply(reply)), SCHEMA)
+    payload: Any = reply["checkpoint"]["payload"]
     assert reply["checkpoint"]["payload"] == payload
     assert payload["shown"] == len(payload["papers"]) <= MOST_PAPERS
     assert ("more" in payload) is (payload["shown"] < len(papers))
     assert isinstance(payload["facets"], dict)
-    page = replies.build_papers_page(ID, make_collection(papers), 0)
+    page = build_papers_page(ID, make_collection(papers), 0)
     assert len(encode_reply(page)) <= MOST_BYTES
+    jsonschema.validate(json.loads(encode_reply(page)), PAGE_SCHEMA)
     assert bool(page["papers"]) is bool(papers)
 
 
@@ -531,7 +546,8 @@ def test_facets_are_few_and_the_newest_years_come_first() -> None:
     given = make_collection(papers)
     given = given.model_copy(update={"facets": Facets(by_year={1900 + n: 1 for n in range(60)}, by_venue={"V": 3})})
     checkpoint = Checkpoint(kind=CheckpointKind.RESULT_REVIEW, payload=ResultPayload(collection=given), run_id=ID)
-    facets = replies.build_checkpoint_payload(checkpoint)["facets"]
+    payload: Any = build_checkpoint_payload(checkpoint)
+    facets = payload["facets"]
     assert next(iter(facets["by_year"])) == "1959"
     assert len(facets["by_year"]) <= 20
     assert facets["by_venue"] == {"V": 3}
@@ -569,9 +585,7 @@ def test_a_review_lists_retractions_and_concerns_with_their_sources() -> None:
 
 def test_a_terminal_lists_a_retracted_paper_with_a_mark_and_its_notices() -> None:
     payload = json.loads(
-        encode_reply(
-            replies.build_checkpoint_payload(make_review([make_paper(1, notices=[RETRACTION]), make_paper(2)]))
-        )
+        encode_reply(build_checkpoint_payload(make_review([make_paper(1, notices=[RETRACTION]), make_paper(2)])))
     )
     lines = format_payload(payload)
     assert lines[0] == "RETRACTED: Paper 1 (-)"
@@ -583,7 +597,7 @@ def test_a_terminal_lists_a_retracted_paper_with_a_mark_and_its_notices() -> Non
 def test_retracted_papers_of_any_length_fit_into_a_reply() -> None:
     long = [RETRACTION.model_copy(update={"notice_doi": f"10.1000/{n}{CJK * 80}"}) for n in range(30)]
     papers = [make_huge_paper(number).model_copy(update={"notices": long}) for number in range(40)]
-    reply = replies.build_reply(make_waiting_state(make_review(papers)), NOW)
+    reply: Any = replies.build_reply(make_waiting_state(make_review(papers)), NOW)
     assert len(encode_reply(reply)) <= MOST_BYTES
     assert reply["checkpoint"]["payload"]["shown"] > 0
 
@@ -638,9 +652,9 @@ def test_an_agent_sees_the_blocks_suggestions_and_rungs_of_a_large_plan(round_nu
     if round_number:
         proposal.payload.collection = make_collection([make_huge_paper(number) for number in range(50)])
     state = replace(make_waiting_state(proposal), sources=make_long_reports())
-    reply = replies.build_reply(state, NOW)
-    assert len(encode_reply(reply)) <= replies.REPLY_BYTES
-    payload = reply["checkpoint"]["payload"]
+    reply: Any = replies.build_reply(state, NOW)
+    assert len(encode_reply(reply)) <= REPLY_BYTES
+    payload: Any = reply["checkpoint"]["payload"]
     shown = payload["strategy"]
     assert list(shown)[:3] == ["blocks", "suggestions", "queries"]
     assert [block["variants"] for block in shown["blocks"]] == [block.variants for block in plan.blocks]
@@ -658,9 +672,9 @@ def test_a_review_after_a_large_plan_still_lists_papers_and_the_address_of_the_q
     checkpoint = make_review([make_huge_paper(number) for number in range(20)], make_long_reports())
     assert isinstance(checkpoint.payload, ResultPayload)
     checkpoint.payload.collection.metadata.search_strategy = make_large_plan()
-    reply = replies.build_reply(make_waiting_state(checkpoint), NOW)
-    assert len(encode_reply(reply)) <= replies.REPLY_BYTES
-    payload = reply["checkpoint"]["payload"]
+    reply: Any = replies.build_reply(make_waiting_state(checkpoint), NOW)
+    assert len(encode_reply(reply)) <= REPLY_BYTES
+    payload: Any = reply["checkpoint"]["payload"]
     assert payload["papers"]
     assert payload["strategy"]["queries"]
     assert payload["all_queries"] == f"paper-search://sessions/{ID}/queries"
@@ -672,7 +686,7 @@ def test_the_pages_of_queries_have_every_query_complete_and_once() -> None:
     offset: int | None = 0
     while offset is not None:
         page = build_query_page(ID, plan, offset)
-        assert len(encode_reply(page.model_dump(mode="json"))) <= replies.REPLY_BYTES
+        assert len(encode_reply(page.model_dump(mode="json"))) <= REPLY_BYTES
         assert page.total_queries == 40
         listed += [query.boolean_query for query in page.queries]
         offset = int(page.next.rpartition("/")[2]) if page.next else None

@@ -32,7 +32,7 @@ def list_papers(reply: dict[str, Any]) -> list[dict[str, Any]]:
     return reply["checkpoint"]["payload"]["papers"]
 
 
-async def decide_and_wait(manager: SessionManager, session_id: str, decision: Decision, **how: Any) -> dict[str, Any]:
+async def decide_and_wait(manager: SessionManager, session_id: str, decision: Decision, **how: Any) -> Any:
     await manager.decide(session_id, decision, **how)
     return await manager.decide(session_id, APPROVE)
 
@@ -83,7 +83,7 @@ async def test_an_approve_with_a_strategy_is_refused_and_the_review_stays(manage
     reply = await open_review(manager)
     with pytest.raises(InvalidDecision):
         await manager.decide(reply["session_id"], make_approve({"queries": ["moons"]}))
-    assert (await manager.get_state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
+    assert (await manager.get_state(reply["session_id"])).get("checkpoint_id") == reply["checkpoint_id"]
 
 
 async def test_marks_survive_a_restart(data_folder: DataFolder) -> None:
@@ -94,7 +94,7 @@ async def test_marks_survive_a_restart(data_folder: DataFolder) -> None:
         data = {"decisions": {first: {"status": "exclude", "reason": "a comment"}, second: "include"}}
         before = await decide_and_wait(manager, session_id, make_reject(data))
     async with data_folder.open_manager(build=Engine()) as successor:
-        after = await successor.get_state(session_id)
+        after: Any = await successor.get_state(session_id)
         assert after["checkpoint"] == before["checkpoint"]
         assert after["current_checkpoint_kind"] == REVIEW
         await successor.decide(session_id, make_approve({"decisions": {third: "maybe"}}))

@@ -103,11 +103,11 @@ def read_stored_state(data_folder: DataFolder, session_id: str) -> SessionState:
         inbox.close()
 
 
-async def open_second_strategy(manager: SessionManager, _data_folder: DataFolder) -> dict[str, Any]:
+async def open_second_strategy(manager: SessionManager, _data_folder: DataFolder) -> Any:
     return await manager.decide((await open_review(manager))["session_id"], REJECT)
 
 
-async def open_failed_session(manager: SessionManager, data_folder: DataFolder) -> dict[str, Any]:
+async def open_failed_session(manager: SessionManager, data_folder: DataFolder) -> Any:
     data_folder.engine.failures["dedup"] = Unavailable("The deduplicator failed.")
     session_id = (await open_session(manager))["session_id"]
     with pytest.raises(SessionFailed, match="The deduplicator failed"):

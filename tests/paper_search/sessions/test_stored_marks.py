@@ -104,10 +104,10 @@ async def test_marks_are_sent_once(manager: SessionManager, data_folder: DataFol
 async def test_a_repeated_approval_is_the_same_as_sent_although_marks_were_added(manager: SessionManager) -> None:
     reply, _ = await mark_and_merge(manager)
     await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
-    repeated = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
+    repeated: Any = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
     assert repeated["already_decided"]["same_as_sent"] is True
     data = {"note": "another answer"}
-    other = await manager.decide(reply["session_id"], make_reject(data), checkpoint_id=reply["checkpoint_id"])
+    other: Any = await manager.decide(reply["session_id"], make_reject(data), checkpoint_id=reply["checkpoint_id"])
     assert other["already_decided"]["same_as_sent"] is False
 
 

@@ -293,7 +293,7 @@ async def test_a_decision_stored_before_the_session_waits_is_applied(home: Path)
         session = manager.get(session_id)
         assert session is not None
         await session.wait_until_passed(f"{session_id}:0:{STRATEGY}", TIMEOUT_S, ignore_progress)
-        assert (await manager.get_state(session_id))["checkpoint_kind"] == REVIEW
+        assert (await manager.get_state(session_id)).get("checkpoint_kind") == REVIEW
         assert read_decisions(get_journal_path(home, session_id)) == ["approve"]
     finally:
         await manager.aclose()

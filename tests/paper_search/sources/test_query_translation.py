@@ -12,7 +12,7 @@ WORDS = SearchQuery(keywords=[], boolean_query="", words="night nurses cancer -r
 SOURCES = ["pubmed", "crossref", "dblp"]
 
 
-def translate(*queries: SearchQuery, **filters: Any) -> list[list[dict[str, Any]]]:
+def translate(*queries: SearchQuery, **filters: Any) -> list[list[Any]]:
     return translate_queries(SOURCES, queries, SearchConstraints(**filters))
 
 

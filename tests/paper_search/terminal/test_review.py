@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,7 +98,7 @@ async def test_an_earlier_decision_of_another_process_is_reported_and_contains_t
         await manager.decide(session_id, Decision(action=DecisionAction.APPROVE))
         screen = Meddling("iAq")
         assert not await run_review(manager, session_id, screen)
-        included = await manager.decide(session_id, Decision(action=DecisionAction.APPROVE))
+        included: Any = await manager.decide(session_id, Decision(action=DecisionAction.APPROVE))
     assert "decided before: reject, through console" in screen.written
     assert included["checkpoint"]["payload"]["status_counts"]["include"] == 1
     assert not marks.load(session_id, "any").decisions
@@ -111,7 +112,7 @@ async def test_decisions_at_a_terminal_are_recorded_with_the_reviewer_or_the_nam
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         assert await TerminalReview(manager, ScriptedScreen("aA"), reviewer).review_session(session_id)
-        repeated = await manager.decide(
+        repeated: Any = await manager.decide(
             session_id, Decision(action=DecisionAction.APPROVE), checkpoint_id=f"{session_id}:0:strategy_confirmation"
         )
     earlier = repeated["already_decided"]

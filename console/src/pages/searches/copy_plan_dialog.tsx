@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import type { PlanCopy } from "../../api_types.ts";
+import type { Translation } from "../../api_types.ts";
 import { copyText } from "../../components/clipboard.ts";
 import { Button, Choices } from "../../components/controls.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -23,7 +23,7 @@ export function CopyPlanDialog({ sessionId, onClose }: { sessionId: string; onCl
   );
 }
 
-function Databases({ copies }: { copies: readonly PlanCopy[] }) {
+function Databases({ copies }: { copies: readonly Translation[] }) {
   const [chosen, setChosen] = useState(copies[0]?.platform ?? "");
   const copy = copies.find((one) => one.platform === chosen);
   const element = useRef<HTMLElement>(null);
@@ -60,7 +60,7 @@ function Databases({ copies }: { copies: readonly PlanCopy[] }) {
   );
 }
 
-async function copyPlan(copy: PlanCopy): Promise<void> {
+async function copyPlan(copy: Translation): Promise<void> {
   if (await copyText(copy.text)) showToast(texts.copied(copy.label));
   else showToast(strings.actions.notCopied, "no");
 }

@@ -1,4 +1,4 @@
-import type { QueryReportReply, SourceReportReply } from "../../api_types.ts";
+import type { QueryReport, SourceReportReply } from "../../api_types.ts";
 import { Tag } from "../../components/controls.tsx";
 import { strings } from "../../strings.ts";
 import { SourceAnswer } from "./search_tags.tsx";
@@ -30,7 +30,7 @@ export function SourceResults({ reports }: { reports: readonly SourceReportReply
   );
 }
 
-function QueryResults({ queries }: { queries: readonly QueryReportReply[] }) {
+function QueryResults({ queries }: { queries: readonly QueryReport[] }) {
   if (!queries.length) return null;
   const run = queries.filter((query) => query.stopped !== "not_run");
   const others = queries.filter((query) => query.stopped === "not_run");
@@ -68,7 +68,7 @@ function QueryResults({ queries }: { queries: readonly QueryReportReply[] }) {
 }
 
 /** Return the counts of a query and why it stopped, as the source states them. */
-export function describeQuery(query: QueryReportReply): string {
+export function describeQuery(query: QueryReport): string {
   const why = query.reason || texts.stopped[query.stopped] || query.stopped;
   if (query.stopped === "not_run") return strings.ladder.notRun(query.reason ?? "");
   const { fetched = 0, added = 0 } = query;
@@ -81,7 +81,7 @@ export function isPartial(report: SourceReportReply): boolean {
   return Boolean(report.partial) || (report.queries ?? []).some(isCut);
 }
 
-function isCut(query: QueryReportReply): boolean {
+function isCut(query: QueryReport): boolean {
   if (query.stopped === "not_run") return false;
   return isKnown(query.found) ? (query.fetched ?? 0) < query.found : LIMITS.has(query.stopped);
 }

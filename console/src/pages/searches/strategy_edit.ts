@@ -67,7 +67,7 @@ export function changeSide(edit: StrategyEdit, side: Side, change: (edit: Strate
 /** Return the edit with the side that follows as the server aligned it; the side that was changed stays. */
 export function followAlignment(edit: StrategyEdit, { strategy }: Pick<StrategyCheck, "strategy">): StrategyEdit {
   if (edit.changed === "blocks") return { ...edit, queries: strategy.queries };
-  if (edit.changed === "queries") return { ...edit, blocks: strategy.blocks };
+  if (edit.changed === "queries") return { ...edit, blocks: strategy.blocks ?? [] };
   return edit;
 }
 

@@ -1,5 +1,5 @@
 import type {
-  PartOriginReply,
+  PartOrigin,
   QueryView,
   SearchStrategy,
   StrategyChange,
@@ -376,7 +376,7 @@ function ChangeList({ changes }: { changes: readonly StrategyChange[] }) {
   );
 }
 
-function InheritedCard({ origins, labels }: { origins: readonly PartOriginReply[]; labels: Record<string, string> }) {
+function InheritedCard({ origins, labels }: { origins: readonly PartOrigin[]; labels: Record<string, string> }) {
   const label = (names: string) =>
     names
       .split(", ")

@@ -1,0 +1,13 @@
+"""The fields of a model as a declared reply."""
+
+from typing import TypeVar, cast
+
+from pydantic import BaseModel
+
+Fields = TypeVar("Fields")
+
+
+def dump_as(declared: type[Fields], model: BaseModel, *, exclude_none: bool = False) -> Fields:
+    """Return the fields of the model that a TypedDict declares, as plain JSON; the model must have them."""
+    fields = model.model_dump(mode="json", include=set(declared.__annotations__), exclude_none=exclude_none)
+    return cast("Fields", fields)

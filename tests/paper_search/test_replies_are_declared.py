@@ -1,0 +1,154 @@
+"""Every operation of paper search declares its reply, and tools, the console and nodes publish that declaration."""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, ClassVar, Final, NotRequired, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, JsonValue
+from starlette.responses import Response
+from typing_extensions import TypedDict, is_typeddict
+
+from paper_search import mcp_server, review_replies, search_replies, session_replies, strategy_replies, workflow_nodes
+from paper_search.sessions import SessionManager
+from paper_search.sessions.checkpoint_payloads import build_checkpoint_payload
+from paper_search.sessions.flow_replies import build_flow_reply
+from paper_search.sessions.search_options import describe_search_options
+from paper_search.sessions.search_states import complete_reply
+from paper_search.sessions.session_list import SessionList
+from paper_search.sessions.session_review import SessionReview
+from paper_search.sessions.session_update import start_another_round
+from paper_search.sessions.source_reports import build_report
+from paper_search.sessions.strategy_view import build_strategy_view, check_edited_strategy
+from paper_search.sources.query_translation import translate_queries
+from paper_search.strategies.lint import describe_query_errors
+from uraniborg.console.search_routes import add_search_routes
+from uraniborg.console.source_progress import SourceProgressLog
+from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.reply_route import ReplyRoute
+from uraniborg.search_shelves import ShelfBuilds
+
+DECLARATIONS: Final = (session_replies, search_replies, review_replies, strategy_replies)
+OF_OTHERS: Final = {
+    "ShelfBuildReply": "uraniborg builds shelves from searches",
+    "ShelfTargets": "uraniborg builds shelves from searches",
+}
+"""Types of the routes that paper search does not declare, with the reason."""
+TOOLS: Final = (mcp_server.search_papers, mcp_server.decide, mcp_server.get_session)
+RESOURCES: Final = (
+    *(mcp_server.list_sessions, mcp_server.list_papers, mcp_server.list_papers_from),
+    *(mcp_server.read_export, mcp_server.read_export_from),
+    *(mcp_server.list_removed_papers, mcp_server.list_removed_papers_from),
+    *(mcp_server.list_queries, mcp_server.list_queries_from),
+)
+
+
+def list_operations(service: type) -> list[Callable[..., Any]]:
+    members = [getattr(service, name) for name in dir(service) if not name.startswith("_")]
+    return [member for member in members if inspect.isfunction(member)]
+
+
+OPERATIONS: Final = [
+    *(
+        one
+        for service in (SessionManager, SessionReview, SessionList, SourceProgressLog)
+        for one in list_operations(service)
+    ),
+    *(build_strategy_view, check_edited_strategy, describe_search_options, start_another_round, complete_reply),
+    *(build_flow_reply, build_report, build_checkpoint_payload, translate_queries, describe_query_errors),
+    *(workflow_nodes.search, *TOOLS, *RESOURCES),
+]
+
+
+def read_return_type(function: Callable[..., Any]) -> Any:
+    """Return the resolved annotation of the function that a wrapper calls."""
+    return get_type_hints(inspect.unwrap(function), include_extras=True)["return"]
+
+
+def list_untyped_parts(kind: Any, path: str = "reply", seen: tuple[Any, ...] = ()) -> Iterator[str]:
+    """Yield the places where a type says nothing: Any, object, and containers of them."""
+    if kind is JsonValue or kind in seen or isinstance(kind, TypeVar) or get_origin(kind) is ClassVar:
+        return
+    if kind in (Any, object, dict, list, tuple):
+        yield path
+    elif get_origin(kind) is Annotated:
+        yield from list_untyped_parts(get_args(kind)[0], path, seen)
+    elif fields := list_fields(kind):
+        for name, field in fields.items():
+            yield from list_untyped_parts(field, f"{path}.{name}", (*seen, kind))
+    else:
+        for part in get_args(kind):
+            if not isinstance(part, str | int):  # values of Literal
+                yield from list_untyped_parts(part, f"{path}[]", seen)
+
+
+def list_fields(kind: Any) -> dict[str, Any]:
+    if not isinstance(kind, type):
+        return {}
+    known: type[Any] = kind
+    if issubclass(known, BaseModel):
+        return {name: field.annotation for name, field in known.model_fields.items()}
+    return get_type_hints(known, include_extras=True) if is_typeddict(known) or dataclasses.is_dataclass(known) else {}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.__qualname__)
+def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]) -> None:
+    assert list(list_untyped_parts(read_return_type(operation))) == []
+
+
+class Untyped(TypedDict):
+    inner: NotRequired[list[dict[str, Any]]]
+
+
+class Typed(TypedDict):
+    known: Annotated[int | None, "a note"]
+    given: Json
+    object: JsonObject
+
+
+@pytest.mark.parametrize(
+    ("kind", "places"),
+    [
+        (dict[str, Any], ["reply[]"]),
+        (Untyped, ["reply.inner[][][]"]),
+        (list[Untyped | None], ["reply[][].inner[][][]"]),
+        (dict, ["reply"]),
+        (Typed, []),
+    ],
+)
+def test_a_part_of_a_reply_without_a_type_is_found(kind: Any, places: list[str]) -> None:
+    assert list(list_untyped_parts(kind)) == places
+
+
+def list_routes() -> list[APIRoute]:
+    # No request is made, so no session is needed.
+    manager = cast("SessionManager", type("Manager", (), {"store": None, "inbox": None, "marks": None})())
+    console = FastAPI()
+    console.router.route_class = ReplyRoute
+    add_search_routes(console, manager, SourceProgressLog(), cast("ShelfBuilds", None))
+    return [route for route in console.routes if isinstance(route, APIRoute)]
+
+
+def test_every_route_publishes_a_reply_that_paper_search_declares() -> None:
+    published = {f"{route.methods} {route.path}": read_return_type(route.endpoint) for route in list_routes()}
+    assert len(published) > 25
+    for name, kind in published.items():
+        if kind is Response:  # exported files, and replies without a body
+            continue
+        assert kind.__module__ in {one.__name__ for one in DECLARATIONS} or kind.__name__ in OF_OTHERS, name
+        assert list(list_untyped_parts(kind)) == [], name
+
+
+def test_no_route_validates_a_reply_again() -> None:
+    assert all(isinstance(route, ReplyRoute) for route in list_routes())
+    assert all(route.endpoint is not inspect.unwrap(route.endpoint) for route in list_routes())
+
+
+async def test_every_tool_but_the_export_publishes_the_declared_reply() -> None:
+    schemas = {tool.name: tool.outputSchema for tool in await mcp_server.mcp.list_tools()}
+    assert schemas.pop("export_results") is None
+    assert {str((schema or {}).get("title")) for schema in schemas.values()} == {"SessionReply"}
+    assert all(read_return_type(tool) is session_replies.SessionReply for tool in TOOLS)
