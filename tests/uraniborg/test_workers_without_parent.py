@@ -13,7 +13,7 @@ SOON_S: Final = 60
 WORKERS: Final[dict[str, tuple[list[str], dict[str, Any]]]] = {
     "a run": (["pflow.run_worker"], {"name": "quick"}),
     "a shelf": (["uraniborg.shelf_worker"], {"papers": "papers.bib", "shelf": "shelf"}),
-    "a step of the story": (["uraniborg.story.worker"], {"describe": True}),
+    "a step of the story": (["uraniborg.story.worker"], {"id": 0, "request": {"describe": True}}),
     "a job": (
         ["universe.jobs.worker"],
         {"path": "jobs.db", "id": "j", "state": {}, "options": {}, "universe_id": "u", "version": 1, "title": "u"},

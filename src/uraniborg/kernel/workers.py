@@ -62,6 +62,11 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
         self._replies: dict[int, _Messages] = {}
         self._reading = asyncio.create_task(self._read_messages())
 
+    @property
+    def has_ended(self) -> bool:
+        """True once the worker answers no requests any more."""
+        return self._reading.done() or self.process.returncode is not None
+
     async def request(
         self,
         request: RequestT,
@@ -105,7 +110,7 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
 
     async def _send(self, head: dict[str, Any], body: bytes) -> None:
         assert self.process.stdin is not None
-        if self._reading.done():
+        if self.has_ended:
             self._replies[head["id"]].put_nowait(None)
             return
         with suppress(ConnectionError):  # the process has ended, and so does its output
