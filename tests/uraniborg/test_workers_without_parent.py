@@ -10,13 +10,18 @@ from typing import Any, Final
 import pytest
 
 SOON_S: Final = 60
+NO_BODIES: Final = b"{}"
 WORKERS: Final[dict[str, tuple[list[str], dict[str, Any]]]] = {
     "a run": (["pflow.run_worker"], {"name": "quick"}),
     "a shelf": (["uraniborg.shelf_worker"], {"papers": "papers.bib", "shelf": "shelf"}),
     "a step of the story": (["uraniborg.story.worker"], {"id": 0, "request": {"describe": True}}),
     "a job": (
         ["universe.jobs.worker"],
-        {"path": "jobs.db", "id": "j", "state": {}, "options": {}, "universe_id": "u", "version": 1, "title": "u"},
+        {
+            "id": 0,
+            "request": {"path": "jobs.db", "id": "j", "universe_id": "u", "version": 1, "title": "u", "options": {}},
+            "size": len(NO_BODIES),
+        },
     ),
     "the searches": (["uraniborg.console.search_worker", "0"], {}),
 }
@@ -45,7 +50,8 @@ def test_a_worker_whose_parent_has_ended_ends_without_a_traceback(worker: str, t
     ) as started:
         os.close(write_end)
         assert started.stdin is not None
-        started.stdin.write((json.dumps(request) + "\n").encode() if request else b"")
+        if request:
+            started.stdin.write(json.dumps(request).encode() + b"\n" + NO_BODIES[: request.get("size", 0)])
         started.stdin.flush()
         try:
             _, log = started.communicate(timeout=SOON_S)
