@@ -13,7 +13,10 @@ SOON_S: Final = 60
 NO_BODIES: Final = b"{}"
 WORKERS: Final[dict[str, tuple[list[str], dict[str, Any]]]] = {
     "a run": (["pflow.run_worker"], {"name": "quick"}),
-    "a shelf": (["uraniborg.shelf_worker"], {"papers": "papers.bib", "shelf": "shelf"}),
+    "a shelf": (
+        ["uraniborg.shelf_worker"],
+        {"id": 0, "request": {"papers": "papers.bib", "shelf": "shelf", "actor": None}},
+    ),
     "a step of the story": (["uraniborg.story.worker"], {"id": 0, "request": {"describe": True}}),
     "a job": (
         ["universe.jobs.worker"],
