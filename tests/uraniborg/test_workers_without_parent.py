@@ -12,7 +12,7 @@ import pytest
 SOON_S: Final = 60
 NO_BODIES: Final = b"{}"
 WORKERS: Final[dict[str, tuple[list[str], dict[str, Any]]]] = {
-    "a run": (["pflow.run_worker"], {"name": "quick"}),
+    "a run": (["pflow.run_worker"], {"id": 0, "request": {"name": "quick"}}),
     "a shelf": (
         ["uraniborg.shelf_worker"],
         {"id": 0, "request": {"papers": "papers.bib", "shelf": "shelf", "actor": None}},
