@@ -147,6 +147,14 @@ async def test_a_message_that_is_not_complete_ends_the_request(script: str) -> N
     await worker.end(within_s=0)
 
 
+async def test_a_worker_writes_all_characters_whatever_the_encoding_of_terminals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    async with run_worker() as worker:
+        assert (await worker.request("write")).result == "Müller … 星 \ud800"
+
+
 @pytest.mark.parametrize("request_text", ["wait", "count"])
 async def test_a_worker_ends_when_its_parent_is_killed(request_text: str) -> None:
     parent = await asyncio.create_subprocess_exec(sys.executable, "-m", PARENT, request_text, cwd=ROOT, stdout=PIPE)

@@ -19,6 +19,8 @@ def answer(request: Request[str, Any, Any]) -> Any:
             print("to the log")
             subprocess.run(["echo", "of a child"], check=True)
             return sys.stdin.read()
+        case "write":
+            return "Müller … 星 \ud800"
         case "refuse":
             raise NotFound("There is no moon.", hint="Look again.", moon="Neith")
         case "break":
