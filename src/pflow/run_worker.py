@@ -4,6 +4,7 @@ A run that is active when the server ends is interrupted and can be resumed.
 """
 
 from contextlib import suppress
+from functools import partial
 from typing import Any, NotRequired, TypeAlias, TypedDict
 
 from pflow.config import load_settings
@@ -24,6 +25,8 @@ class RunRequest(TypedDict):
     inputs: NotRequired[dict[str, Any] | None]
     fresh: NotRequired[bool]
     actor: NotRequired[dict[str, Any]]
+    run_id: NotRequired[str]
+    """The run that waited for an approval, and is resumed."""
     person: NotRequired[str]
     """The name of the actor in requests of earlier versions that wait for an approval."""
 
@@ -61,51 +64,35 @@ class _RunIdReporter(NullOutput):
             self._request.report_progress(started)
 
 
-class _Runs:
-    """Runs the workflows of the requests, one after the other, until the server has ended."""
-
-    def __init__(self) -> None:
-        self._cancellation = Cancellation()
-        self._is_interrupted = False
-
-    def interrupt(self) -> None:
-        """Interrupt the run that is active, and those that are requested."""
-        self._is_interrupted = True
-        self._cancellation.interrupt()
-
-    def run_workflow(self, request: Request[RunRequest, StartedRun, RunReply]) -> RunReply:
-        """Return the reply of the run, or the refusal of a workflow that cannot run."""
-        self._cancellation = Cancellation()
-        if self._is_interrupted:
-            self._cancellation.interrupt()
-        content = request.content
-        service = Service(load_settings(), door="console")
-        actor = read_actor(content.get("actor")) or Actor(
-            kind="software", name=content.get("person", ""), authenticated="account"
+def _run_workflow(cancellation: Cancellation, request: Request[RunRequest, StartedRun, RunReply]) -> RunReply:
+    content = request.content
+    service = Service(load_settings(), door="console")
+    actor = read_actor(content.get("actor")) or Actor(
+        kind="software", name=content.get("person", ""), authenticated="account"
+    )
+    try:
+        found = service.find_workflow(content["name"])
+        result = service.run_document(
+            found.stored.ir,
+            content.get("inputs"),
+            name=found.stored.name,
+            source=found.stored.source,
+            warnings=list(found.warnings),
+            output=_RunIdReporter(request),
+            fresh=bool(content.get("fresh")),
+            cancellation=cancellation,
+            must_be_logged=True,
+            actor=actor,
         )
-        try:
-            found = service.find_workflow(content["name"])
-            result = service.run_document(
-                found.stored.ir,
-                content.get("inputs"),
-                name=found.stored.name,
-                source=found.stored.source,
-                warnings=list(found.warnings),
-                output=_RunIdReporter(request),
-                fresh=bool(content.get("fresh")),
-                cancellation=self._cancellation,
-                must_be_logged=True,
-                actor=actor,
-            )
-            reply = build_reply_and_write_large_outputs(result, service.home)
-            if isinstance(result.error, ApprovalRequired):
-                reply["secret_inputs"] = result.secret_inputs
-        except UraniborgError as error:
-            reply = build_refusal_reply(error, content["name"])
-        return reply
+        reply = build_reply_and_write_large_outputs(result, service.home)
+        if isinstance(result.error, ApprovalRequired):
+            reply["secret_inputs"] = result.secret_inputs
+    except UraniborgError as error:
+        reply = build_refusal_reply(error, content["name"])
+    return reply
 
 
 if __name__ == "__main__":
-    runs = _Runs()
+    cancellation = Cancellation()  # of the run that is active or the next one: each has ended before the next begins
     with suppress(KeyboardInterrupt):
-        answer_requests(runs.run_workflow, on_parent_ended=runs.interrupt)
+        answer_requests(partial(_run_workflow, cancellation), on_parent_ended=cancellation.interrupt)

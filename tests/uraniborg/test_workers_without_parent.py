@@ -22,7 +22,7 @@ WORKERS: Final[dict[str, tuple[list[str], dict[str, Any]]]] = {
         ["universe.jobs.worker"],
         {
             "id": 0,
-            "request": {"path": "jobs.db", "id": "j", "universe_id": "u", "version": 1, "title": "u", "options": {}},
+            "request": {"path": "jobs.db", "id": "j", "title": "u"},
             "size": len(NO_BODIES),
         },
     ),

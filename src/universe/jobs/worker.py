@@ -3,7 +3,7 @@
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 import orjson
 
@@ -17,14 +17,11 @@ _NICENESS = 5
 
 
 class JobRequest(TypedDict):
-    """The job. The body of the request is the state of the universe, and the progress the fraction that is done."""
+    """The id of a stored job. The body of the request is the state of the universe, and the progress the part done."""
 
     path: str
     id: str
-    universe_id: str
-    version: int
     title: str
-    options: dict[str, Any]
 
 
 JobEnd: TypeAlias = Literal["done", "cancelled"]
@@ -38,18 +35,20 @@ def main() -> None:
 
 
 def _compute(request: Request[JobRequest, float, JobEnd]) -> JobEnd:
-    job = request.content
-    store = JobStore(Path(job["path"]))
+    store = JobStore(Path(request.content["path"]))
     try:
+        job = store.get(request.content["id"])
+        if job is None:
+            return "cancelled"  # and deleted
         found = measure(
             orjson.loads(request.body),
-            parse_job_options(job["options"]),
-            universe_id=job["universe_id"],
-            version=job["version"],
-            title=job["title"],
+            parse_job_options(job.options),
+            universe_id=job.universe_id,
+            version=job.version,
+            title=request.content["title"],
             progress=request.report_progress,
         )
-        return "done" if store.finish(job["id"], format_now(), found) else "cancelled"
+        return "done" if store.finish(job.id, format_now(), found) else "cancelled"
     finally:
         store.close()
 

@@ -107,14 +107,7 @@ class WorkerProcesses:
     async def _compute(self, work: _Work) -> None:
         job, worker, error = work.job, await start_worker("universe.jobs.worker"), None
         work.worker = worker
-        request: JobRequest = {
-            "path": str(self._store.path.absolute()),
-            "id": job.id,
-            "universe_id": job.universe_id,
-            "version": job.version,
-            "title": work.title,
-            "options": job.options,
-        }
+        request: JobRequest = {"path": str(self._store.path.absolute()), "id": job.id, "title": work.title}
         try:
             state = await asyncio.to_thread(orjson.dumps, work.state)
             work.state = {}

@@ -215,23 +215,21 @@ class RunWorkers:
             if not first.done():
                 hint = "Read the terminal in which `uraniborg serve` runs, then try again."
                 first.set_exception(InternalError("The run did not begin.", hint=hint))
-        approval_id = _find_approval_id(reply)
+        error: dict[str, Any] = reply.get("error") or {}
+        approval_id: str | None = error.get("approval_id")
         try:
             if approval_id is None:
                 await self._end_worker(worker)
             else:
-                has_secret = bool(reply.get("secret_inputs"))
                 waiting = {**request, "run_id": run_id}
-                await self._hold_until_decided(worker, waiting, approval_id, has_secret=has_secret)
+                await self._store_request(approval_id, waiting, in_memory=bool(reply.get("secret_inputs")))
+                await self._hold_until_decided(worker, approval_id)
         except Exception as exc:
             _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
         finally:
             self._followed.discard(run_id)
 
-    async def _hold_until_decided(
-        self, worker: _Worker, request: dict[str, Any], approval_id: str, *, has_secret: bool
-    ) -> None:
-        await self._store_request(approval_id, request, in_memory=has_secret)
+    async def _hold_until_decided(self, worker: _Worker, approval_id: str) -> None:
         if len(self._holders) < _MAX_IDLE:
             worker.is_idle = True
             self._holders[approval_id] = worker
@@ -242,9 +240,3 @@ class RunWorkers:
     async def _end_worker(self, worker: _Worker) -> None:
         await worker.process.end(within_s=_STOP_S)
         self._workers.discard(worker)
-
-
-def _find_approval_id(reply: dict[str, Any]) -> str | None:
-    """Return the id of the approval that the run of this reply waits for, or None."""
-    error = cast("dict[str, Any]", reply.get("error") or {})
-    return error.get("approval_id")

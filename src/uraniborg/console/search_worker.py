@@ -84,7 +84,7 @@ async def _serve(parent: Parent, port: int) -> None:
             "socket": part.socket and str(part.socket),
             "socket_problem": part.socket_problem,
         }
-        parent.report_ready(state)
+        parent.send(ready=state)
 
     async with run_broadcast(broadcast):
         await parts.run(report_ready, stopping)

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Any, Final, TypeAlias, TypedDict
 
 from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.http_access import make_error_response
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.workers import WorkerEnded, WorkerProcess, start_worker
+from uraniborg.kernel.workers import Reply, WorkerEnded, WorkerProcess, start_worker
 
 _START_S: Final = 60.0
 _STOP_S: Final = 15.0
@@ -27,7 +27,7 @@ class SearchWorkerEnded(WorkerEnded):
         )
 
 
-Headers = Iterable[tuple[bytes, bytes]]
+Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
 
 
 class SearchRequest(TypedDict):
@@ -66,14 +66,6 @@ def encode_headers(headers: Headers) -> list[tuple[str, str]]:
 def decode_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     """Return headers that `encode_headers` returned."""
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-
-
-class WorkerResponse(NamedTuple):
-    """The response of the worker to one request."""
-
-    status: int
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
 
 
 class SearchWorkerProcess:
@@ -118,7 +110,7 @@ class SearchWorkerProcess:
         headers: Headers = (),
         body: bytes = b"",
         actor: Actor | None = None,
-    ) -> WorkerResponse:
+    ) -> Reply[SearchResponse]:
         """Return the response of the worker. Raise SearchWorkerEnded."""
         await self.wait_until_ready()
         request: SearchRequest = {
@@ -131,18 +123,17 @@ class SearchWorkerProcess:
         worker = self._worker
         assert worker is not None
         try:
-            head, content = await worker.request(request, body)
+            return await worker.request(request, body)
         except WorkerEnded:
             if worker is self._worker:
                 self._ready.clear()  # the next request waits for the next worker
             raise SearchWorkerEnded from None
-        return WorkerResponse(head["status"], decode_headers(head["headers"]), content)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward the request, whose body is complete in its first message."""
         message: Message = await receive() if scope["method"] not in ("GET", "HEAD") else {"type": "http.request"}
         try:
-            response = await self.request(
+            response, content = await self.request(
                 scope["method"],
                 scope["path"],
                 query=scope["query_string"],
@@ -153,8 +144,9 @@ class SearchWorkerProcess:
         except SearchWorkerEnded as error:
             await make_error_response(error)(scope, receive, send)
             return
-        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-        await send({"type": "http.response.body", "body": response.body})
+        headers = decode_headers(response["headers"])
+        await send({"type": "http.response.start", "status": response["status"], "headers": headers})
+        await send({"type": "http.response.body", "body": content})
 
     async def _supervise(self) -> None:
         while True:

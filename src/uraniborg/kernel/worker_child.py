@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, Generic, TypeVar
@@ -16,17 +17,16 @@ from uraniborg.kernel.standard_streams import Client
 RequestT = TypeVar("RequestT")
 ProgressT = TypeVar("ProgressT")
 ResultT = TypeVar("ResultT")
+_EXIT_AT_ONCE: Final = partial(os._exit, 1)
 
-_log: Final = get_logger(__name__)
 
-
+@dataclass(frozen=True)
 class Request(Generic[RequestT, ProgressT, ResultT]):
-    """A request of the parent, to be answered once, from any thread. If the parent has ended, answers are discarded."""
+    """A request, to be answered once, from any thread. Answers are discarded if the parent has ended."""
 
-    def __init__(self, content: RequestT, body: bytes, send: Callable[..., None]) -> None:
-        self.content = content
-        self.body = body
-        self._send = send
+    content: RequestT
+    body: bytes
+    _send: Callable[..., None]
 
     def report_progress(self, progress: ProgressT) -> None:
         self._send(progress=progress)
@@ -38,21 +38,18 @@ class Request(Generic[RequestT, ProgressT, ResultT]):
         """Answer with the code, message and hint of an exception; log an exception that is a bug."""
         error = as_error(exc)
         if isinstance(error, InternalError):
-            _log.exception("a request failed", exc=exc)
+            get_logger(__name__).exception("a request failed", exc=exc)
         self._send(error=error.body()["error"], status=error.status)
 
 
 class Parent:
-    """The process that started this one, and has stdin and stdout for itself.
-
-    The other output of this process and of its children goes to stderr; children read nothing from stdin.
-    """
+    """The process that started this one, and has stdin and stdout for itself, as a `Client` has."""
 
     def __init__(self) -> None:
         self._client = Client()
         self._lock = threading.Lock()
 
-    def listen(self, deliver: Callable[[Request[Any, Any, Any] | None], None]) -> None:
+    def listen(self, deliver: Callable[[Request[Any, Any, Any] | None], object]) -> None:
         """Call `deliver` in a thread with each request, and with None once the parent has ended or needs no more."""
 
         def read() -> None:
@@ -60,41 +57,31 @@ class Parent:
                 with self._client.open_input() as source:
                     while (line := source.readline()).endswith(b"\n"):  # not if the parent was killed amid a message
                         head: dict[str, Any] = json.loads(line)
-                        size: int = head.get("size", 0)
-                        if len(body := source.read(size)) == size:
-                            deliver(Request(head["request"], body, partial(self._send, id=head["id"])))
+                        body = source.read(head.get("size", 0))
+                        if len(body) == head.get("size", 0):
+                            deliver(Request(head["request"], body, partial(self.send, id=head["id"])))
             finally:
                 deliver(None)
 
         # A daemon: a thread that waits for input cannot be stopped.
         threading.Thread(target=read, name="requests", daemon=True).start()
 
-    def report_ready(self, facts: object) -> None:
-        """Tell the parent that requests are answered from now on."""
-        self._send(ready=facts)
-
-    def _send(self, body: bytes = b"", **head: object) -> None:
+    def send(self, body: bytes = b"", **head: object) -> None:
+        """Send a message, such as `ready`."""
         message = json.dumps(head, default=str).encode() + b"\n" + body
         with self._lock, suppress(BrokenPipeError):  # the parent has ended
             self._client.write(message)
 
 
-def exit_at_once() -> None:
-    """End this process in the middle of its work."""
-    os._exit(1)
-
-
 def answer_requests(
     answer: Callable[[Request[RequestT, ProgressT, ResultT]], ResultT],
     *,
-    on_parent_ended: Callable[[], object] = exit_at_once,
+    on_parent_ended: Callable[[], object] = _EXIT_AT_ONCE,
 ) -> None:
     """Answer requests one after the other with what `answer` returns or raises. Return when the parent has ended.
 
-    `on_parent_ended` is called in a thread if requests are not answered then.
+    If requests are not answered then, `on_parent_ended` is called in a thread; by default this process ends at once.
     """
-    parent = Parent()
-    configure_logging()
     requests: SimpleQueue[Request[RequestT, ProgressT, ResultT] | None] = SimpleQueue()
     received = answered = 0
 
@@ -106,7 +93,8 @@ def answer_requests(
             on_parent_ended()
         requests.put(request)
 
-    parent.listen(deliver)
+    Parent().listen(deliver)
+    configure_logging()
     while (request := requests.get()) is not None:
         try:
             send = partial(request.send_result, answer(request))

@@ -15,20 +15,17 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias
 
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable, UraniborgError
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.standard_streams import LINE_LIMIT
-
-RequestT = TypeVar("RequestT")
-ProgressT = TypeVar("ProgressT")
-ResultT = TypeVar("ResultT")
+from uraniborg.kernel.worker_child import ProgressT, RequestT, ResultT
 
 _Messages: TypeAlias = asyncio.Queue[tuple[dict[str, Any], bytes] | None]
 """The messages about one request, and None when the worker has ended."""
-_log: Final = get_logger(__name__)
+_log = get_logger(__name__)
 
 
 class WorkerEnded(Unavailable):
@@ -62,11 +59,6 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
         self._replies: dict[int, _Messages] = {}
         self._reading = asyncio.create_task(self._read_messages())
 
-    @property
-    def has_ended(self) -> bool:
-        """True once the worker answers no requests any more."""
-        return self._reading.done() or self.process.returncode is not None
-
     async def request(
         self,
         request: RequestT,
@@ -78,18 +70,24 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
 
         If this call is cancelled, the worker continues, and its reply is discarded.
         """
-        number = next(self._numbers)
-        replies = self._replies[number] = _Messages()
+        assert self.process.stdin is not None
+        number, replies = next(self._numbers), _Messages()
+        head = {"id": number, "request": request, "size": len(body)}
+        self._replies[number] = replies
         try:
-            await self._send({"id": number, "request": request, "size": len(body)}, body)
+            if self._reading.done():
+                replies.put_nowait(None)
+            with suppress(ConnectionError):  # the process has ended, and so does its output
+                self.process.stdin.write(json.dumps(head).encode() + b"\n" + body)
+                await self.process.stdin.drain()
             while (message := await replies.get()) is not None:
-                head, content = message
-                if "error" in head:
-                    raise RequestFailed(head["error"], head["status"])
-                if "result" in head:
-                    return Reply(head["result"], content)
+                reply, content = message
+                if "error" in reply:
+                    raise RequestFailed(reply["error"], reply["status"])
+                if "result" in reply:
+                    return Reply(reply["result"], content)
                 if on_progress is not None:
-                    await on_progress(head["progress"])
+                    await on_progress(reply["progress"])
         finally:
             del self._replies[number]
         raise WorkerEnded("The process of the request has ended.", hint="Try again.")
@@ -107,15 +105,6 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
     async def end(self, *, within_s: float) -> int:
         """Let the process end, kill it if it still runs after `within_s` seconds, and return its status."""
         return await end_process(self.process, within_s=within_s)
-
-    async def _send(self, head: dict[str, Any], body: bytes) -> None:
-        assert self.process.stdin is not None
-        if self.has_ended:
-            self._replies[head["id"]].put_nowait(None)
-            return
-        with suppress(ConnectionError):  # the process has ended, and so does its output
-            self.process.stdin.write(json.dumps(head).encode() + b"\n" + body)
-            await self.process.stdin.drain()
 
     async def _read_messages(self) -> None:
         """Pass the messages of the worker on until it ends."""

@@ -41,7 +41,7 @@ class Story:
         self._idle_s = idle_s
         self._idle_timer: asyncio.TimerHandle | None = None
         self._ending: asyncio.Task[None] | None = None
-        self._process: WorkerProcess[StoryRequest, float, None] | None = None
+        self._worker: WorkerProcess[StoryRequest, float, None] | None = None
         self._lock = asyncio.Lock()
         self._running: str | None = None
         self._progress: float | None = None
@@ -133,9 +133,9 @@ class Story:
             feed.publish(CHANGE_KIND, step_id, state=state, progress=progress)
 
     async def _end_process(self, *, is_killed: bool) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            await process.end(within_s=0.0 if is_killed else _END_S)
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.end(within_s=0.0 if is_killed else _END_S)
 
     async def _get_view(self) -> Plain:
         """Return the stored description of the steps, computed first if there is none. Raise StoryUnreadable."""
@@ -196,13 +196,13 @@ class Story:
             if progress is not None:
                 progress(done)
 
-        if self._process is None or self._process.has_ended:
+        if self._worker is None or self._worker.process.returncode is not None:
             await asyncio.to_thread(make_private_folder, self.folder.own)
-            self._process = await start_worker(
+            self._worker = await start_worker(
                 "uraniborg.story.worker", cwd=self.folder.home, env=self.folder.make_environment(), stderr=DEVNULL
             )
         try:
-            await self._process.request(request, on_progress=report)
+            await self._worker.request(request, on_progress=report)
         except WorkerEnded:
             ids = {"step": request["step"]} if "step" in request else {}
             raise Unavailable(

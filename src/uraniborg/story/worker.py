@@ -41,26 +41,19 @@ def _answer(request: Request[StoryRequest, float, None]) -> None:
     if "describe" in content:
         describe_story(folder)
     elif "delete" in content:
-        asyncio.run(_delete(folder, Actor.model_validate(content["delete"])))
+        from uraniborg.story.deletion import delete_story
+
+        asyncio.run(delete_story(folder, Actor.model_validate(content["delete"])))
     else:
-        asyncio.run(_run_step(folder, content, request))
-
-
-async def _run_step(folder: StoryFolder, content: StepRequest, request: Request[StoryRequest, float, None]) -> None:
-    await run_step(
-        folder,
-        content["step"],
-        content["inputs"],
-        actor=Actor.model_validate(content["actor"]),
-        door=content["door"],
-        progress=lambda done: request.report_progress(round(done, 4)),
-    )
-
-
-async def _delete(folder: StoryFolder, actor: Actor) -> None:
-    from uraniborg.story.deletion import delete_story
-
-    await delete_story(folder, actor)
+        running = run_step(
+            folder,
+            content["step"],
+            content["inputs"],
+            actor=Actor.model_validate(content["actor"]),
+            door=content["door"],
+            progress=lambda done: request.report_progress(round(done, 4)),
+        )
+        asyncio.run(running)
 
 
 if __name__ == "__main__":
