@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,25 @@ from uraniborg import search_shelves
 from uraniborg.kernel.workers import WorkerProcess, start_worker
 from uraniborg.search_shelves import ShelfBuilds
 
+KILLED_PARENT = """
+import asyncio, json, os, signal, sys
+from uraniborg.search_shelves import ShelfBuilds
+
+class Feed:
+    def publish(self, *_names, **facts):
+        if facts.get("phase"):
+            (build,) = builds._builds.values()
+            print(build.worker.process.pid, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    papers = [{"title": f"Icy moons of planet {number}", "year": 2020} for number in range(10_000)]
+    await builds.start("s", "moons", json.dumps(papers))
+    await asyncio.sleep(600)
+
+builds = ShelfBuilds(Feed())
+asyncio.run(main())
+"""
 PAPERS = json.dumps([{"title": "Icy moons", "year": 2020}])
 
 pytestmark = pytest.mark.usefixtures("forked_workers")
@@ -69,3 +91,13 @@ async def test_stopping_the_server_ends_its_builds(monkeypatch: pytest.MonkeyPat
     await builds.stop()
     assert workers[0].process.returncode is not None
     assert builds.get("s")["state"] != "running"
+
+
+async def test_a_build_ends_with_the_server_that_is_killed_and_leaves_no_shelf() -> None:
+    command = [sys.executable, "-c", KILLED_PARENT]
+    killed = await asyncio.to_thread(subprocess.run, command, stdout=subprocess.PIPE, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    async with asyncio.timeout(SOON):
+        while Path(f"/proc/{int(killed.stdout)}").exists():  # noqa: ASYNC110 - another process ends
+            await asyncio.sleep(0.02)
+    assert [target["name"] for target in search_shelves.list_shelf_targets()] == []
