@@ -1,6 +1,6 @@
-"""The builds of shelves from the papers of searches: the lines to and from a worker, and the replies of the API."""
+"""The builds of shelves from the papers of searches: what a worker reported, and the replies of the API."""
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -8,16 +8,8 @@ from typing_extensions import TypedDict
 from paper_search.session_replies import ActorFields
 
 
-class BuildRequest(TypedDict):
-    """The line that a worker reads. `actor` is who builds the shelf."""
-
-    papers: str
-    shelf: str
-    actor: NotRequired[ActorFields | None]
-
-
 class BuildFacts(TypedDict, total=False):
-    """A line of a worker: its progress, its report, or an error."""
+    """What is known of a build: its progress, its report, or its error."""
 
     phase: str
     done: int

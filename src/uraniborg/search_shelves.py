@@ -1,13 +1,10 @@
 """Shelves made from the papers of searches: each build runs in a process of its own and is announced in the feed."""
 
 import asyncio
-import json
 import re
-import sys
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from paper_library.config import load_config
 from paper_library.store.manifest import read_manifest
@@ -18,7 +15,11 @@ from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.logging import get_logger, make_printable
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.settings import secure_own_folder
-from uraniborg.search_shelf_replies import BuildFacts, BuildRequest, ShelfBuildReply, ShelfTarget
+from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
+from uraniborg.search_shelf_replies import BuildFacts, ShelfBuildReply, ShelfTarget
+
+if TYPE_CHECKING:
+    from uraniborg.shelf_worker import ShelfProgress, ShelfReport, ShelfRequest
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _MAX_BUILDS: Final = 100
@@ -41,7 +42,7 @@ class ShelfBuild:
     """Who started the build."""
     state: Literal["running", "done", "failed"] = "running"
     facts: BuildFacts = field(default_factory=BuildFacts)
-    process: "asyncio.subprocess.Process | None" = None
+    worker: "WorkerProcess[ShelfRequest, ShelfProgress, ShelfReport] | None" = None
 
     def to_fields(self) -> ShelfBuildReply:
         """Return the build as the API sends it."""
@@ -143,9 +144,8 @@ class ShelfBuilds:
     async def stop(self) -> None:
         """End all builds; the shelves stay as they were."""
         for build in self._builds.values():
-            if build.process is not None:
-                with suppress(ProcessLookupError):
-                    build.process.terminate()
+            if build.worker is not None:
+                build.worker.kill()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_STOP_S)
         await asyncio.to_thread(self.feed.close)
@@ -153,11 +153,14 @@ class ShelfBuilds:
     async def _run_build(self, build: ShelfBuild, papers_json: str) -> None:
         try:
             papers = await asyncio.to_thread(_store_papers, build.session_id, papers_json)
-            last = await self._follow_worker(build, papers)
-            build.facts = last
-            build.state = "failed" if "papers" not in last else "done"
-            if build.state == "failed" and "error" not in last:
-                build.facts = {"error": "The build ended early.", "hint": "Try again; the shelf is unchanged."}
+            build.facts = {**await self._follow_worker(build, papers)}
+            build.state = "done"
+        except RequestFailed as error:
+            build.state = "failed"
+            build.facts = {"error": error.message, "hint": error.hint}
+        except WorkerEnded:
+            build.state = "failed"
+            build.facts = {"error": "The build ended early.", "hint": "Try again; the shelf is unchanged."}
         except Exception as exc:
             _log.exception("a shelf cannot be built", exc=exc)
             build.state = "failed"
@@ -167,31 +170,20 @@ class ShelfBuilds:
             }
         self._announce(build)
 
-    async def _follow_worker(self, build: ShelfBuild, papers: Path) -> BuildFacts:
-        """Run the worker and announce its progress; return its last line."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "uraniborg.shelf_worker",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-        build.process = process
-        assert process.stdin is not None
-        assert process.stdout is not None
+    async def _follow_worker(self, build: ShelfBuild, papers: Path) -> "ShelfReport":
+        """Run the worker and announce its progress; return its report. Raise RequestFailed or WorkerEnded."""
+
+        async def announce(progress: "ShelfProgress") -> None:
+            build.facts = {**progress}
+            self._announce(build)
+
         actor = build.actor and build.actor.model_dump()
-        request: BuildRequest = {"papers": str(papers), "shelf": str(build.path), "actor": actor}
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-        process.stdin.close()
-        last: BuildFacts = {}
-        async for line in process.stdout:
-            last = json.loads(line)
-            if "phase" in last:
-                build.facts = last
-                self._announce(build)
-        await process.wait()
-        return last
+        worker = build.worker = await start_worker("uraniborg.shelf_worker")
+        try:
+            request: ShelfRequest = {"papers": str(papers), "shelf": str(build.path), "actor": actor}
+            return (await worker.request(request, on_progress=announce)).result
+        finally:
+            await worker.end(within_s=_STOP_S)
 
     def _announce(self, build: ShelfBuild) -> None:
         self.feed.publish("shelf_build", build.session_id, state=build.state, shelf=build.shelf, **build.facts)

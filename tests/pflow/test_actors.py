@@ -123,9 +123,10 @@ def test_a_run_worker_gets_the_actor(service: Service) -> None:
     ):
         done = subprocess.run(
             [sys.executable, "-m", "pflow.run_worker"],
-            input=json.dumps(request) + "\n", capture_output=True, text=True, timeout=100, check=True,
+            input=json.dumps({"id": 0, "request": request}) + "\n",
+            capture_output=True, text=True, timeout=100, check=True,
         )  # fmt: skip
-        run_id = json.loads(done.stdout.splitlines()[0])["run_id"]
+        run_id = json.loads(done.stdout.splitlines()[-1])["result"]["run_id"]
         assert service.history.get_run(run_id)["actor"] == expected
 
 

@@ -136,7 +136,7 @@ class JobService:
             return await self.get(universe_id, job.id)
         await self._delete_and_announce_oldest()
         self._announce(job)
-        self._workers.enqueue(job, {"state": plain, "title": view.record.name})
+        self._workers.enqueue(job, plain, view.record.name)
         return job
 
     async def list_jobs(

@@ -1,15 +1,9 @@
-"""`python -m universe.jobs.worker`: computes one job in a process of its own and stores the result.
-
-The request is one line of JSON on stdin: the job and the state of the universe. Lines of JSON on stdout report the
-progress and the end. The worker ends when stdin closes: the process that started it has ended.
-"""
+"""`python -m universe.jobs.worker`: computes one job in a process of its own and stores the result."""
 
 import os
-import sys
-import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypeAlias, TypedDict
 
 import orjson
 
@@ -17,49 +11,46 @@ from universe.jobs.measurement import measure
 from universe.jobs.options import parse_job_options
 from universe.jobs.store import JobStore
 from uraniborg.kernel.clock import format_now
-from uraniborg.kernel.errors import InternalError, as_error
-from uraniborg.kernel.logging import configure_logging, get_logger
-from uraniborg.kernel.parent_output import write_line_to_parent
+from uraniborg.kernel.worker_child import Request, answer_requests
 
 _NICENESS = 5
 
 
+class JobRequest(TypedDict):
+    """The id of a stored job. The body of the request is the state of the universe, and the progress the part done."""
+
+    path: str
+    id: str
+    title: str
+
+
+JobEnd: TypeAlias = Literal["done", "cancelled"]
+
+
 def main() -> None:
     """Compute the job of the request."""
-    configure_logging()
     with suppress(OSError, AttributeError):
         os.nice(_NICENESS)  # the server stays responsive
-    request: dict[str, Any] = orjson.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-    store = JobStore(Path(request["path"]))
+    answer_requests(_compute)
+
+
+def _compute(request: Request[JobRequest, float, JobEnd]) -> JobEnd:
+    store = JobStore(Path(request.content["path"]))
     try:
+        job = store.get(request.content["id"])
+        if job is None:
+            return "cancelled"  # and deleted
         found = measure(
-            request["state"],
-            parse_job_options(request["options"]),
-            universe_id=request["universe_id"],
-            version=request["version"],
-            title=request["title"],
-            progress=lambda fraction: _write_line({"progress": fraction}),
+            orjson.loads(request.body),
+            parse_job_options(job.options),
+            universe_id=job.universe_id,
+            version=job.version,
+            title=request.content["title"],
+            progress=request.report_progress,
         )
-        stored = store.finish(request["id"], format_now(), found)
-        _write_line({"state": "done" if stored else "cancelled"})
-    except Exception as exc:
-        error = as_error(exc)
-        if isinstance(error, InternalError):
-            get_logger(__name__).exception("a job failed", exc=exc)
-        _write_line({"state": "failed", "error": error.body()["error"]})
+        return "done" if store.finish(job.id, format_now(), found) else "cancelled"
     finally:
         store.close()
-
-
-def _exit_with_parent() -> None:
-    while os.read(0, 1):  # not through sys.stdin, whose lock would be held when the interpreter ends
-        pass
-    os._exit(1)
-
-
-def _write_line(value: dict[str, Any]) -> None:
-    write_line_to_parent(orjson.dumps(value, default=str).decode())
 
 
 if __name__ == "__main__":

@@ -1,19 +1,22 @@
 """The worker processes of one server: a bounded number at once, further jobs wait in order."""
 
 import asyncio
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from universe.jobs.store import Job, JobStore
-from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
+
+if TYPE_CHECKING:
+    from universe.jobs.worker import JobEnd, JobRequest
 
 STOPPED: Final = {
     "code": "server_stopped",
@@ -23,7 +26,6 @@ STOPPED: Final = {
 _STOP_S: Final = 10.0
 _RECORD_S: Final = 1.0
 """The interval at which progress is stored and announced."""
-_LINE_BYTES: Final = 1_000_000
 
 _log = get_logger(__name__)
 
@@ -31,9 +33,11 @@ _log = get_logger(__name__)
 @dataclass
 class _Work:
     job: Job
-    request: dict[str, Any]
-    process: asyncio.subprocess.Process | None = None
+    state: dict[str, Any]
+    title: str
+    worker: "WorkerProcess[JobRequest, float, JobEnd] | None" = None
     progress: float = 0.0
+    recorded_at: float = 0.0
 
 
 class WorkerProcesses:
@@ -52,9 +56,9 @@ class WorkerProcesses:
         """Return the number of jobs that have not ended."""
         return len(self._work)
 
-    def enqueue(self, job: Job, request: dict[str, Any]) -> None:
-        """Compute a job as soon as a worker is free."""
-        work = _Work(job, request)
+    def enqueue(self, job: Job, state: dict[str, Any], title: str) -> None:
+        """Compute a job for the state of a universe as soon as a worker is free."""
+        work = _Work(job, state, title)
         self._work[job.id] = work
         task = asyncio.create_task(self._compute_in_turn(work))
         self._tasks.add(task)
@@ -68,9 +72,8 @@ class WorkerProcesses:
     async def kill(self, job_id: str) -> None:
         """End the process of a job that was cancelled."""
         work = self._work.get(job_id)
-        if work is not None and work.process is not None:
-            with suppress(ProcessLookupError):
-                work.process.kill()
+        if work is not None and work.worker is not None:
+            work.worker.kill()
 
     async def stop(self) -> None:
         """End all processes; their jobs fail."""
@@ -102,62 +105,34 @@ class WorkerProcesses:
             self._work.pop(work.job.id, None)
 
     async def _compute(self, work: _Work) -> None:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "universe.jobs.worker"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=_LINE_BYTES,
-            start_new_session=True,  # Ctrl-C at the server ends it through `stop`
-        )
-        work.process = process
-        assert process.stdin is not None
-        request = await asyncio.to_thread(self._encode_request, work)
-        with suppress(ConnectionError):  # it was cancelled
-            process.stdin.write(request)
-            await process.stdin.drain()
-        work.request = {}
-        last = await self._read_reports(work, process)
-        status = await end_process(process, within_s=_STOP_S)
-        if self._is_stopping:
+        job, worker, error = work.job, await start_worker("universe.jobs.worker"), None
+        work.worker = worker
+        request: JobRequest = {"path": str(self._store.path.absolute()), "id": job.id, "title": work.title}
+        try:
+            state = await asyncio.to_thread(orjson.dumps, work.state)
+            work.state = {}
+            reply = await worker.request(request, state, on_progress=partial(self._record_progress, work))
+            if reply.result == "done" and not self._is_stopping:
+                self._on_change(replace(job, state="done", progress=1.0))
+        except RequestFailed as exc:
+            error = exc.body()["error"]
+        except WorkerEnded:
+            error = _make_process_error(await worker.wait())
+        finally:
+            await worker.end(within_s=_STOP_S)
+        if error is not None and not self._is_stopping:
+            await self._fail_job(work, error)
+
+    async def _record_progress(self, work: _Work, progress: float) -> None:
+        """Store and announce the progress of a job from time to time; kill its worker if the job was cancelled."""
+        work.progress = progress
+        if monotonic() - work.recorded_at < _RECORD_S:
             return
-        if last.get("state") == "failed":
-            await self._fail_job(work, last["error"])
-        elif last.get("state") == "done":
-            self._on_change(replace(work.job, state="done", progress=1.0))
-        elif last.get("state") != "cancelled":
-            await self._fail_job(work, _make_process_error(status))
-
-    async def _read_reports(self, work: _Work, process: asyncio.subprocess.Process) -> dict[str, Any]:
-        """Read the reports of a worker until it ends, and return the last one that has a state."""
-        assert process.stdout is not None
-        last: dict[str, Any] = {}
-        recorded_at = 0.0
-        async for line in process.stdout:
-            report: dict[str, Any] = orjson.loads(line)
-            if "state" in report:
-                last = report
-                continue
-            work.progress = float(report["progress"])
-            if monotonic() - recorded_at >= _RECORD_S:
-                recorded_at = monotonic()
-                if not await asyncio.to_thread(self._store.record_progress, work.job.id, work.progress):
-                    process.kill()  # another process has cancelled the job
-                    return {"state": "cancelled"}
-                self._on_change(replace(work.job, state="running", progress=work.progress))
-        return last
-
-    def _encode_request(self, work: _Work) -> bytes:
-        job = work.job
-        request = {
-            **work.request,
-            "path": str(self._store.path.absolute()),
-            "id": job.id,
-            "universe_id": job.universe_id,
-            "version": job.version,
-            "options": job.options,
-        }
-        return orjson.dumps(request) + b"\n"
+        work.recorded_at = monotonic()
+        if await asyncio.to_thread(self._store.record_progress, work.job.id, progress):
+            self._on_change(replace(work.job, state="running", progress=progress))
+        elif work.worker is not None:
+            work.worker.kill()  # another process has cancelled the job
 
     async def _fail_job(self, work: _Work, error: dict[str, Any]) -> bool:
         """Fail a job. Return False if it has ended already."""

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from uraniborg.console.worker_process import SearchWorkerProcess, WorkerEnded
+from uraniborg.console.worker_process import SearchWorkerEnded, SearchWorkerProcess
 from uraniborg.kernel.http_access import JSON, make_error_response
 
 _SEARCHES: Final = "/api/search"
@@ -37,7 +37,7 @@ class ForwardToWorker:
         if self._openapi is None:
             try:
                 searches = await self._worker.request("GET", _OPENAPI)
-            except WorkerEnded as error:
+            except SearchWorkerEnded as error:
                 return make_error_response(error)
             self._openapi = await asyncio.to_thread(_merge_documents, self._api, searches.body)
         return Response(self._openapi, media_type=JSON)

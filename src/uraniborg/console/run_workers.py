@@ -6,27 +6,27 @@ stays in the memory of this server: after a restart, a person gives the secret a
 """
 
 import asyncio
-import json
-import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.changes import ChangeRecord
 from pflow.config import load_settings
 from pflow.errors import RunNotRecorded
 from uraniborg.console.waiting_runs import WaitingRuns
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
 from uraniborg.kernel.inbox import DecisionNotFound, Inbox
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
+
+if TYPE_CHECKING:
+    from pflow.run_worker import RunReply, RunRequest, StartedRun
 
 _MAX_RUNS: Final = 16
 _MAX_IDLE: Final = 4
 """The number of processes that may wait for an approval; further runs start a new process when they are approved."""
-_LINE_BYTES: Final = 64_000_000
 _STOP_S: Final = 10.0
 
 _log = get_logger(__name__)
@@ -38,24 +38,8 @@ class TooManyRuns(Unavailable):
 
 @dataclass(eq=False)
 class _Worker:
-    process: asyncio.subprocess.Process
+    process: "WorkerProcess[RunRequest, StartedRun, RunReply]"
     is_idle: bool = False
-
-    async def send_request(self, request: dict[str, Any]) -> None:
-        """Let the process run a workflow. Raise BrokenPipeError or ConnectionResetError if it has ended."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(request).encode() + b"\n")
-        await self.process.stdin.drain()
-
-    async def read_line(self) -> dict[str, Any] | None:
-        """Return the next line of the process, or None if it has ended."""
-        assert self.process.stdout is not None
-        line = await self.process.stdout.readline()
-        return json.loads(line) if line else None
-
-    async def end(self) -> None:
-        """End the process, which interrupts its run."""
-        await end_process(self.process, within_s=_STOP_S)
 
 
 @dataclass
@@ -170,7 +154,7 @@ class RunWorkers:
     async def _resume_run(self, holder: _Worker | None, request: dict[str, Any]) -> None:
         """Let the process that waits for the decision run the workflow, or a new one if it has ended."""
         if holder is not None:
-            with suppress(BrokenPipeError, ConnectionResetError, InternalError):
+            with suppress(InternalError):
                 await self._run(holder, request)
                 return
         await self._run(await self._start_worker(), request)
@@ -188,33 +172,19 @@ class RunWorkers:
 
     async def stop(self) -> None:
         """Interrupt all runs; they can be resumed. Runs that wait for an approval still wait."""
-        await asyncio.gather(*(worker.end() for worker in list(self._workers)))
+        await asyncio.gather(*(worker.process.end(within_s=_STOP_S) for worker in self._workers))
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_STOP_S)
 
     async def _start_worker(self) -> _Worker:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "pflow.run_worker",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=_LINE_BYTES,
-            start_new_session=True,  # Ctrl-C at the server interrupts the runs through `stop`
-        )
-        worker = _Worker(process)
+        worker = _Worker(await start_worker("pflow.run_worker"))
         self._workers.add(worker)
         return worker
 
     async def _run(self, worker: _Worker, request: dict[str, Any]) -> dict[str, Any]:
-        """Let the worker run the workflow, follow it in a task, and return the first line that it writes."""
+        """Let the worker run the workflow, follow it in a task, and return the run or the reply, which comes first."""
         worker.is_idle = False
         first: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        try:
-            await worker.send_request(request)
-        except (BrokenPipeError, ConnectionResetError):
-            await self._end_worker(worker)
-            raise
         task = asyncio.create_task(self._follow_run(worker, request, first))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -223,38 +193,43 @@ class RunWorkers:
     async def _follow_run(
         self, worker: _Worker, request: dict[str, Any], first: "asyncio.Future[dict[str, Any]]"
     ) -> None:
-        """Read the lines of the worker until its run has ended."""
-        reply: dict[str, Any] | None = None
+        """Wait until the run of the worker has ended."""
+        reply: RunReply = {}
         run_id = ""
+
+        async def note_start(run: "StartedRun | RunReply") -> None:
+            nonlocal run_id
+            run_id = str(run["run_id"])
+            self._followed.add(run_id)
+            if not first.done():
+                first.set_result(dict(run))
+
         try:
-            while "success" not in (reply or {}) and (reply := await worker.read_line()) is not None:
-                if not first.done():
-                    run_id = str(reply.get("run_id"))
-                    self._followed.add(run_id)
-                    first.set_result(reply)
+            reply = (await worker.process.request(cast("RunRequest", request), on_progress=note_start)).result
+            await note_start(reply)
+        except (RequestFailed, WorkerEnded) as exc:
+            _log.warning("a run did not end by itself", reason=exc.message)
         except Exception as exc:
             _log.exception("a run cannot be followed", exc=exc)
         finally:
             if not first.done():
                 hint = "Read the terminal in which `uraniborg serve` runs, then try again."
                 first.set_exception(InternalError("The run did not begin.", hint=hint))
-        approval_id = _find_approval_id(reply or {})
+        error: dict[str, Any] = reply.get("error") or {}
+        approval_id: str | None = error.get("approval_id")
         try:
             if approval_id is None:
                 await self._end_worker(worker)
             else:
-                has_secret = bool((reply or {}).get("secret_inputs"))
                 waiting = {**request, "run_id": run_id}
-                await self._hold_until_decided(worker, waiting, approval_id, has_secret=has_secret)
+                await self._store_request(approval_id, waiting, in_memory=bool(reply.get("secret_inputs")))
+                await self._hold_until_decided(worker, approval_id)
         except Exception as exc:
             _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
         finally:
             self._followed.discard(run_id)
 
-    async def _hold_until_decided(
-        self, worker: _Worker, request: dict[str, Any], approval_id: str, *, has_secret: bool
-    ) -> None:
-        await self._store_request(approval_id, request, in_memory=has_secret)
+    async def _hold_until_decided(self, worker: _Worker, approval_id: str) -> None:
         if len(self._holders) < _MAX_IDLE:
             worker.is_idle = True
             self._holders[approval_id] = worker
@@ -263,11 +238,5 @@ class RunWorkers:
         await self.resume_decided(approval_id)  # the decision may have come before the run was among the waiting ones
 
     async def _end_worker(self, worker: _Worker) -> None:
-        await worker.end()
+        await worker.process.end(within_s=_STOP_S)
         self._workers.discard(worker)
-
-
-def _find_approval_id(reply: dict[str, Any]) -> str | None:
-    """Return the id of the approval that the run of this reply waits for, or None."""
-    error = cast("dict[str, Any]", reply.get("error") or {})
-    return error.get("approval_id")

@@ -1,18 +1,13 @@
 """`python -m uraniborg.console.search_worker`: the sessions of `uraniborg serve`, in a process of their own.
 
 A search of thousands of papers keeps Python busy for seconds, so it must not share a process with the event loop of the
-API. The worker answers the requests that the API forwards, and serves the MCP tools of paper search at an address.
-
-On stdin, each line is a request as JSON. On stdout, each response is a line of JSON, `id`, `status`, `headers` and
-`size`, followed by `size` bytes of body. The first line states the port of the MCP server, or its problem. The worker
-ends at the end of stdin, so that it never outlives the API.
+API. The worker answers the requests that the API forwards, and serves the MCP tools of paper search at an address. It
+ends when the API has ended.
 """
 
 import asyncio
-import json
 import sys
-from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from starlette.types import ASGIApp, Message
 
@@ -24,26 +19,35 @@ from uraniborg.console.inbox_routes import add_inbox_routes
 from uraniborg.console.search_routes import add_search_routes
 from uraniborg.console.sign_in import SignIns
 from uraniborg.console.source_progress import SourceProgressLog
+from uraniborg.console.worker_process import (
+    SearchRequest,
+    SearchResponse,
+    ServerState,
+    decode_headers,
+    encode_headers,
+)
 from uraniborg.credential_check import require_credential
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.http_access import RequestIds
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.logging import configure_logging, get_logger
-from uraniborg.kernel.standard_streams import Client
+from uraniborg.kernel.worker_child import Parent, Request
 from uraniborg.search_shelves import ShelfBuilds
 from uraniborg.served_parts import ServedPart, ServedParts
 
 BODY_LIMIT: Final = 2_000_000
 """The maximum size of a request, in bytes."""
 
+_Request: TypeAlias = Request[SearchRequest, None, SearchResponse]
+
 _log = get_logger(__name__)
 
 
 def main() -> None:
-    """Serve until the end of stdin. The only argument is the port of the MCP server."""
-    client = Client()
+    """Serve until the API has ended. The only argument is the port of the MCP server."""
+    parent = Parent()
     configure_logging()
-    asyncio.run(_serve(client, int(sys.argv[1])))
+    asyncio.run(_serve(parent, int(sys.argv[1])))
 
 
 def _make_worker_app(manager: SessionManager, progress: SourceProgressLog, shelf_builds: ShelfBuilds) -> ASGIApp:
@@ -53,30 +57,34 @@ def _make_worker_app(manager: SessionManager, progress: SourceProgressLog, shelf
     return RequestIds(api)
 
 
-async def _serve(client: Client, port: int) -> None:
+async def _serve(parent: Parent, port: int) -> None:
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()
     manager = await get_session_manager()
     await manager.run_sessions_decided_from_now_on()
     broadcast, progress, shelf_builds = EventBroadcast(), SourceProgressLog(), ShelfBuilds()
     broadcast.add_listener(progress.record_change)
-    worker = _Worker(client, _make_worker_app(manager, progress, shelf_builds))
+    worker = _Worker(_make_worker_app(manager, progress, shelf_builds))
 
-    def deliver(line: bytes | None) -> None:
-        if line is None:
+    def deliver(request: _Request | None) -> None:
+        if request is None:
             loop.call_soon_threadsafe(stopping.set)
         else:
-            loop.call_soon_threadsafe(worker.start_request, line)
+            loop.call_soon_threadsafe(worker.start_request, request)
 
     part = ServedPart("paper-search", "find papers", port, _make_mcp_app)
     parts = ServedParts([part])
     await parts.start()
-    client.listen(deliver, lambda: None)
+    parent.listen(deliver)
 
     def report_ready() -> None:
-        with suppress(BrokenPipeError):  # the API has ended, and so does this process at the end of stdin
-            known = part.to_json()
-            names = ("problem", "hint", "socket", "socket_problem")
-            client.write(json.dumps({"port": part.port, **{name: known[name] for name in names}}).encode() + b"\n")
+        state: ServerState = {
+            "port": part.port,
+            "problem": part.problem,
+            "hint": part.hint,
+            "socket": part.socket and str(part.socket),
+            "socket_problem": part.socket_problem,
+        }
+        parent.send(ready=state)
 
     async with run_broadcast(broadcast):
         await parts.run(report_ready, stopping)
@@ -100,15 +108,14 @@ async def _make_mcp_app(part: ServedPart) -> ASGIApp:
 class _Worker:
     """Answers the requests of the API, many at a time."""
 
-    def __init__(self, client: Client, app: ASGIApp) -> None:
-        self._client = client
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._tasks: set[asyncio.Task[None]] = set()
         self._write_lock = asyncio.Lock()
 
-    def start_request(self, line: bytes) -> None:
-        """Answer the request of this line in a task."""
-        task = asyncio.create_task(self._answer_request(json.loads(line)))
+    def start_request(self, request: _Request) -> None:
+        """Answer a request in a task."""
+        task = asyncio.create_task(self._answer_request(request))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -118,10 +125,10 @@ class _Worker:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _answer_request(self, request: dict[str, Any]) -> None:
+    async def _answer_request(self, request: _Request) -> None:
         start: Message = {"status": 500, "headers": []}
         parts: list[bytes] = []
-        body: Message | None = {"type": "http.request", "body": request["body"].encode("latin-1")}
+        body: Message | None = {"type": "http.request", "body": request.body}
 
         async def receive() -> Message:
             nonlocal body
@@ -135,18 +142,15 @@ class _Worker:
                 parts.append(message.get("body", b""))
 
         try:
-            await self._app(_make_scope(request), receive, send)
+            await self._app(_make_scope(request.content), receive, send)
         except Exception as exc:  # the app has sent its answer; the log has the request id
-            _log.exception("a request failed", exc=exc, path=request["path"][:200])
-        text = b"".join(parts)
-        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in start["headers"]]
-        head = {"id": request["id"], "status": start["status"], "headers": headers, "size": len(text)}
+            _log.exception("a request failed", exc=exc, path=request.content["path"][:200])
+        head: SearchResponse = {"status": start["status"], "headers": encode_headers(start["headers"])}
         async with self._write_lock:
-            with suppress(BrokenPipeError):
-                await asyncio.to_thread(self._client.write, json.dumps(head).encode() + b"\n" + text)
+            await asyncio.to_thread(request.send_result, head, b"".join(parts))
 
 
-def _make_scope(request: dict[str, Any]) -> dict[str, Any]:
+def _make_scope(request: SearchRequest) -> dict[str, Any]:
     path: str = request["path"]
     return {
         "type": "http",
@@ -158,7 +162,7 @@ def _make_scope(request: dict[str, Any]) -> dict[str, Any]:
         "raw_path": path.encode(errors="replace"),
         "root_path": "",
         "query_string": request["query"].encode("latin-1"),
-        "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in request["headers"]],
+        "headers": decode_headers(request["headers"]),
         "client": None,
         "server": None,
         "state": {},

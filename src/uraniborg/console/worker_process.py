@@ -1,20 +1,16 @@
 """The process of the search worker: started, sent requests, started again if it ends, and stopped."""
 
 import asyncio
-import itertools
-import json
-import sys
-from contextlib import suppress
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias, TypedDict
 
 from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.actors import ACTOR, Actor
-from uraniborg.kernel.child_processes import end_process
-from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.http_access import make_error_response
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.workers import Reply, WorkerEnded, WorkerProcess, start_worker
 
 _START_S: Final = 60.0
 _STOP_S: Final = 15.0
@@ -23,9 +19,7 @@ _RESTART_PAUSE_S: Final = 1.0
 _log = get_logger(__name__)
 
 
-class WorkerEnded(Unavailable):
-    code = "worker_ended"
-
+class SearchWorkerEnded(WorkerEnded):
     def __init__(self) -> None:
         super().__init__(
             "The process that runs searches has ended.",
@@ -33,12 +27,45 @@ class WorkerEnded(Unavailable):
         )
 
 
-class WorkerResponse(NamedTuple):
-    """The response of the worker to one request."""
+Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
+
+
+class SearchRequest(TypedDict):
+    """A request of HTTP, with its body."""
+
+    method: str
+    path: str
+    query: str
+    headers: list[tuple[str, str]]
+    actor: dict[str, Any] | None
+
+
+class SearchResponse(TypedDict):
+    """A response of HTTP, with its body."""
 
     status: int
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
+    headers: list[tuple[str, str]]
+
+
+class ServerState(TypedDict):
+    """The MCP server of a worker that is ready."""
+
+    port: int
+    problem: str | None
+    """Why the server does not run."""
+    hint: str | None
+    socket: str | None
+    socket_problem: str | None
+
+
+def encode_headers(headers: Headers) -> list[tuple[str, str]]:
+    """Return headers as text."""
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+
+
+def decode_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    """Return headers that `encode_headers` returned."""
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
 class SearchWorkerProcess:
@@ -52,9 +79,7 @@ class SearchWorkerProcess:
         self.hint: str | None = None
         self.socket: Path | None = None
         self.socket_problem: str | None = None
-        self._numbers = itertools.count()
-        self._answers: dict[int, asyncio.Future[WorkerResponse]] = {}
-        self._process: asyncio.subprocess.Process | None = None
+        self._worker: WorkerProcess[SearchRequest, None, SearchResponse] | None = None
         self._ready = asyncio.Event()
         self._supervision: asyncio.Task[None] | None = None
 
@@ -63,12 +88,12 @@ class SearchWorkerProcess:
         self._supervision = asyncio.create_task(self._supervise())
 
     async def wait_until_ready(self) -> None:
-        """Wait until the worker answers requests. Raise WorkerEnded if it does not start."""
+        """Wait until the worker answers requests. Raise SearchWorkerEnded if it does not start."""
         try:
             async with asyncio.timeout(_START_S):
                 await self._ready.wait()
         except TimeoutError:
-            raise WorkerEnded from None
+            raise SearchWorkerEnded from None
 
     async def stop(self) -> None:
         """End the process. Its sessions are stored and can be continued."""
@@ -82,34 +107,33 @@ class SearchWorkerProcess:
         path: str,
         *,
         query: bytes = b"",
-        headers: Any = (),
+        headers: Headers = (),
         body: bytes = b"",
         actor: Actor | None = None,
-    ) -> WorkerResponse:
-        """Return the response of the worker. Raise WorkerEnded."""
-        number = next(self._numbers)
-        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+    ) -> Reply[SearchResponse]:
+        """Return the response of the worker. Raise SearchWorkerEnded."""
+        await self.wait_until_ready()
+        request: SearchRequest = {
+            "method": method,
+            "path": path,
+            "query": query.decode("latin-1"),
+            "headers": encode_headers(headers),
+            "actor": actor and actor.model_dump(),
+        }
+        worker = self._worker
+        assert worker is not None
         try:
-            await self._send(
-                {
-                    "id": number,
-                    "method": method,
-                    "path": path,
-                    "query": query.decode("latin-1"),
-                    "headers": [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers],
-                    "body": body.decode("latin-1"),
-                    "actor": actor and actor.model_dump(),
-                }
-            )
-            return await answer
-        finally:
-            self._answers.pop(number, None)
+            return await worker.request(request, body)
+        except WorkerEnded:
+            if worker is self._worker:
+                self._ready.clear()  # the next request waits for the next worker
+            raise SearchWorkerEnded from None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward the request, whose body is complete in its first message."""
         message: Message = await receive() if scope["method"] not in ("GET", "HEAD") else {"type": "http.request"}
         try:
-            response = await self.request(
+            response, content = await self.request(
                 scope["method"],
                 scope["path"],
                 query=scope["query_string"],
@@ -117,22 +141,12 @@ class SearchWorkerProcess:
                 body=message.get("body", b""),
                 actor=scope[ACTOR],
             )
-        except WorkerEnded as error:
+        except SearchWorkerEnded as error:
             await make_error_response(error)(scope, receive, send)
             return
-        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-        await send({"type": "http.response.body", "body": response.body})
-
-    async def _send(self, request: dict[str, Any]) -> None:
-        await self.wait_until_ready()
-        process = self._process
-        if process is None or process.stdin is None:
-            raise WorkerEnded
-        try:
-            process.stdin.write(json.dumps(request).encode() + b"\n")
-            await process.stdin.drain()
-        except (BrokenPipeError, ConnectionResetError):
-            raise WorkerEnded from None
+        headers = decode_headers(response["headers"])
+        await send({"type": "http.response.start", "status": response["status"], "headers": headers})
+        await send({"type": "http.response.body", "body": content})
 
     async def _supervise(self) -> None:
         while True:
@@ -143,38 +157,17 @@ class SearchWorkerProcess:
             await asyncio.sleep(_RESTART_PAUSE_S)
 
     async def _run_process(self) -> None:
-        """Run the process and pass on its responses until it ends. If cancelled, end it."""
-        process = self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "uraniborg.console.search_worker",
-            str(self.port),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C ends the worker through `stop`
-        )
+        """Run the process until it ends. If cancelled, end it."""
+        module = "uraniborg.console.search_worker"
+        worker = self._worker = await start_worker(module, str(self.port), on_ready=self._note_ready)
         try:
-            assert process.stdout is not None
-            await self._read_responses(process.stdout)
-            _log.warning("the search worker has ended", exit_code=await process.wait())
+            _log.warning("the search worker has ended", exit_code=await worker.wait())
         finally:
             self._ready.clear()
-            for answer in self._answers.values():
-                if not answer.done():
-                    answer.set_exception(WorkerEnded())
-            await end_process(process, within_s=_STOP_S)
+            await worker.end(within_s=_STOP_S)
 
-    async def _read_responses(self, stream: asyncio.StreamReader) -> None:
-        with suppress(asyncio.IncompleteReadError, json.JSONDecodeError):  # the process ended
-            started: dict[str, Any] = json.loads(await stream.readline())
-            self.port, self.problem, self.hint = started["port"], started["problem"], started["hint"]
-            self.socket = Path(started["socket"]) if started["socket"] else None
-            self.socket_problem = started["socket_problem"]
-            self._ready.set()
-            while True:
-                head: dict[str, Any] = json.loads(await stream.readline())
-                body = await stream.readexactly(head["size"])
-                headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head["headers"]]
-                answer = self._answers.get(head["id"])
-                if answer is not None and not answer.done():
-                    answer.set_result(WorkerResponse(head["status"], headers, body))
+    def _note_ready(self, state: ServerState) -> None:
+        self.port, self.problem, self.hint = state["port"], state["problem"], state["hint"]
+        self.socket = Path(state["socket"]) if state["socket"] else None
+        self.socket_problem = state["socket_problem"]
+        self._ready.set()

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Final
+from typing import BinaryIO, Final
 
 from uraniborg.kernel.cli import print_error, reopen_closed_streams
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
@@ -82,6 +82,10 @@ class Client:
 
         # A daemon: a thread that waits for input cannot be stopped.
         threading.Thread(target=read, name="stdin", daemon=True).start()
+
+    def open_input(self) -> BinaryIO:
+        """Return stdin as a stream, for a reader of other messages than lines. Read it in one thread only."""
+        return os.fdopen(self._source, "rb")
 
     def write(self, line: bytes) -> None:
         """Write all of `line`. Raise OSError, and BrokenPipeError if nobody reads stdout."""

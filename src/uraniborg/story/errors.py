@@ -1,9 +1,8 @@
 """The errors of the story."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from uraniborg.kernel.errors import Conflict, NotFound, UraniborgError
+from uraniborg.kernel.errors import Conflict, NotFound
 
 START_OVER: Final = "Start over: uraniborg demo --restart, or Start over on the page."
 """The hint of an error that only a new story removes."""
@@ -31,13 +30,3 @@ class StepRunning(Conflict):
 
 class StoryUnreadable(Conflict):
     code = "story_unreadable"
-
-
-class StepFailed(UraniborgError):
-    """The error of a step, as the process that ran the step reported it."""
-
-    def __init__(self, body: Mapping[str, Any], status: int) -> None:
-        error = dict(body)
-        self.code = str(error.pop("code"))  # pyright: ignore[reportAttributeAccessIssue] - that of the step's error
-        self.status = status  # pyright: ignore[reportAttributeAccessIssue]
-        super().__init__(str(error.pop("message")), hint=str(error.pop("hint", "")), **error)

@@ -4,24 +4,24 @@ This module imports no part: a process of its own runs the steps and describes t
 """
 
 import asyncio
-import json
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from uraniborg.kernel.actors import Actor, get_terminal_actor
 from uraniborg.kernel.change_feed import ChangeFeed
-from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import Lease, make_private_folder
 from uraniborg.kernel.progress import ReportFraction
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
-from uraniborg.story.errors import StepFailed, StepNotFound, StepRunning
+from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
+from uraniborg.story.errors import StepNotFound, StepRunning
 from uraniborg.story.folder import Plain, StoryFolder
 
-_MAX_LINE_BYTES: Final = 1 << 20
+if TYPE_CHECKING:
+    from uraniborg.story.worker import StepRequest, StoryRequest
+
 _END_S: Final = 10.0
 _PROGRESS_STEP: Final = 0.01
 """Progress is announced when it has grown by so much."""
@@ -41,7 +41,7 @@ class Story:
         self._idle_s = idle_s
         self._idle_timer: asyncio.TimerHandle | None = None
         self._ending: asyncio.Task[None] | None = None
-        self._process: Process | None = None
+        self._worker: WorkerProcess[StoryRequest, float, None] | None = None
         self._lock = asyncio.Lock()
         self._running: str | None = None
         self._progress: float | None = None
@@ -92,7 +92,7 @@ class Story:
         """Run a step, and return its description. If this call is cancelled, the step ends, and can be run again.
 
         Without an actor, the person at the terminal runs it.
-        Raise StepNotFound, StepRunning, or StepFailed with the code of the step's error.
+        Raise StepNotFound, StepRunning, or RequestFailed with the code of the step's error.
         """
         await self.get_step(step_id)
         if self._running is not None:
@@ -102,7 +102,7 @@ class Story:
         state: StepState = "failed"
         try:
             by = (actor or get_terminal_actor()).model_dump()
-            request = {"step": step_id, "inputs": dict(inputs or {}), "actor": by, "door": door}
+            request: StepRequest = {"step": step_id, "inputs": dict(inputs or {}), "actor": by, "door": door}
             await self._send_and_wait(request, progress)
             state = "done"
         finally:
@@ -133,9 +133,9 @@ class Story:
             feed.publish(CHANGE_KIND, step_id, state=state, progress=progress)
 
     async def _end_process(self, *, is_killed: bool) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            await end_process(process, within_s=0.0 if is_killed else _END_S)
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.end(within_s=0.0 if is_killed else _END_S)
 
     async def _get_view(self) -> Plain:
         """Return the stored description of the steps, computed first if there is none. Raise StoryUnreadable."""
@@ -161,15 +161,15 @@ class Story:
         lease.release()
         return None, step_id
 
-    async def _send_and_wait(self, request: Plain, progress: ReportFraction | None) -> None:
+    async def _send_and_wait(self, request: "StoryRequest", progress: ReportFraction | None) -> None:
         """Send a request to the process and wait for its end; end the process if that fails."""
         async with self._lock:
             self._stop_idle_timer()
             is_killed = True
             try:
-                await self._exchange(await self._start_process(), request, progress)
+                await self._request(request, progress)
                 is_killed = False
-            except StepFailed:
+            except RequestFailed:
                 is_killed = False
                 raise
             finally:
@@ -190,42 +190,26 @@ class Story:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
 
-    async def _exchange(self, process: Process, request: Plain, progress: ReportFraction | None) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-        await process.stdin.drain()
-        async for line in process.stdout:
-            reply: Plain = json.loads(line)
-            if "progress" in reply:
-                self._set_progress(reply["progress"])
-                if progress is not None:
-                    progress(reply["progress"])
-            elif "error" in reply:
-                raise StepFailed(reply["error"], reply["status"])
-            else:
-                return
-        raise Unavailable(
-            "The process of the story ended too early.",
-            hint="Run the step again; nothing is lost.",
-            **_name_step(request),
-        )
+    async def _request(self, request: "StoryRequest", progress: ReportFraction | None) -> None:
+        async def report(done: float) -> None:
+            self._set_progress(done)
+            if progress is not None:
+                progress(done)
+
+        if self._worker is None or self._worker.process.returncode is not None:
+            await asyncio.to_thread(make_private_folder, self.folder.own)
+            self._worker = await start_worker(
+                "uraniborg.story.worker", cwd=self.folder.home, env=self.folder.make_environment(), stderr=DEVNULL
+            )
+        try:
+            await self._worker.request(request, on_progress=report)
+        except WorkerEnded:
+            ids = {"step": request["step"]} if "step" in request else {}
+            raise Unavailable(
+                "The process of the story ended too early.", hint="Run the step again; nothing is lost.", **ids
+            ) from None
 
     def _set_progress(self, progress: float) -> None:
         if self._running is not None and progress - (self._progress or 0.0) >= _PROGRESS_STEP:
             self._progress = progress
             self._announce(self._running, "running", progress)
-
-    async def _start_process(self) -> Process:
-        if self._process is None or self._process.returncode is not None:
-            await asyncio.to_thread(make_private_folder, self.folder.own)
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "uraniborg.story.worker",
-                stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=self.folder.home,
-                env=self.folder.make_environment(), limit=_MAX_LINE_BYTES,
-            )  # fmt: skip
-        return self._process
-
-
-def _name_step(request: Plain) -> Plain:
-    return {"step": request["step"]} if "step" in request else {}

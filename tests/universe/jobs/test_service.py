@@ -203,8 +203,8 @@ async def test_a_worker_that_is_killed_fails_its_job(jobs: JobService) -> None:
     job = await jobs.create("t1", LONG, actor=name_actor("Tycho"))
     await wait_until_running(jobs, job)
     work = jobs._workers._work[job.id]  # pyright: ignore[reportPrivateUsage]
-    assert work.process is not None
-    os.kill(work.process.pid, signal.SIGKILL)
+    assert work.worker is not None
+    os.kill(work.worker.process.pid, signal.SIGKILL)
     ended = await wait_for_end(jobs, job)
     assert (ended.state, (ended.error or {})["code"]) == ("failed", "worker_ended")
     assert "signal 9" in (ended.error or {})["message"]
@@ -214,9 +214,9 @@ async def test_a_stopped_service_fails_its_jobs_and_leaves_no_process(universes:
     async with JobService(universes).running() as jobs:
         job = await jobs.create("t1", LONG, actor=name_actor("Tycho"))
         await wait_until_running(jobs, job)
-        process = jobs._workers._work[job.id].process  # pyright: ignore[reportPrivateUsage]
-    assert process is not None
-    assert process.returncode == -signal.SIGKILL
+        worker = jobs._workers._work[job.id].worker  # pyright: ignore[reportPrivateUsage]
+    assert worker is not None
+    assert worker.process.returncode == -signal.SIGKILL
     async with JobService(universes).running() as jobs:
         ended = await jobs.get("t1", job.id)
     assert (ended.state, (ended.error or {})["code"]) == ("failed", "server_stopped")

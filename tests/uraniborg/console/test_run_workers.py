@@ -22,13 +22,13 @@ from uraniborg.kernel.inbox import Decision, Inbox
 APPROVAL = "apr_1"
 WAIT_AND_END = """
 read request
-echo '{"run_id": "run_1"}'
-echo '{"success": false, "error": {"approval_id": "apr_1"}}'
+echo '{"id": 0, "progress": {"run_id": "run_1"}}'
+echo '{"id": 0, "result": {"run_id": "run_1", "success": false, "error": {"approval_id": "apr_1"}}}'
 """
 """A worker whose run waits for an approval, and that ends meanwhile."""
 SUCCEED = """
 read request
-echo '{"run_id": "run_2", "success": true}'
+echo '{"id": 0, "result": {"run_id": "run_2", "success": true}}'
 """
 
 ADA = Actor(kind="person", name="ada", authenticated="sign_in")

@@ -6,8 +6,11 @@ import hashlib
 import json
 import os
 import shutil
+import signal
+import sys
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +20,7 @@ from pflow.engine.runlog import RunLog
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.errors import InvalidInput, Unavailable, UraniborgError
 from uraniborg.kernel.files import Lease
 from uraniborg.story import runner
 from uraniborg.story.errors import StepNotFound, StepNotReady, StepRunning, StoryUnreadable
@@ -224,6 +227,40 @@ async def test_a_step_that_is_interrupted_can_be_run_again_and_a_story_that_runs
         assert not copied.folder.state_file.exists()
     finally:
         await copied.aclose()
+
+
+async def run_until_progress(story: Story, then: Callable[[], object]) -> None:
+    """Run a step that takes long, and call `then` at its first progress."""
+    await story.run_step("integrate", {"years": 20}, progress=lambda done: then() if done else None)
+
+
+async def test_a_step_whose_process_is_killed_fails_and_can_be_run_again(copied: Story) -> None:
+    def kill() -> None:
+        for worker in list_workers():
+            os.kill(int(worker), signal.SIGKILL)
+
+    try:
+        with pytest.raises(Unavailable, match="The process of the story ended too early") as ended:
+            await run_until_progress(copied, kill)
+        assert (ended.value.code, ended.value.ids) == ("unavailable", {"step": "integrate"})
+        assert (await copied.run_step("integrate", {"years": YEARS}))["status"] == "done"
+    finally:
+        await copied.aclose()
+
+
+async def test_a_step_does_not_outlive_the_process_that_asked_for_it(copied: Story) -> None:
+    code = (
+        "import asyncio, os, signal, sys; from pathlib import Path; from uraniborg.story.service import Story; "
+        "kill = lambda done: os.kill(os.getpid(), signal.SIGKILL) if done else None; "
+        "asyncio.run(Story(Path(sys.argv[1])).run_step('integrate', {'years': 20}, progress=kill))"
+    )
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", code, str(copied.folder.home))
+    assert await parent.wait() == -signal.SIGKILL
+    async with asyncio.timeout(PATIENCE_S):
+        while (await copied.get_state())["running"]:  # noqa: ASYNC110 - another process ends
+            await asyncio.sleep(0.02)
+    state = await copied.get_state()
+    assert (state["interrupted"], state["next"]) == ("integrate", None), "the step was not finished"
 
 
 async def test_a_step_whose_server_was_killed_is_shown_as_interrupted(

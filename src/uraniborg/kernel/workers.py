@@ -1,0 +1,148 @@
+"""The dialogue of this process with a worker, a child process that answers its requests.
+
+`uraniborg.kernel.worker_child` is the other side. A message is a line of JSON, followed by `size` bytes. To the worker
+go requests: `{"id": 1, "request": …, "size": 0}`. From the worker come `{"ready": …}`, and with the id of a request any
+number of `{"progress": …}`, then `{"result": …}` or `{"error": {…}, "status": 404}`.
+
+A worker ends when its stdin does, which also happens if its parent is killed. To cancel a request, end its worker.
+"""
+
+import asyncio
+import itertools
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeAlias
+
+from uraniborg.kernel.child_processes import end_process
+from uraniborg.kernel.errors import Unavailable, UraniborgError
+from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.standard_streams import LINE_LIMIT
+from uraniborg.kernel.worker_child import ProgressT, RequestT, ResultT
+
+_Messages: TypeAlias = asyncio.Queue[tuple[dict[str, Any], bytes] | None]
+"""The messages about one request, and None when the worker has ended."""
+_log = get_logger(__name__)
+
+
+class WorkerEnded(Unavailable):
+    """The worker has ended before it had answered a request."""
+
+    code = "worker_ended"
+
+
+class RequestFailed(UraniborgError):
+    """The error of a request, as the worker reported it, with the code and status of that error."""
+
+    def __init__(self, body: Mapping[str, Any], status: int) -> None:
+        error = dict(body)
+        self.code = str(error.pop("code"))  # pyright: ignore[reportAttributeAccessIssue] - that of the worker's error
+        self.status = status  # pyright: ignore[reportAttributeAccessIssue]
+        super().__init__(str(error.pop("message")), hint=str(error.pop("hint", "")), **error)
+
+
+class Reply(NamedTuple, Generic[ResultT]):
+    result: ResultT
+    body: bytes
+
+
+class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
+    """A worker, whose requests, progress and results have these types."""
+
+    def __init__(self, process: Process, on_ready: Callable[[Any], object] | None) -> None:
+        self.process = process
+        self._on_ready = on_ready
+        self._numbers = itertools.count()
+        self._replies: dict[int, _Messages] = {}
+        self._reading = asyncio.create_task(self._read_messages())
+
+    async def request(
+        self,
+        request: RequestT,
+        body: bytes = b"",
+        *,
+        on_progress: Callable[[ProgressT], Awaitable[None]] | None = None,
+    ) -> Reply[ResultT]:
+        """Return the reply of the worker. Raise RequestFailed, WorkerEnded, or the exception of `on_progress`.
+
+        If this call is cancelled, the worker continues, and its reply is discarded.
+        """
+        assert self.process.stdin is not None
+        number, replies = next(self._numbers), _Messages()
+        head = {"id": number, "request": request, "size": len(body)}
+        self._replies[number] = replies
+        try:
+            if self._reading.done():
+                replies.put_nowait(None)
+            with suppress(ConnectionError):  # the process has ended, and so does its output
+                self.process.stdin.write(json.dumps(head).encode() + b"\n" + body)
+                await self.process.stdin.drain()
+            while (message := await replies.get()) is not None:
+                reply, content = message
+                if "error" in reply:
+                    raise RequestFailed(reply["error"], reply["status"])
+                if "result" in reply:
+                    return Reply(reply["result"], content)
+                if on_progress is not None:
+                    await on_progress(reply["progress"])
+        finally:
+            del self._replies[number]
+        raise WorkerEnded("The process of the request has ended.", hint="Try again.")
+
+    def kill(self) -> None:
+        """Kill the process; its requests end with WorkerEnded."""
+        with suppress(ProcessLookupError):
+            self.process.kill()
+
+    async def wait(self) -> int:
+        """Return the status of the process once it has ended."""
+        await asyncio.wait([self._reading])
+        return await self.process.wait()
+
+    async def end(self, *, within_s: float) -> int:
+        """Let the process end, kill it if it still runs after `within_s` seconds, and return its status."""
+        return await end_process(self.process, within_s=within_s)
+
+    async def _read_messages(self) -> None:
+        """Pass the messages of the worker on until it ends."""
+        assert self.process.stdout is not None
+        try:
+            while True:
+                head: dict[str, Any] = json.loads(await self.process.stdout.readuntil())
+                body = await self.process.stdout.readexactly(head.get("size", 0))
+                if "ready" in head and self._on_ready is not None:
+                    self._on_ready(head["ready"])
+                elif (replies := self._replies.get(head.get("id", -1))) is not None:
+                    replies.put_nowait((head, body))
+        except asyncio.IncompleteReadError:  # the process has ended, perhaps amid a message
+            pass
+        except Exception as exc:
+            _log.exception("the messages of a worker cannot be read", exc=exc)
+            self.kill()
+        finally:
+            for replies in self._replies.values():
+                replies.put_nowait(None)
+
+
+async def start_worker(
+    module: str,
+    *arguments: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stderr: int | None = None,
+    on_ready: Callable[[Any], object] | None = None,
+) -> WorkerProcess[Any, Any, Any]:
+    """Start `python -m MODULE`, and call `on_ready` with what it reports when it is ready. Raise OSError.
+
+    Other accounts can read the arguments. By default the folder, the environment and stderr, where the worker logs, are
+    those of this process.
+    """
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", module, *arguments,
+        stdin=PIPE, stdout=PIPE, stderr=stderr, cwd=cwd, env=env, limit=LINE_LIMIT,
+        start_new_session=True,  # Ctrl-C at this process ends the worker through `end`
+    )  # fmt: skip
+    return WorkerProcess(process, on_ready)

@@ -1,0 +1,20 @@
+"""`python -m tests.uraniborg.kernel.parent_of_worker REQUEST`: prints the id of its worker when that has progress."""
+
+import asyncio
+import sys
+
+from uraniborg.kernel.workers import WorkerProcess, start_worker
+
+
+async def main() -> None:
+    worker: WorkerProcess[str, object, object] = await start_worker("tests.uraniborg.kernel.waiting_worker")
+
+    async def print_id(_progress: object) -> None:
+        print(worker.process.pid, flush=True)
+
+    await worker.request(sys.argv[1], on_progress=print_id)
+    await asyncio.sleep(600)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
