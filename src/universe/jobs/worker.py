@@ -9,12 +9,12 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from universe.jobs.measurement import measure
 from universe.jobs.options import parse_job_options
+from universe.jobs.replies import WorkerReport, WorkRequest
 from universe.jobs.store import JobStore
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InternalError, as_error
@@ -29,7 +29,7 @@ def main() -> None:
     configure_logging()
     with suppress(OSError, AttributeError):
         os.nice(_NICENESS)  # the server stays responsive
-    request: dict[str, Any] = orjson.loads(sys.stdin.buffer.readline())
+    request: WorkRequest = orjson.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     store = JobStore(Path(request["path"]))
     try:
@@ -58,7 +58,7 @@ def _exit_with_parent() -> None:
     os._exit(1)
 
 
-def _write_line(value: dict[str, Any]) -> None:
+def _write_line(value: WorkerReport) -> None:
     write_line_to_parent(orjson.dumps(value, default=str).decode())
 
 

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
+from universe.domain.state import Plain
+from universe.jobs.replies import JobError, WorkerReport, WorkRequest
 from universe.jobs.store import Job, JobStore
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.logging import get_logger
 
-STOPPED: Final = {
+STOPPED: Final[JobError] = {
     "code": "server_stopped",
     "message": "The job did not end: the server stopped.",
     "hint": "Start the job again.",
@@ -31,7 +33,9 @@ _log = get_logger(__name__)
 @dataclass
 class _Work:
     job: Job
-    request: dict[str, Any]
+    state: Plain | None
+    """None once its process has it."""
+    title: str
     process: asyncio.subprocess.Process | None = None
     progress: float = 0.0
 
@@ -52,9 +56,9 @@ class WorkerProcesses:
         """Return the number of jobs that have not ended."""
         return len(self._work)
 
-    def enqueue(self, job: Job, request: dict[str, Any]) -> None:
+    def enqueue(self, job: Job, state: Plain, title: str) -> None:
         """Compute a job as soon as a worker is free."""
-        work = _Work(job, request)
+        work = _Work(job, state, title)
         self._work[job.id] = work
         task = asyncio.create_task(self._compute_in_turn(work))
         self._tasks.add(task)
@@ -91,7 +95,7 @@ class WorkerProcesses:
                 self._on_change(job or work.job)
         except Exception as exc:
             _log.exception("a job cannot be computed", exc=exc, job=work.job.id)
-            error = {
+            error: JobError = {
                 "code": "internal_error",
                 "message": "The job could not be computed.",
                 "hint": "The log of the server has the details.",
@@ -116,29 +120,29 @@ class WorkerProcesses:
         with suppress(ConnectionError):  # it was cancelled
             process.stdin.write(request)
             await process.stdin.drain()
-        work.request = {}
+        work.state = None
         last = await self._read_reports(work, process)
         status = await end_process(process, within_s=_STOP_S)
         if self._is_stopping:
             return
-        if last.get("state") == "failed":
+        if "error" in last:
             await self._fail_job(work, last["error"])
         elif last.get("state") == "done":
             self._on_change(replace(work.job, state="done", progress=1.0))
         elif last.get("state") != "cancelled":
             await self._fail_job(work, _make_process_error(status))
 
-    async def _read_reports(self, work: _Work, process: asyncio.subprocess.Process) -> dict[str, Any]:
+    async def _read_reports(self, work: _Work, process: asyncio.subprocess.Process) -> WorkerReport:
         """Read the reports of a worker until it ends, and return the last one that has a state."""
         assert process.stdout is not None
-        last: dict[str, Any] = {}
+        last: WorkerReport = {}
         recorded_at = 0.0
         async for line in process.stdout:
-            report: dict[str, Any] = orjson.loads(line)
-            if "state" in report:
+            report: WorkerReport = orjson.loads(line)
+            if "progress" not in report:
                 last = report
                 continue
-            work.progress = float(report["progress"])
+            work.progress = report["progress"]
             if monotonic() - recorded_at >= _RECORD_S:
                 recorded_at = monotonic()
                 if not await asyncio.to_thread(self._store.record_progress, work.job.id, work.progress):
@@ -149,8 +153,10 @@ class WorkerProcesses:
 
     def _encode_request(self, work: _Work) -> bytes:
         job = work.job
-        request = {
-            **work.request,
+        assert work.state is not None
+        request: WorkRequest = {
+            "state": work.state,
+            "title": work.title,
             "path": str(self._store.path.absolute()),
             "id": job.id,
             "universe_id": job.universe_id,
@@ -159,7 +165,7 @@ class WorkerProcesses:
         }
         return orjson.dumps(request) + b"\n"
 
-    async def _fail_job(self, work: _Work, error: dict[str, Any]) -> bool:
+    async def _fail_job(self, work: _Work, error: JobError) -> bool:
         """Fail a job. Return False if it has ended already."""
         is_ended = await asyncio.to_thread(self._store.fail, work.job.id, format_now(), error)
         if is_ended:
@@ -167,7 +173,7 @@ class WorkerProcesses:
         return is_ended
 
 
-def _make_process_error(status: int) -> dict[str, Any]:
+def _make_process_error(status: int) -> JobError:
     cause = f"signal {-status}" if status < 0 else f"exit code {status}"
     return {
         "code": "worker_ended",
