@@ -78,7 +78,7 @@ def measure(
     version: int = 0,
     title: str = "",
     progress: ReportFraction | None = None,
-    labels_from: MeasurementReply | None = None,
+    labels_from: Mapping[str, Any] | None = None,
 ) -> Measurement:
     """Compute a measurement of a plain state. `progress` is called with the fraction done.
 
@@ -232,7 +232,7 @@ def make_trajectory(run: Run, time: float) -> Trajectory:
     return Trajectory(layout, states.astype("<f4").tobytes())
 
 
-def summarise_reply(kind: JobKind, reply: MeasurementReply) -> JobSummary:
+def summarise_reply(kind: JobKind, reply: Mapping[str, Any]) -> JobSummary:
     """Return the start, the method, the error and the verdict of a result in a few values."""
     match kind:
         case "nbody":
