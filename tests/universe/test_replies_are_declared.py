@@ -117,7 +117,8 @@ def list_fields(kind: Any) -> dict[str, Any]:
         return {}
     if issubclass(kind, BaseModel):
         return {name: field.annotation for name, field in kind.model_fields.items()}
-    if is_typeddict(kind) or dataclasses.is_dataclass(kind) or issubclass(kind, tuple):
+    found: type[object] = kind
+    if is_typeddict(found) or dataclasses.is_dataclass(found) or issubclass(found, tuple):
         hints = get_type_hints(kind, include_extras=True)
         return {name: value for name, value in hints.items() if not name.startswith("_")}
     return {}
