@@ -19,10 +19,10 @@ from universe.service.shared_citations import move_out_shared_citations
 from universe.store.interface import Record
 from universe.store.replica import Replica
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.suggestions import format_did_you_mean
 
 if TYPE_CHECKING:
     from universe.orbits.kepler_equation import Floats
-from uraniborg.kernel.suggestions import format_did_you_mean
 
 _MAX_INLINE_IDS: Final = 100
 _MAX_SUGGESTIONS: Final = 20
