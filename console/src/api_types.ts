@@ -154,7 +154,7 @@ export interface Body_resume_run {
 }
 
 export interface Body_run_story_step {
-  inputs?: Record<string, unknown> | null;
+  inputs?: Record<string, JsonValue> | null;
 }
 
 export interface Body_save_draft {
@@ -242,13 +242,13 @@ export interface CheckFacts {
   name: string;
   status: "ok" | "note" | "warning" | "failure";
   detail: string;
-  hint?: string | null;
+  hint?: string;
 }
 
 /** The results of all checks. */
 export interface CheckList {
   ok: boolean;
-  checks?: CheckFacts[];
+  checks: CheckFacts[];
 }
 
 /** The findings of the checker. */
@@ -332,12 +332,12 @@ export interface ConceptBlockReply {
 
 /** Everything that this installation is connected to. */
 export interface ConnectionList {
+  /** Whether searches replay recordings instead of asking sources. */
+  offline: boolean;
+  sources: PaperSource[];
   parts: PartAddress[];
   servers: AgentServer[];
   clients: AgentClient[];
-  sources: PaperSource[];
-  /** Whether searches replay recordings instead of asking sources. */
-  offline: boolean;
   /** Why servers and clients cannot be listed. */
   problem?: string | null;
 }
@@ -641,6 +641,8 @@ export interface JobChange {
   deleted?: boolean | null;
 }
 
+export type JsonValue = unknown;
+
 /** The end of a line. */
 export interface LineBreak {
   type: "break";
@@ -682,11 +684,13 @@ export interface ListedPaper {
 
 /** A file or folder of this installation. */
 export interface LocationFacts {
+  origin: string;
+  origin_kind: "environment" | "dotenv" | "file" | "default";
+  origin_name?: string;
+  origin_file?: string;
   path: string;
   exists: boolean;
   bytes: number;
-  origin: string;
-  origin_kind: string;
 }
 
 /** The files and folders of this installation, by name. */
@@ -1055,9 +1059,9 @@ export interface PaperSource {
   enabled: boolean;
   needs_key: boolean;
   has_key: boolean;
-  key_variable: string;
-  /** The name that people know, such as `Semantic Scholar`. */
+  /** The name of the source that people know. */
   label: string;
+  key_variable: string;
 }
 
 /** A paper whose records are not one paper. The id of the paper is accepted too. */
@@ -1742,12 +1746,12 @@ export interface SessionChange {
 
 /** A setting, its value with secrets masked, and the origin of the value. */
 export interface SettingFacts {
-  setting: string;
-  value: unknown;
   origin: string;
   origin_kind: "environment" | "dotenv" | "file" | "default";
-  origin_name?: string | null;
-  origin_file?: string | null;
+  origin_name?: string;
+  origin_file?: string;
+  setting: string;
+  value: JsonValue;
   changeable?: boolean;
 }
 
@@ -1954,7 +1958,7 @@ export interface StepInput {
   type: "number" | "integer" | "object";
   description: string;
   /** The value that was given, or the default. */
-  value: unknown;
+  value: JsonValue;
   minimum: number | null;
   maximum: number | null;
 }
@@ -2046,7 +2050,7 @@ export interface StoryStepWithResult {
   /** Who ran the step; None for a step of a release that did not record it. */
   actor?: Actor | null;
   ended_at: string | null;
-  result: Record<string, unknown> | null;
+  result: Record<string, JsonValue> | null;
 }
 
 /** A part that differs between two strategies; None on the side that does not have it. */
@@ -2256,8 +2260,8 @@ export interface TextPage {
 /** A call of a tool, without its arguments. `about` has the ids of universes, `message` the text of its error. */
 export interface ToolCall {
   server: string;
-  tool: string;
   at: string;
+  tool: string;
   duration_ms: number;
   reply_bytes: number;
   error: string | null;
