@@ -154,7 +154,7 @@ export interface Body_resume_run {
 }
 
 export interface Body_run_story_step {
-  inputs?: Record<string, unknown> | null;
+  inputs?: Record<string, JsonValue> | null;
 }
 
 export interface Body_save_draft {
@@ -242,13 +242,13 @@ export interface CheckFacts {
   name: string;
   status: "ok" | "note" | "warning" | "failure";
   detail: string;
-  hint?: string | null;
+  hint?: string;
 }
 
 /** The results of all checks. */
 export interface CheckList {
   ok: boolean;
-  checks?: CheckFacts[];
+  checks: CheckFacts[];
 }
 
 /** The findings of the checker. */
@@ -322,12 +322,12 @@ export interface ConceptBlock {
 
 /** Everything that this installation is connected to. */
 export interface ConnectionList {
+  /** Whether searches replay recordings instead of asking sources. */
+  offline: boolean;
+  sources: PaperSource[];
   parts: PartAddress[];
   servers: AgentServer[];
   clients: AgentClient[];
-  sources: PaperSource[];
-  /** Whether searches replay recordings instead of asking sources. */
-  offline: boolean;
   /** Why servers and clients cannot be listed. */
   problem?: string | null;
 }
@@ -693,11 +693,13 @@ export interface ListedPaper {
 
 /** A file or folder of this installation. */
 export interface LocationFacts {
+  origin: string;
+  origin_kind: "environment" | "dotenv" | "file" | "default";
+  origin_name?: string;
+  origin_file?: string;
   path: string;
   exists: boolean;
   bytes: number;
-  origin: string;
-  origin_kind: string;
 }
 
 /** The files and folders of this installation, by name. */
@@ -1087,9 +1089,9 @@ export interface PaperSource {
   enabled: boolean;
   needs_key: boolean;
   has_key: boolean;
-  key_variable: string;
-  /** The name that people know, such as `Semantic Scholar`. */
+  /** The name of the source that people know. */
   label: string;
+  key_variable: string;
 }
 
 /** A paper whose records are not one paper. The id of the paper is accepted too. */
@@ -1759,12 +1761,12 @@ export interface SessionOutcome {
 
 /** A setting, its value with secrets masked, and the origin of the value. */
 export interface SettingFacts {
-  setting: string;
-  value: unknown;
   origin: string;
   origin_kind: "environment" | "dotenv" | "file" | "default";
-  origin_name?: string | null;
-  origin_file?: string | null;
+  origin_name?: string;
+  origin_file?: string;
+  setting: string;
+  value: JsonValue;
   changeable?: boolean;
 }
 
@@ -1971,7 +1973,7 @@ export interface StepInput {
   type: "number" | "integer" | "object";
   description: string;
   /** The value that was given, or the default. */
-  value: unknown;
+  value: JsonValue;
   minimum: number | null;
   maximum: number | null;
 }
@@ -2066,7 +2068,7 @@ export interface StoryStepWithResult {
   /** Who ran the step; None for a step of a release that did not record it. */
   actor?: Actor | null;
   ended_at: string | null;
-  result: Record<string, unknown> | null;
+  result: Record<string, JsonValue> | null;
 }
 
 /** A part that differs between two strategies; None on the side that does not have it. */
@@ -2248,8 +2250,8 @@ export interface TextPage {
 /** A call of a tool, without its arguments. `about` has the ids of universes, `message` the text of its error. */
 export interface ToolCall {
   server: string;
-  tool: string;
   at: string;
+  tool: string;
   duration_ms: number;
   reply_bytes: number;
   error: string | null;
@@ -2271,9 +2273,10 @@ export interface UndoneMarks {
   undone: Record<string, PaperDecision | null>;
 }
 
-/** Who changed something. `name` is the name that they claim; a credential has the name of its client. */
-export interface UniverseActor {
+/** Who changed something. */
+export interface UniverseActorFacts {
   kind: "person" | "agent" | "software";
+  /** The name that they claim. */
   name: string;
   /** How it was established who they are. */
   authenticated: "sign_in" | "token" | "credential" | "terminal" | "dialog" | "account" | "none";
@@ -2379,6 +2382,51 @@ export interface UniverseBlackHoleProperties {
   diskTiltAxisAngle?: number | null;
 }
 
+/** The error of a body: its distance, and its angle along the orbit. */
+export interface UniverseBodyError {
+  au: number | null;
+  degrees: number | null;
+}
+
+/** The values of a body that have, or had, a source. */
+export interface UniverseBodyOrigins {
+  body: string;
+  name: string;
+  fields: Record<string, UniverseValueBrief>;
+  sources: UniversePublication[];
+}
+
+/** The quantities of a body. */
+export interface UniverseBodyQuantities {
+  massIs?: string;
+  radiusIs?: string;
+  name: string;
+  /** The id of the star that lights it. */
+  star: string | null;
+  semiMajorAxis: number | null;
+  quantities: Record<string, UniverseQuantity>;
+}
+
+/** The mass, the position and the velocity of a body. */
+export interface UniverseBodyState {
+  mass: number;
+  position: number[];
+  velocity: number[];
+}
+
+/** The origin of a value of a body. */
+export interface UniverseChain {
+  field: string;
+  value: UniverseJsonValue;
+  unit: string;
+  status: "cited" | "supported" | "unverified claim" | "computed" | "set" | "without source";
+  mark: string;
+  sources: UniverseValueSource[];
+  command: UniverseSettingCommand | null;
+  withdrawn?: UniverseJsonValue;
+  computed?: UniverseComputation;
+}
+
 /** A universe was created, changed, renamed or deleted. `subject` is its id. */
 export interface UniverseChange {
   /** The id of the thing that changed. */
@@ -2389,6 +2437,54 @@ export interface UniverseChange {
   name?: string | null;
   created?: boolean | null;
   deleted?: boolean | null;
+}
+
+/** The estimates of chaos of two runs. */
+export interface UniverseChaosComparison {
+  megno: (number | null)[];
+  lyapunovDays: (number | null)[];
+}
+
+/** The estimate of chaos of a run. */
+export interface UniverseChaosFacts {
+  megno: number | null;
+  lyapunovDays: number | null;
+  meaning: string;
+}
+
+/** The bibliography of a universe. */
+export interface UniverseCitations {
+  sources: UniverseCitedSource[];
+  bibtex: string;
+}
+
+/** A paper, and the fields that each body which cites it takes from it. */
+export interface UniverseCitedSource {
+  id: string;
+  title?: string;
+  authors?: string[];
+  year?: number | null;
+  venue?: string;
+  doi?: string;
+  arxiv?: string;
+  url?: string;
+  uses?: [string, string[]][];
+}
+
+/** The closest approach of two bodies. */
+export interface UniverseClosestApproach {
+  au: number;
+  hillRadii: number | null;
+  day: number | null;
+}
+
+/** A collision of two bodies, and which of them is left. */
+export interface UniverseCollisionFacts {
+  bodies: string[];
+  day: number;
+  au: number;
+  speed: number;
+  survivor: string | null;
 }
 
 export interface UniverseCometMeta {
@@ -2415,18 +2511,102 @@ export interface UniverseCommand {
 export interface UniverseCommandCategory {
   name: string;
   slug: string;
-  commands: Record<string, unknown>[];
+  commands: UniverseCommandFacts[];
 }
 
-/** All commands. */
+/** A command: its fields with their types in words, an example and its refusals. */
+export interface UniverseCommandFacts {
+  type: string;
+  description: string;
+  fields: Record<string, UniverseCommandField>;
+  example: Record<string, UniverseJsonValue>;
+  refusals: string[];
+}
+
+/** A field of a command or of an entity, with its type in words. */
+export interface UniverseCommandField {
+  type: string;
+  required: boolean;
+  description?: string;
+  default?: UniverseJsonValue;
+  minimum?: number;
+  maximum?: number;
+  fields?: Record<string, UniverseCommandField>;
+}
+
+/** All commands, or those of one category. */
 export interface UniverseCommandList {
   categories: UniverseCommandCategory[];
+}
+
+/** The rule of a computed value, and the values that it is computed from. */
+export interface UniverseComputation {
+  how: string;
+  from: UniverseChain[];
+  masses: Record<string, UniverseValueBrief>;
+}
+
+/** The angular momentum deficit over its critical value. */
+export interface UniverseDeficit {
+  ratio: number;
+  pairs: UniverseDeficitPair[];
+  meaning: string;
+}
+
+/** Neighbours, and the deficit over the critical deficit of the two. */
+export interface UniverseDeficitPair {
+  inner: string;
+  outer: string;
+  ratio: number;
 }
 
 /** Make a body a root; its orbitalDistance becomes 0. */
 export interface UniverseDetachStar {
   type: "detachStar";
   childId: string;
+}
+
+/** What differs between two versions of a universe, or between two universes. */
+export interface UniverseDifferences {
+  from: UniverseVersionFacts;
+  to: UniverseVersionFacts;
+  equal: boolean;
+  time: (number | null)[];
+  differences: Record<string, UniverseEntityDifferences>;
+}
+
+/** The change of a conserved quantity, relative to its value at the start. */
+export interface UniverseDriftFacts {
+  max: number;
+  final: number;
+}
+
+/** A body that was ejected. */
+export interface UniverseEjection {
+  id: string;
+  day: number;
+  distance: number | null;
+  speed: number | null;
+}
+
+/** An encounter of two bodies. */
+export interface UniverseEncounterFacts {
+  bodies: string[];
+  day: number;
+  au: number;
+  hillRadii: number | null;
+  radii: number | null;
+}
+
+/** Entities of one kind that differ; long lists are cut, and all are counted. */
+export interface UniverseEntityDifferences {
+  addedCount: number;
+  removedCount: number;
+  changedCount: number;
+  added: string[];
+  removed: string[];
+  /** By id and field: the old and the new value. */
+  changed: Record<string, Record<string, UniverseJsonValue[]>>;
 }
 
 /** The body of every failed request; further keys of `error` name the objects concerned. */
@@ -2448,14 +2628,33 @@ export interface UniverseFacts {
   version: number;
   createdAt: string;
   updatedAt: string;
-  createdBy: UniverseActor | null;
-  renamedBy: UniverseActor | null;
+  createdBy: UniverseActorFacts | null;
+  renamedBy: UniverseActorFacts | null;
 }
 
 /** A page of universes; `next` is the cursor of the next page. */
 export interface UniverseFactsList {
   universes: UniverseFacts[];
   next: string | null;
+}
+
+/** The paper of a formula, and the quantities that use it. */
+export interface UniverseFormulaPaper {
+  title: string;
+  authors: string[];
+  year: number;
+  venue: string;
+  doi?: string;
+  arxiv?: string;
+  id: string;
+  fields: string[];
+}
+
+/** The frame and the units of the states of a run. */
+export interface UniverseFrame {
+  origin: string;
+  axes: string;
+  units: Record<string, string>;
 }
 
 /** Systems and groups that belong together. */
@@ -2509,6 +2708,35 @@ export interface UniverseHealth {
   listeners: number;
 }
 
+/** A page of the log; `next` is the version after which the next page starts. */
+export interface UniverseHistory {
+  entries: UniverseLogEntry[];
+  next: number | null;
+}
+
+/** The systems of a file, and everything that was left out or assumed. Long lists are cut. */
+export interface UniverseImportFacts {
+  format: string;
+  systems: UniverseImportedSystemFacts[];
+  skipped: UniverseSkippedRow[];
+  /** The number of all skipped rows. */
+  skippedCount: number;
+  notes: string[];
+}
+
+/** The universes that were created, and the report of the import. */
+export interface UniverseImportReply {
+  universes: UniverseNewUniverse[];
+  import: UniverseImportFacts;
+}
+
+/** A system of a table, with the numbers of its bodies and rows. */
+export interface UniverseImportedSystemFacts {
+  name: string;
+  bodies: number;
+  rows: number;
+}
+
 /** The chart of a result as numbers. The footer names the method and the error. */
 export interface UniverseJobChart {
   title: string;
@@ -2525,6 +2753,13 @@ export interface UniverseJobCurve {
   y: (number | null)[];
 }
 
+/** The error with which a job ended. */
+export interface UniverseJobError {
+  code: string;
+  message: string;
+  hint: string;
+}
+
 /** A job of a universe at a version: its options, its state and, once it has ended, its summary or its error. */
 export interface UniverseJobFacts {
   id: string;
@@ -2533,15 +2768,15 @@ export interface UniverseJobFacts {
   kind: "nbody" | "transits" | "rv";
   state: "queued" | "running" | "done" | "failed" | "cancelled";
   progress: number;
-  options: Record<string, unknown>;
+  options: Record<string, UniverseJsonValue>;
   author: string;
-  actor: UniverseActor | null;
-  cancelledBy: UniverseActor | null;
+  actor: UniverseActorFacts | null;
+  cancelledBy: UniverseActorFacts | null;
   createdAt: string;
   startedAt: string | null;
   endedAt: string | null;
-  summary: Record<string, unknown> | null;
-  error: Record<string, unknown> | null;
+  summary: UniverseJobSummary | null;
+  error: UniverseJobError | null;
 }
 
 /** A page of jobs; `next` is the cursor of the next page. */
@@ -2560,6 +2795,22 @@ export interface UniverseJobPanel {
   lines: number[];
   series: UniverseJobCurve[];
 }
+
+/** The start, the method, the error and the verdict of a result. */
+export interface UniverseJobSummary {
+  time: number;
+  epochJulianDate: number | null;
+  days: number;
+  method: string;
+  headline: string;
+  errorDegrees?: number | null;
+  trustworthy?: boolean;
+  verdict?: string;
+  errorSeconds?: number | null;
+  errorMetresPerSecond?: number | null;
+}
+
+export type UniverseJsonValue = unknown;
 
 /** The true orbit, with the parent in its focus. A body that has this moves by it and not by the simple rule. */
 export interface UniverseKepler {
@@ -2595,6 +2846,20 @@ export interface UniverseLocation {
   row?: (string | number | null)[] | null;
   passage?: string | null;
   stated?: UniverseStated | null;
+}
+
+/** An entry of the log. A restored state is left out, and so is the content of a damaged entry. */
+export interface UniverseLogEntry {
+  version: number;
+  kind: "command" | "restore";
+  at: string;
+  author: string | null;
+  actor: UniverseActorFacts | null;
+  damaged?: boolean;
+  /** True if it was sent together with the entry before. */
+  together?: boolean;
+  command?: Record<string, UniverseJsonValue>;
+  events?: (Record<string, string | number | string[] | null>)[];
 }
 
 /** Move a system or a group into a group, or out of all groups. */
@@ -2663,11 +2928,91 @@ export interface UniverseNebulaRegionPatch {
   visible?: boolean | null;
 }
 
+/** A universe that was created, with the number of its bodies. */
+export interface UniverseNewUniverse {
+  id: string;
+  name: string;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+  createdBy: UniverseActorFacts | null;
+  renamedBy: UniverseActorFacts | null;
+  bodies: number;
+}
+
+/** The orbit of a body in two runs. */
+export interface UniverseOrbitComparison {
+  meanPeriod: (number | null)[];
+  eccentricityMax: (number | null)[];
+  semiMajorAxisMean: (number | null)[];
+}
+
+/** Two bodies that orbit the same body. */
+export interface UniverseOrbitPair {
+  inner: string;
+  outer: string;
+  periodRatio: number | null;
+  closest: UniverseClosestApproach | null;
+}
+
+/** The ranges of the elements of an orbit during a run. */
+export interface UniverseOrbitRanges {
+  semiMajorAxis: UniverseRange | null;
+  eccentricity: UniverseRange | null;
+  inclination: UniverseRange | null;
+  meanPeriod: number | null;
+}
+
 /** What a universe can be created from: `seed:PRESET:SEED` takes the settings of the schema. */
 export interface UniverseOriginList {
   systems: UniverseSystem[];
   presets: string[];
-  settings: Record<string, unknown>;
+  settings: Record<string, UniverseJsonValue>;
+}
+
+/** Two bodies in two runs. */
+export interface UniversePairComparison {
+  inner: string;
+  outer: string;
+  periodRatio: (number | null)[];
+  closestHillRadii: (number | null)[];
+  closestAu: (number | null)[];
+}
+
+/** The physical quantities of a universe; without `bodies` only the habitable zones. */
+export interface UniversePhysics {
+  zones: Record<string, UniverseZone>;
+  notes: string[];
+  sources: UniverseFormulaPaper[];
+  id: string;
+  version: number;
+  bodies?: Record<string, UniverseBodyQuantities>;
+}
+
+/** The period, the mass times sin i, the eccentricity and the semi-amplitude of a body that orbits a star. */
+export interface UniversePlanetSignal {
+  name: string;
+  period: number;
+  eccentricity: number;
+  inclination: number | null;
+  massSinI: number;
+  semiAmplitude: number;
+}
+
+/** The transits of a planet. */
+export interface UniversePlanetTransits {
+  status: string;
+  conjunctions: number;
+  impactParameter: number | null;
+  durationMinutes: number | null;
+  period: number | null;
+  firstTransit: number | null;
+  ttvHalfRangeMinutes: number | null;
+  errorSeconds: number | null;
+  transits: UniverseTransitFacts[];
+  name: string;
+  star: string;
+  starName: string;
 }
 
 /** A ring around a body; its radii are multiples of the radius of the body. */
@@ -2704,6 +3049,14 @@ export interface UniversePosition {
   x: number;
   y: number;
   z: number;
+}
+
+/** The positions of all bodies, in the order of `ids`; null for a body without a position. */
+export interface UniversePositionList {
+  version: number;
+  time: number;
+  ids: string[];
+  positions: ((number | null)[])[];
 }
 
 export interface UniverseProtoplanetaryDisk {
@@ -2767,6 +3120,37 @@ export interface UniverseProtoplanetaryDiskPatch {
   temperatureGradient?: number | null;
 }
 
+/** A publication that a body cites. */
+export interface UniversePublication {
+  id: string;
+  title?: UniverseJsonValue;
+  authors?: UniverseJsonValue;
+  year?: UniverseJsonValue;
+  venue?: UniverseJsonValue;
+  doi?: UniverseJsonValue;
+  arxiv?: UniverseJsonValue;
+  url?: UniverseJsonValue;
+  computed?: UniverseJsonValue;
+  /** Its authors and year in short. */
+  shortCitation: string;
+}
+
+/** A quantity, its formula and the paper that it is from; without a value, what is missing. */
+export interface UniverseQuantity {
+  value: number | string | null;
+  unit: string;
+  formula: string | null;
+  paper: string | null;
+  unknown?: string | null;
+}
+
+/** The least, the mean and the largest value. */
+export interface UniverseRange {
+  min: number;
+  mean: number;
+  max: number;
+}
+
 /** Remove a system or a group from a group. */
 export interface UniverseRemoveFromGroup {
   type: "removeFromGroup";
@@ -2816,9 +3200,37 @@ export interface UniverseReplaceSnapshot {
   snapshot: UniverseSnapshot;
 }
 
+/** An angle in two runs; None in a run without it. */
+export interface UniverseResonanceComparison {
+  bodies: string[];
+  kind: string;
+  ratio: string | null;
+  angle: string;
+  behaviour: (string | null)[];
+  centre: (number | null)[];
+  halfRange: (number | null)[];
+  changed: boolean;
+}
+
+/** A resonance, or a pair of bodies near one, with the behaviour of its angle. */
+export interface UniverseResonanceFacts {
+  behaviour: string;
+  centre: number | null;
+  halfRange: number | null;
+  /** Why the behaviour is unclear. */
+  reason?: string;
+  bodies: string[];
+  kind: string;
+  ratio: string | null;
+  angle: string;
+  longitudes: number[];
+  apsides: number[];
+}
+
+/** The result of a change, with the whole state if it was asked for. */
 export interface UniverseResult {
-  nextState?: Record<string, unknown>;
-  events: Record<string, unknown>[];
+  nextState?: Record<string, UniverseJsonValue>;
+  events: (Record<string, string | number | string[] | null>)[];
   version: number;
   warnings?: string[];
 }
@@ -2841,6 +3253,64 @@ export interface UniverseRoguePlanetMeta {
   showTrajectory?: boolean | null;
   trajectoryPastWindow?: number | null;
   trajectoryFutureWindow?: number | null;
+}
+
+/** The differences of two runs, and the names of the two. */
+export interface UniverseRunComparison {
+  labels: string[];
+  differences: UniverseRunDifferences;
+}
+
+/** Two runs side by side. Each list of two has the value of the first run and that of the second. */
+export interface UniverseRunDifferences {
+  verdict: string;
+  resonances: UniverseResonanceComparison[];
+  orbits: Record<string, UniverseOrbitComparison>;
+  pairs: UniversePairComparison[];
+  ejections: string[][];
+  chaos: UniverseChaosComparison;
+}
+
+/** Sentences about each of the three kinds of error. */
+export interface UniverseRunErrors {
+  arithmetic: string[];
+  start: string[];
+  physics: string[];
+}
+
+/** An N-body run of a universe. */
+export interface UniverseRunReply {
+  verdict: string;
+  orbits: Record<string, UniverseOrbitRanges>;
+  pairs: UniverseOrbitPair[];
+  resonances: UniverseResonanceFacts[];
+  ejections: UniverseEjection[];
+  chaos: UniverseChaosFacts;
+  amd: UniverseDeficit | null;
+  id: string;
+  version: number;
+  time: number;
+  epochJulianDate: number | null;
+  days: number;
+  daysAsked: number;
+  stoppedBy: string | null;
+  method: string;
+  step: number;
+  shortestStep: number;
+  steps: number;
+  relativity: boolean;
+  frame: UniverseFrame;
+  bodies: string[];
+  start: Record<string, UniverseBodyState | null>;
+  end: Record<string, UniverseBodyState | null>;
+  error: Record<string, UniverseBodyError>;
+  errors: UniverseRunErrors;
+  trustworthy: boolean;
+  energyDrift: UniverseDriftFacts | null;
+  angularMomentumDrift: UniverseDriftFacts | null;
+  encounters: UniverseEncounterFacts[];
+  encounterCount: number;
+  collisions: UniverseCollisionFacts[];
 }
 
 /** The command that set a value or withdrew its source. Written by the program. */
@@ -2871,6 +3341,25 @@ export interface UniverseSetProtoplanetaryDisks {
 export interface UniverseSetSmallBodyFields {
   type: "setSmallBodyFields";
   fields: Record<string, UniverseSmallBodyField>;
+}
+
+/** The command that set a value, as far as it was recorded. */
+export interface UniverseSettingCommand {
+  version?: UniverseJsonValue;
+  universe?: UniverseJsonValue;
+  reason?: UniverseJsonValue;
+  imported?: UniverseJsonValue;
+  author: UniverseJsonValue;
+  actor?: UniverseActorFacts | null;
+  at?: string;
+  type?: string;
+}
+
+/** A row that was not imported, or a body without a row. */
+export interface UniverseSkippedRow {
+  row: number | null;
+  name: string;
+  reason: string;
 }
 
 /** A belt of particles around a body. */
@@ -3111,6 +3600,43 @@ export interface UniverseTick {
   dt?: number;
 }
 
+/** The largest error of a body during the run. */
+export interface UniverseTrajectoryError {
+  au: number | null;
+  degrees: number | null;
+}
+
+/** Some states of a trajectory: for each time and body, six numbers. */
+export interface UniverseTrajectoryStates {
+  ids: string[];
+  names: string[];
+  count: number;
+  time: number;
+  firstDay: number;
+  stepDays: number;
+  shortestPeriodDays: number | null;
+  numbers: string[];
+  frame: string;
+  error: Record<string, UniverseTrajectoryError>;
+  trustworthy: boolean;
+  first: number;
+  returned: number;
+  next: number | null;
+  states: (((number | null)[])[])[];
+}
+
+/** A transit. */
+export interface UniverseTransitFacts {
+  number: number;
+  time: number;
+  /** Its delay against a constant period. */
+  ocMinutes: number | null;
+  impactParameter: number | null;
+  durationMinutes: number | null;
+  kind: string;
+  errorSeconds: number | null;
+}
+
 /** Transit times and their deviation from a constant period. */
 export interface UniverseTransitOptions {
   /** Use the universe as it was at this version. */
@@ -3126,20 +3652,37 @@ export interface UniverseTransitOptions {
   kepler?: boolean;
 }
 
+/** The transits of a universe. */
+export interface UniverseTransitReply {
+  time: number;
+  epochJulianDate: number | null;
+  days: number;
+  method: "kepler" | "gauss";
+  timeScale: string;
+  towardsObserver: number[];
+  planets: Record<string, UniversePlanetTransits>;
+  notes: string[];
+  id: string;
+  version: number;
+}
+
+/** A universe with its state, or a part of it. */
 export interface UniverseUniverse {
   id: string;
   name: string;
   version: number;
   createdAt: string;
   updatedAt: string;
-  createdBy: UniverseActor | null;
-  renamedBy: UniverseActor | null;
-  state: Record<string, unknown>;
+  createdBy: UniverseActorFacts | null;
+  renamedBy: UniverseActorFacts | null;
+  state: Record<string, UniverseJsonValue>;
+  /** How many bodies are selected. */
   total?: number;
   next?: string | null;
   notFound?: string[];
-  nearest?: Record<string, unknown>;
-  sources?: Record<string, unknown>;
+  nearest?: Record<string, string[]>;
+  /** Citations that bodies share, by id. */
+  sources?: Record<string, UniverseJsonValue>;
 }
 
 /** Change fields of a group; lists of children are not repaired. */
@@ -3194,6 +3737,55 @@ export interface UniverseValidationError {
   ctx?: Record<string, unknown>;
 }
 
+/** A value with its unit, its status and the ids of its sources. */
+export interface UniverseValueBrief {
+  value: UniverseJsonValue;
+  unit: string;
+  status: "cited" | "supported" | "unverified claim" | "computed" | "set" | "without source";
+  /** The note beside the value; empty if it has a source. */
+  mark: string;
+  sources: string[];
+}
+
+/** The origin of a value, with its universe and body. */
+export interface UniverseValueOrigin {
+  field: string;
+  value: UniverseJsonValue;
+  unit: string;
+  status: "cited" | "supported" | "unverified claim" | "computed" | "set" | "without source";
+  mark: string;
+  sources: UniverseValueSource[];
+  command: UniverseSettingCommand | null;
+  withdrawn?: UniverseJsonValue;
+  computed?: UniverseComputation;
+  universe: string;
+  version: number;
+  body: string;
+  name: string;
+}
+
+/** A publication of one value: the location of the value in it, and how the value follows from what it states. */
+export interface UniverseValueSource {
+  id: string;
+  title?: UniverseJsonValue;
+  authors?: UniverseJsonValue;
+  year?: UniverseJsonValue;
+  venue?: UniverseJsonValue;
+  doi?: UniverseJsonValue;
+  arxiv?: UniverseJsonValue;
+  url?: UniverseJsonValue;
+  computed?: UniverseJsonValue;
+  /** Its authors and year in short. */
+  shortCitation: string;
+  location: UniverseJsonValue;
+  conversion: string | null;
+  status: string;
+  reason: string | null;
+  isChecked: boolean;
+  dataFile?: string;
+  note?: string | null;
+}
+
 /** The radial velocity of a star. */
 export interface UniverseVelocityOptions {
   /** Use the universe as it was at this version. */
@@ -3208,6 +3800,53 @@ export interface UniverseVelocityOptions {
   observer?: number[] | null;
   /** Use fixed Kepler orbits, without mutual attraction. */
   kepler?: boolean;
+}
+
+/** The radial velocity of a star of a universe. */
+export interface UniverseVelocityReply {
+  time: number;
+  epochJulianDate: number | null;
+  days: number;
+  method: "kepler" | "gauss";
+  timeScale: string;
+  towardsObserver: number[];
+  star: string;
+  starName: string;
+  unit: string;
+  least: number;
+  greatest: number;
+  errorMetresPerSecond: number | null;
+  planets: Record<string, UniversePlanetSignal>;
+  samples: UniverseVelocitySamples;
+  notes: string[];
+  id: string;
+  version: number;
+}
+
+/** The velocities at some times. */
+export interface UniverseVelocitySamples {
+  times: number[];
+  velocities: number[];
+}
+
+/** A universe at a version. */
+export interface UniverseVersionFacts {
+  id: string;
+  version: number;
+}
+
+/** The habitable zone of a star; without limits, the note says why. */
+export interface UniverseZone {
+  limits: Record<string, UniverseZoneLimit> | null;
+  temperature?: number;
+  note: string | null;
+  paper?: string;
+}
+
+/** A limit of a habitable zone. */
+export interface UniverseZoneLimit {
+  starlight: number;
+  au: number;
 }
 
 /** A file among the workflows that cannot be read as a workflow. */
@@ -4411,7 +5050,7 @@ export interface Operations {
       circumbinary?: "refuse" | "barycentre";
       units?: "au-day" | "au-year" | "au-yr2pi" | "si";
     };
-    reply: Record<string, unknown>;
+    reply: UniverseImportReply;
   };
   /** Read a universe. */
   "GET /api/universes/{universe_id}": {
@@ -4505,7 +5144,7 @@ export interface Operations {
       version?: number | null;
     };
     body: undefined;
-    reply: unknown;
+    reply: UniverseCitations | UniverseBodyOrigins | UniverseValueOrigin;
   };
   /** Send a command. */
   "POST /api/universes/{universe_id}/commands": {
@@ -4539,7 +5178,7 @@ export interface Operations {
       with?: string | null;
     };
     body: undefined;
-    reply: unknown;
+    reply: UniverseDifferences;
   };
   /** Read all orbits as one binary. */
   "GET /api/universes/{universe_id}/elements": {
@@ -4598,7 +5237,7 @@ export interface Operations {
       limit?: number;
     };
     body: undefined;
-    reply: unknown;
+    reply: UniverseHistory;
   };
   /** List jobs. */
   "GET /api/universes/{universe_id}/jobs": {
@@ -4683,7 +5322,7 @@ export interface Operations {
       withUniverse?: string | null;
     };
     body: undefined;
-    reply: unknown;
+    reply: UniverseRunComparison;
   };
   /** Stream the progress of a job. */
   "GET /api/universes/{universe_id}/jobs/{job_id}/events": {
@@ -4722,7 +5361,7 @@ export interface Operations {
     };
     query: Record<never, never>;
     body: undefined;
-    reply: Record<string, unknown>;
+    reply: UniverseRunReply | UniverseTransitReply | UniverseVelocityReply;
   };
   /** Read the chart of a job as numbers. */
   "GET /api/universes/{universe_id}/jobs/{job_id}/series": {
@@ -4755,7 +5394,7 @@ export interface Operations {
       format?: "json" | "float32";
     };
     body: undefined;
-    reply: Record<string, unknown>;
+    reply: UniverseTrajectoryStates;
   };
   /** Compute physical quantities. */
   "GET /api/universes/{universe_id}/physics": {
@@ -4771,7 +5410,7 @@ export interface Operations {
       bodies?: boolean;
     };
     body: undefined;
-    reply: unknown;
+    reply: UniversePhysics;
   };
   /** Draw the orbits. */
   "GET /api/universes/{universe_id}/plot": {
@@ -4808,7 +5447,7 @@ export interface Operations {
       version?: number | null;
     };
     body: undefined;
-    reply: Record<string, unknown>;
+    reply: UniversePositionList;
   };
   /** Restore a version. */
   "POST /api/universes/{universe_id}/restore": {

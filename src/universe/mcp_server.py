@@ -7,17 +7,20 @@ from pydantic import Field
 
 from universe.domain import command_catalogue
 from universe.domain.command_examples import EXAMPLES
+from universe.domain.command_replies import CommandList
 from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import ELSEWHERE, MalformedCommand, MalformedRequest
 from universe.html_pages import read_concepts_markdown
 from universe.jobs.service import JobService
 from universe.mcp_job_resources import FOREIGN, add_job_resources
 from universe.mcp_prompts import add_prompts
+from universe.replies import UniverseSummary
 from universe.service.argument_validation import KEY_CHARS
 from universe.service.mcp_replies import encode_command_reply, encode_state_reply
 from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
 from universe.service.universes import UniverseService, UniverseView
 from universe.store.interface import Change
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.mcp import (
     Listed,
     Server,
@@ -149,7 +152,7 @@ def _add_reading_tools(server: Server, service: UniverseService) -> None:
                 description=f"Return only this category, by name or slug: {', '.join(command_catalogue.SLUGS)}.",
             ),
         ] = None,
-    ) -> dict[str, Any]:
+    ) -> CommandList:
         """List the commands that change a universe, in ten categories, with their fields, examples and refusals.
 
         The listing is the same for every universe. Call this, with a category, before send_universe_command.
@@ -217,7 +220,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
         return command_catalogue.render_markdown_reference()
 
     @resource(server, SCHEMA_URI, title="The schema of commands", mime_type="application/schema+json")
-    async def schema() -> dict[str, Any]:
+    async def schema() -> JsonObject:
         """JSON schema of a command with all fields."""
         return make_command_schema()
 
@@ -233,7 +236,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
         mime_type="application/json",
         foreign=FOREIGN,
     )
-    async def universe(universe_id: str) -> dict[str, Any]:
+    async def universe(universe_id: str) -> UniverseSummary:
         """Entity counts and roots of a universe."""
         view = await service.view(universe_id)
         return summarize_universe(view.record, view.replica)
@@ -270,7 +273,7 @@ def _decode_command(command: Any) -> Any:
         except orjson.JSONDecodeError as exc:
             problem = f"is text that is not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
             raise MalformedCommand("", problem, allowed="an object with a type", example=EXAMPLES["tick"]) from None
-    fields = cast("dict[str, Any]", command) if isinstance(command, dict) else {}
+    fields: JsonObject = cast("JsonObject", command) if isinstance(command, dict) else {}
     if list(fields) == ["command"]:
         return fields["command"]
     batches = [name for name, value in fields.items() if _is_list_of_commands(value)]
@@ -288,7 +291,7 @@ def _is_list_of_commands(value: Any) -> bool:
 
 def _make_summary_reply(view: UniverseView, max_bytes: int, full_size: int) -> bytes:
     """Return the summary with as many roots as fit. Raise MalformedRequest if it does not fit without roots."""
-    reply: dict[str, Any] = {
+    reply: UniverseSummary = {
         **summarize_universe(view.record, view.replica),
         "isSummary": True,
         "answerBytes": full_size,

@@ -11,8 +11,10 @@ from universe.exchange.tables import MAX_BYTES, make_too_large_error
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.errors import NotFound
 from uraniborg.kernel.files import write_output
+from uraniborg.kernel.json_values import JsonObject
 
 if TYPE_CHECKING:
+    from universe.domain.state import Plain
     from universe.plotting import Drawing
 
 FORMAT: Final = UNIVERSE_FORMAT
@@ -30,7 +32,7 @@ class Document(NamedTuple):
     """The name, if any, and the state in a file."""
 
     name: str | None
-    state: dict[str, Any]
+    state: JsonObject
 
 
 def read_universe_file(path: Path) -> Document:
@@ -43,7 +45,7 @@ def read_universe_file(path: Path) -> Document:
         raise MalformedState(path.name, f"is not JSON: {exc.msg} at line {exc.lineno}") from None
     if not isinstance(content, dict):
         raise MalformedState(path.name, "is not a JSON object")
-    document = cast("dict[str, Any]", content)
+    document = cast("JsonObject", content)
     if "state" not in document:
         return Document(None, document)
     if document.get("format") not in (None, FORMAT):
@@ -51,7 +53,7 @@ def read_universe_file(path: Path) -> Document:
     state, name = document["state"], document.get("name")
     if not isinstance(state, dict):
         raise MalformedState(f"The state in {path.name}", "is not an object")
-    return Document(name if isinstance(name, str) else None, cast("dict[str, Any]", state))
+    return Document(name if isinstance(name, str) else None, state)
 
 
 def is_universe_file(path: Path) -> bool:
@@ -97,7 +99,7 @@ def write_drawing(drawing: "Drawing", path: Path) -> None:
     write_output(path, render_png(drawing) if path.suffix.lower() == ".png" else render_svg(drawing).encode())
 
 
-def write_orbit_picture(plain: dict[str, Any], output: Path, *, title: str, t: float | None, scale: str) -> None:
+def write_orbit_picture(plain: "Plain", output: Path, *, title: str, t: float | None, scale: str) -> None:
     """Write the orbits of a plain state, seen from above, as PNG or SVG. Raise UsageError or Unwritable."""
     from universe.plotting import draw_universe
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import orjson
 
@@ -19,11 +19,26 @@ from universe.store.factory import make_store
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Conflict, UraniborgError
 from uraniborg.kernel.ids import content_id
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.person import clean_name
 from uraniborg.kernel.sqlite import DatabaseMissing
 
 if TYPE_CHECKING:
+    from universe.jobs.options import JobKind
+    from universe.jobs.replies import JobError
     from universe.jobs.store import Job
+    from universe.nbody.replies import TransitReply
+    from universe.node_replies import (
+        CommandOutputs,
+        CommandParams,
+        JobOutputs,
+        JobParams,
+        RunOutputs,
+        StateOutputs,
+        StateParams,
+        TransitOutputs,
+        UniverseParams,
+    )
 
 _NAME_CHARS: Final = 40
 """The characters of a workflow's name in the name of an actor, which also has the id of the run."""
@@ -45,7 +60,7 @@ class Context(Protocol):
     def folder(self) -> Path: ...
 
 
-async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def command(params: "CommandParams", context: Context) -> "CommandOutputs":
     """Send commands, of which all or none take effect, to a universe, which is created first if `create` is true.
 
     A resumed run neither may_create the universe nor sends the commands twice. Raise as `UniverseService.send` and
@@ -70,41 +85,44 @@ async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"events": events, "version": version, "universe_id": universe_id, "created": created}
 
 
-async def nbody(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def nbody(params: "JobParams", context: Context) -> "RunOutputs":
     """Integrate a universe as a job and return its result. Raise JobFailed, and as `JobService.create` does."""
     options = _make_job_options(params, "nbody", ("days", "bodies", "method", "step", "relativity", "on_collision"))
-    job, result = await _compute_job(params, options, context)
-    summary = job.summary or {}
-    names = ("verdict", "headline", "trustworthy")
+    job, written = await _compute_job(params, options, context)
+    summary = job.summary
     return {
-        **{name: summary.get(name) for name in names},
-        "error_degrees": summary.get("errorDegrees"),
-        **_describe_job(job, result),
+        "verdict": summary.get("verdict") if summary else None,
+        "headline": summary["headline"] if summary else None,
+        "trustworthy": summary.get("trustworthy") if summary else None,
+        "error_degrees": summary.get("errorDegrees") if summary else None,
+        "result": orjson.loads(written),
+        **_describe_job(job),
     }
 
 
-async def transits(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def transits(params: "JobParams", context: Context) -> "TransitOutputs":
     """Compute transit times as a job and return its result. Raise JobFailed, and as `JobService.create` does."""
     options = _make_job_options(params, "transits", ("days", "bodies", "observer", "kepler"))
-    job, result = await _compute_job(params, options, context)
-    summary = job.summary or {}
+    job, written = await _compute_job(params, options, context)
+    result: TransitReply = orjson.loads(written)
+    summary = job.summary
     return {
         "planets": result["planets"],
-        "headline": summary.get("headline"),
-        "error_seconds": summary.get("errorSeconds"),
-        **_describe_job(job, result),
+        "headline": summary["headline"] if summary else None,
+        "error_seconds": summary.get("errorSeconds") if summary else None,
+        "result": result,
+        **_describe_job(job),
     }
 
 
-def _make_job_options(params: dict[str, Any], kind: str, names: tuple[str, ...]) -> dict[str, Any]:
-    given = {name: params[name] for name in (*names, "version", "max_seconds") if params.get(name) is not None}
+def _make_job_options(params: "JobParams", kind: "JobKind", names: tuple[str, ...]) -> JsonObject:
+    values = cast("JsonObject", params)
+    given = {name: values[name] for name in (*names, "version", "max_seconds") if values.get(name) is not None}
     return {"kind": kind, **given}
 
 
-async def _compute_job(
-    params: dict[str, Any], options: dict[str, Any], context: Context
-) -> "tuple[Job, dict[str, Any]]":
-    """Return the job and its result. A resumed run uses the job of the run that it resumes."""
+async def _compute_job(params: "UniverseParams", options: JsonObject, context: Context) -> "tuple[Job, bytes]":
+    """Return the job and its result as JSON. A resumed run uses the job of the run that it resumes."""
     from universe.jobs.errors import JobFailed
     from universe.jobs.service import JobService
 
@@ -125,16 +143,17 @@ async def _compute_job(
                 await jobs.cancel(universe_id, job.id)
             raise
         if job.state != "done":
-            error = job.error or {"message": f"The job was {job.state}.", "code": job.state}
+            cancelled: JobError = {"message": f"The job was {job.state}.", "hint": "", "code": job.state}
+            error = job.error or cancelled
             raise JobFailed(error["message"], hint=error.get("hint", ""), reason=error["code"], jobId=job.id)
-        return job, orjson.loads(await jobs.read_result(universe_id, job.id))
+        return job, await jobs.read_result(universe_id, job.id)
 
 
-def _describe_job(job: "Job", result: dict[str, Any]) -> dict[str, Any]:
-    return {"result": result, "job_id": job.id, "universe_id": job.universe_id, "version": job.version}
+def _describe_job(job: "Job") -> "JobOutputs":
+    return {"job_id": job.id, "universe_id": job.universe_id, "version": job.version}
 
 
-async def state(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def state(params: "StateParams", context: Context) -> "StateOutputs":
     """Return the state of a universe, or a part of it. Raise as `UniverseService.view` does."""
     ids, fields = params.get("ids"), params.get("fields")
     async with _open_or_share_service(params.get("db"), context, may_create=False) as service:
@@ -154,14 +173,14 @@ async def state(params: dict[str, Any], context: Context) -> dict[str, Any]:
     }
 
 
-def _get_universe_id(params: dict[str, Any]) -> str:
-    if not params.get("universe_id"):
+def _get_universe_id(params: "UniverseParams") -> str:
+    if not (universe_id := params.get("universe_id")):
         raise MalformedRequest("universe_id is missing.", hint="Give the id of a universe.", argument="universe_id")
-    return params["universe_id"]
+    return universe_id
 
 
 async def _get_or_create_universe(
-    service: UniverseService, params: dict[str, Any], context: Context
+    service: UniverseService, params: "CommandParams", context: Context
 ) -> tuple[str, bool]:
     """Return the id of the universe and whether it was created; an existing universe is used unchanged."""
     origin = params.get("from")

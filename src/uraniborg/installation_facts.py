@@ -4,14 +4,18 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
 from uraniborg.kernel.files import hold_lock, make_folder, write_atomic
+from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.settings import InvalidConfig, LoadedSettings, Origin, OriginKind
 from uraniborg.locations import PART_CONFIGS, list_locations
+
+if TYPE_CHECKING:
+    from uraniborg.installation_replies import LocationFacts, OriginFacts, SettingFacts
 
 
 class SettingNotChangeable(NotFound):
@@ -22,7 +26,7 @@ class SettingOverridden(Conflict):
     code = "setting_overridden"
 
 
-def list_location_facts() -> dict[str, dict[str, Any]]:
+def list_location_facts() -> "dict[str, LocationFacts]":
     """Return every folder and file of the installation, by name. Raise InvalidConfig."""
     return {
         one.name: {
@@ -35,9 +39,9 @@ def list_location_facts() -> dict[str, dict[str, Any]]:
     }
 
 
-def list_setting_facts(part: str | None = None, *, include_defaults: bool = True) -> list[dict[str, Any]]:
+def list_setting_facts(part: str | None = None, *, include_defaults: bool = True) -> "list[SettingFacts]":
     """Return the settings of one part or of all with their origins. Secrets are masked. Raise InvalidConfig."""
-    rows: list[dict[str, Any]] = []
+    rows: list[SettingFacts] = []
     for name, module in PART_CONFIGS.items():
         if part in (None, name):
             loaded: LoadedSettings[Any] = import_module(module).read_config()
@@ -48,16 +52,20 @@ def list_setting_facts(part: str | None = None, *, include_defaults: bool = True
     return rows
 
 
-def describe_origin(origin: Origin) -> dict[str, str]:
+def describe_origin(origin: Origin) -> "OriginFacts":
     """Return where a value comes from: as text, its kind, and the variable and the file if there are any."""
     file = str(origin.path) if origin.path else ""
     name = f"'{origin.name}'" if origin.kind is OriginKind.FILE else origin.name
     text = f"{name} in {file}" if file else name or "default"
-    facts = {"origin": text, "origin_kind": origin.kind.value, "origin_name": origin.name, "origin_file": file}
-    return {key: value for key, value in facts.items() if value}
+    facts: OriginFacts = {"origin": text, "origin_kind": origin.kind.value}
+    if origin.name:
+        facts["origin_name"] = origin.name
+    if file:
+        facts["origin_file"] = file
+    return facts
 
 
-def change_setting(setting: str, value: Any, actor: Actor | None = None) -> dict[str, Any]:
+def change_setting(setting: str, value: Any, actor: Actor | None = None) -> "SettingFacts":
     """Write a setting to the settings file, or remove it if `value` is None, and return its facts.
 
     The file does not state who changed it: the log of changes does, `actor` or by default the program of this process.
@@ -92,7 +100,7 @@ def change_setting(setting: str, value: Any, actor: Actor | None = None) -> dict
     return changed
 
 
-def _find_setting(setting: str) -> dict[str, Any]:
+def _find_setting(setting: str) -> "SettingFacts":
     return next(row for row in list_setting_facts() if row["setting"] == setting)
 
 
@@ -157,10 +165,10 @@ CHANGEABLE: Final[dict[str, Callable[[Any], Any]]] = {
 """The settings that the console may change, and the check of each value."""
 
 
-def _make_plain(value: Any) -> Any:
+def _make_plain(value: Any) -> Json:
     """Return the value of a setting as JSON values."""
     if isinstance(value, list | tuple | set | frozenset):
         return [_make_plain(one) for one in cast("Iterable[Any]", value)]
     if isinstance(value, dict):
-        return cast("dict[str, Any]", value)
+        return cast("JsonObject", value)
     return value if isinstance(value, int | float | bool | None) else str(value)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
@@ -17,6 +17,7 @@ from uraniborg.unix_sockets import find_socket, open_socket
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from uraniborg.installation_replies import ServerAddress
     from uraniborg.kernel.http_server import StoppingServer
 
 HOST: Final = "127.0.0.1"
@@ -47,7 +48,7 @@ class ServedPart:
         """The address of the server."""
         return f"http://{HOST}:{self.port}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> "ServerAddress":
         """Return the part as the API and `--json` show it."""
         return {
             "name": self.name,

@@ -35,9 +35,10 @@ from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import NotFound, UraniborgError
 from uraniborg.kernel.sqlite import DatabaseMissing
 
+nodes: Any = workflow_nodes
+
 INTERFACES: Final = {
-    plain["type"]: plain
-    for plain in json.loads(Path(workflow_nodes.__file__).with_suffix(".json").read_text())["nodes"]
+    plain["type"]: plain for plain in json.loads(Path(nodes.__file__).with_suffix(".json").read_text())["nodes"]
 }
 TICK: Final = {"type": "tick", "dt": 2}
 
@@ -83,7 +84,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
 async def made(context: Context, **params: Any) -> str:
     """Create a universe with a separate node and return its id."""
     maker = replace(context, node_id="make")
-    return (await workflow_nodes.command({"create": True, "universe_id": "hven", **params}, maker))["universe_id"]
+    return (await nodes.command({"create": True, "universe_id": "hven", **params}, maker))["universe_id"]
 
 
 @pytest.mark.parametrize("kind", [*INTERFACES])
@@ -110,12 +111,12 @@ def test_the_nodes_work_without_the_part_that_runs_workflows() -> None:
 async def test_a_universe_is_made_changed_and_read(context: Context) -> None:
     commands = [add_star("nova"), TICK]
     params = {"create": True, "name": "Hven", "from": "trappist-1", "command": commands, "db": "sky.db"}
-    done = await workflow_nodes.command(params, context)
+    done = await nodes.command(params, context)
     assert done.keys() == INTERFACES["universe-command"]["outputs"].keys()
     assert (done["version"], done["created"]) == (3, True)
     assert done["events"] == [{"type": "starAdded", "id": "nova"}]
     requests = {"universe_id": done["universe_id"], "db": f"sqlite:///{context.folder / 'sky.db'}"}
-    seen = await workflow_nodes.state(requests, context)
+    seen = await nodes.state(requests, context)
     assert seen.keys() == INTERFACES["universe-state"]["outputs"].keys()
     assert seen["state"].keys() == INTERFACES["universe-state"]["outputs"]["state"]["structure"].keys()
     assert (seen["version"], seen["name"], seen["state"]["time"]) == (3, "Hven", 2)
@@ -124,30 +125,30 @@ async def test_a_universe_is_made_changed_and_read(context: Context) -> None:
 
 
 async def test_a_universe_can_be_created_without_a_command_and_is_named_after_its_origin(context: Context) -> None:
-    done = await workflow_nodes.command({"create": True, "from": "KEPLER-90"}, context)
+    done = await nodes.command({"create": True, "from": "KEPLER-90"}, context)
     assert (done["events"], done["version"], done["created"]) == ([], 1, True)
-    assert (await workflow_nodes.state({"universe_id": done["universe_id"]}, context))["name"] == "Kepler-90"
+    assert (await nodes.state({"universe_id": done["universe_id"]}, context))["name"] == "Kepler-90"
 
 
 async def test_parts_of_a_state_and_earlier_versions_are_read(context: Context) -> None:
     await made(context, **{"from": "trappist-1"})
-    await workflow_nodes.command({"universe_id": "hven", "command": [TICK, TICK]}, context)
-    whole = (await workflow_nodes.state({"universe_id": "hven", "version": 1}, context))["state"]
+    await nodes.command({"universe_id": "hven", "command": [TICK, TICK]}, context)
+    whole = (await nodes.state({"universe_id": "hven", "version": 1}, context))["state"]
     assert whole["time"] == 0
     star = next(iter(whole["stars"]))
     params = {"universe_id": "hven", "ids": [star, "ghost"], "fields": ["name"]}
-    part = await workflow_nodes.state(params, context)
+    part = await nodes.state(params, context)
     assert part["state"] == {**EMPTY_STATE, **part["state"], "stars": {star: {"name": whole["stars"][star]["name"]}}}
     assert (part["not_found"], part["version"], part["state"]["time"]) == (["ghost"], 3, 4)
 
 
 async def test_a_run_that_is_resumed_neither_makes_nor_sends_anything_twice(context: Context) -> None:
     params = {"create": True, "from": "trappist-1", "command": [add_star("nova"), TICK]}
-    first = await workflow_nodes.command(params, context)
-    again = await workflow_nodes.command(params, context)
+    first = await nodes.command(params, context)
+    again = await nodes.command(params, context)
     assert again == {**first, "created": False}
     resumed = KeepingContext(context.folder, run_id="run_2", lineage="run_1")
-    assert await workflow_nodes.command(params, resumed) == again
+    assert await nodes.command(params, resumed) == again
 
 
 @pytest.mark.parametrize(
@@ -158,38 +159,38 @@ async def test_a_run_that_is_resumed_neither_makes_nor_sends_anything_twice(cont
 async def test_the_same_command_from_another_place_is_another_command(context: Context, other: dict[str, str]) -> None:
     await made(context)
     params = {"universe_id": "hven", "command": TICK}
-    assert (await workflow_nodes.command(params, context))["version"] == 1
-    assert (await workflow_nodes.command(params, replace(context, **other)))["version"] == 2
+    assert (await nodes.command(params, context))["version"] == 1
+    assert (await nodes.command(params, replace(context, **other)))["version"] == 2
 
 
 async def test_another_command_from_the_same_place_is_another_command_unless_a_key_is_given(
     context: Context,
 ) -> None:
     await made(context)
-    await workflow_nodes.command({"universe_id": "hven", "command": TICK}, context)
+    await nodes.command({"universe_id": "hven", "command": TICK}, context)
     edited = {"universe_id": "hven", "command": {"type": "tick", "dt": 3}}
-    assert (await workflow_nodes.command(edited, context))["version"] == 2
+    assert (await nodes.command(edited, context))["version"] == 2
     keyed = {"universe_id": "hven", "command": TICK, "idempotency_key": "mine"}
-    assert (await workflow_nodes.command(keyed, context))["version"] == 3
-    assert (await workflow_nodes.command(keyed, replace(context, run_id="run_9")))["version"] == 3
+    assert (await nodes.command(keyed, context))["version"] == 3
+    assert (await nodes.command(keyed, replace(context, run_id="run_9")))["version"] == 3
     with pytest.raises(KeyReused):
-        await workflow_nodes.command({**edited, "idempotency_key": "mine"}, context)
+        await nodes.command({**edited, "idempotency_key": "mine"}, context)
 
 
 async def test_an_existing_universe_is_used_unchanged(context: Context) -> None:
     await made(context, name="First")
-    done = await workflow_nodes.command({"create": True, "universe_id": "hven", "name": "Second"}, context)
+    done = await nodes.command({"create": True, "universe_id": "hven", "name": "Second"}, context)
     assert done["created"] is False
-    assert (await workflow_nodes.state({"universe_id": "hven"}, context))["name"] == "First"
+    assert (await nodes.state({"universe_id": "hven"}, context))["name"] == "First"
 
 
 async def test_nodes_of_a_run_share_one_connection_that_sees_changes_of_others(context: Context) -> None:
     shared_objects = SharedObjects()
     inside = KeepingContext(context.folder, shared_objects=shared_objects)
     try:
-        await workflow_nodes.command({"create": True, "universe_id": "hven", "command": TICK}, inside)
-        await workflow_nodes.command({"universe_id": "hven", "command": TICK}, replace(context, run_id="run_2"))
-        assert (await workflow_nodes.state({"universe_id": "hven"}, inside))["version"] == 2
+        await nodes.command({"create": True, "universe_id": "hven", "command": TICK}, inside)
+        await nodes.command({"universe_id": "hven", "command": TICK}, replace(context, run_id="run_2"))
+        assert (await nodes.state({"universe_id": "hven"}, inside))["version"] == 2
         assert len(shared_objects.kept) == 1
     finally:
         await shared_objects.close()
@@ -216,9 +217,9 @@ async def test_a_command_that_cannot_be_changes_nothing(
 ) -> None:
     await made(context)
     with pytest.raises(kind) as refused:
-        await workflow_nodes.command(params, context)
+        await nodes.command(params, context)
     assert refused.value.hint
-    assert (await workflow_nodes.state({"universe_id": "hven"}, context))["version"] == 0
+    assert (await nodes.state({"universe_id": "hven"}, context))["version"] == 0
     assert not (context.folder / "missing.db").exists()
 
 
@@ -236,7 +237,7 @@ async def test_an_invalid_state_request_is_refused_with_a_hint(
 ) -> None:
     await made(context)
     with pytest.raises(kind) as refused:
-        await workflow_nodes.state(params, context)
+        await nodes.state(params, context)
     assert refused.value.hint
     assert not (context.folder / "missing.db").exists()
 
@@ -249,7 +250,7 @@ async def test_the_database_is_that_of_the_settings_unless_named(
     assert (context.folder / "own.db").is_file()
     await made(context, universe_id="other", db="other.db")
     with pytest.raises(UniverseNotFound):
-        await workflow_nodes.state({"universe_id": "other"}, context)
+        await nodes.state({"universe_id": "other"}, context)
 
 
 async def test_the_nodes_do_not_block_the_loop(context: Context) -> None:
@@ -258,8 +259,8 @@ async def test_the_nodes_do_not_block_the_loop(context: Context) -> None:
     try:
         await made(inside, **{"from": "trappist-1"})  # what is imported on the way is read from the disk
         with blockbuster_ctx():
-            await workflow_nodes.command({"universe_id": "hven", "command": TICK}, inside)
-            assert (await workflow_nodes.state({"universe_id": "hven", "fields": ["name"]}, inside))["version"] == 2
+            await nodes.command({"universe_id": "hven", "command": TICK}, inside)
+            assert (await nodes.state({"universe_id": "hven", "fields": ["name"]}, inside))["version"] == 2
     finally:
         await shared_objects.close()
 
@@ -283,17 +284,17 @@ RUN: Final = {"universe_id": "hven", "days": 2, "bodies": ["trappist-1", "trappi
 
 async def test_a_run_is_computed_as_a_job_and_reused_by_a_resumed_run(context: Context) -> None:
     await made(context, **{"from": "trappist-1"})
-    done = await workflow_nodes.nbody(RUN, context)
+    done = await nodes.nbody(RUN, context)
     assert done.keys() == INTERFACES["universe-nbody"]["outputs"].keys()
     assert (done["trustworthy"], done["version"], done["result"]["days"]) == (True, 1, 2.0)
     resumed = KeepingContext(context.folder, run_id="run_2", lineage="run_1")
-    assert (await workflow_nodes.nbody(RUN, resumed))["job_id"] == done["job_id"]
-    assert (await workflow_nodes.nbody(RUN, replace(context, run_id="run_3")))["job_id"] != done["job_id"]
+    assert (await nodes.nbody(RUN, resumed))["job_id"] == done["job_id"]
+    assert (await nodes.nbody(RUN, replace(context, run_id="run_3")))["job_id"] != done["job_id"]
 
 
 async def test_transits_are_computed_as_a_job(context: Context) -> None:
     await made(context, **{"from": "trappist-1"})
-    done = await workflow_nodes.transits({"universe_id": "hven", "days": 3, "bodies": ["b"]}, context)
+    done = await nodes.transits({"universe_id": "hven", "days": 3, "bodies": ["b"]}, context)
     assert done.keys() == INTERFACES["universe-transits"]["outputs"].keys()
     assert [*done["planets"]] == ["trappist-1-b"]
 
@@ -301,5 +302,5 @@ async def test_transits_are_computed_as_a_job(context: Context) -> None:
 async def test_a_job_that_fails_fails_the_node_with_its_reason(context: Context) -> None:
     await made(context, **{"from": "trappist-1"})
     with pytest.raises(JobFailed, match="too many for 8 bodies") as caught:
-        await workflow_nodes.nbody({"universe_id": "hven", "days": 1e9}, context)
+        await nodes.nbody({"universe_id": "hven", "days": 1e9}, context)
     assert caught.value.ids["reason"] == "invalid_argument"

@@ -20,7 +20,7 @@ RUNS: Final[dict[str, Any]] = json.loads(
 NAMES: Final = {f"trappist-1-{letter}": letter for letter in "bcdefgh"}
 
 
-def answer(first: dict[str, Any], second: dict[str, Any], factor: float) -> Answer:
+def answer(first: Any, second: Any, factor: float) -> Answer:
     comparison = compare_run_analyses(first, second, ["first", "second"])
     return answer_question(first, second, comparison, planet="TRAPPIST-1 h", factor=factor, names=NAMES)
 

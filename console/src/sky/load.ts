@@ -32,10 +32,6 @@ export async function loadSky(
   return { elements, cast: await loadCast(universe, elements.version, elements, systems, shown, signal) };
 }
 
-interface PhysicsReply {
-  zones?: Record<string, { limits?: Record<string, { au?: number }>; note?: string | null; temperature?: number }>;
-}
-
 /** A habitable zone, and a remark if it is that of another temperature than the star's. */
 export interface FoundZone {
   zone: Zone;
@@ -51,11 +47,11 @@ export async function loadZone(
   signal: AbortSignal,
 ): Promise<FoundZone | undefined> {
   if (!cast.isAstronomical) return undefined;
-  const reply = (await api.get("/api/universes/{universe_id}/physics", {
+  const reply = await api.get("/api/universes/{universe_id}/physics", {
     path: { universe_id: universe },
     query: { version: elements.version, bodies: false },
     signal,
-  })) as PhysicsReply;
+  });
   const zones = Object.entries(reply.zones ?? {});
   zones.sort(([one], [other]) => Number(other === followed) - Number(one === followed));
   for (const [id, one] of zones) {

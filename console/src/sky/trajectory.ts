@@ -20,23 +20,12 @@ export interface Trajectory {
 const PAGE = 10_000;
 const NUMBERS = 6;
 
-interface Layout {
-  ids: string[];
-  count: number;
-  firstDay: number;
-  stepDays: number;
-  error?: Record<string, { degrees?: number | null } | null>;
-}
-
 /** Read the trajectory of an N-body job that is done. */
 export async function loadTrajectory(universe: string, job: string, signal?: AbortSignal): Promise<Trajectory> {
   const path = { universe_id: universe, job_id: job };
-  const described = (await api.get("/api/universes/{universe_id}/jobs/{job_id}", { path, signal })) as {
-    version: number;
-    summary?: { time?: number };
-  };
+  const described = await api.get("/api/universes/{universe_id}/jobs/{job_id}", { path, signal });
   const template = "/api/universes/{universe_id}/jobs/{job_id}/trajectory";
-  const layout = (await api.get(template, { path, query: { limit: 1 }, signal })) as unknown as Layout;
+  const layout = await api.get(template, { path, query: { limit: 1 }, signal });
   const states = new Float32Array(layout.count * layout.ids.length * NUMBERS);
   for (let first = 0; first < layout.count; first += PAGE) {
     const query = { first, limit: PAGE, format: "float32" as const };

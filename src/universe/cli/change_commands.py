@@ -1,7 +1,7 @@
 """The commands `send`, `undo` and `restore`."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -42,13 +42,14 @@ def send(
     - `universe send t1 - < commands.json`
     """
     from universe.domain.command_warnings import find_command_warnings
+    from universe.replies import ChangeSummary
     from universe.service.replies import summarize_change
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_change
 
     given = parse_command_json(sys.stdin.read() if command == "-" else command)
 
-    async def change(service: UniverseService, full_id: str) -> dict[str, Any]:
+    async def change(service: UniverseService, full_id: str) -> ChangeSummary:
         result = await service.send(full_id, given, expected_version=expected_version, key=key)
         facts = summarize_change(result)
         if isinstance(given, dict) and (advice := find_command_warnings(result.before, cast("Command", given))):
@@ -66,10 +67,11 @@ def undo(universe_id: UniverseId, db: Db = None, json: JsonOption = False) -> No
     Examples:
     - `universe undo t1`
     """
+    from universe.replies import ChangeSummary
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_change
 
-    async def change(service: UniverseService, full_id: str) -> dict[str, Any]:
+    async def change(service: UniverseService, full_id: str) -> ChangeSummary:
         result = await service.undo(full_id)
         return {"version": result.version, "events": result.events}
 
@@ -89,10 +91,11 @@ def restore(
     Examples:
     - `universe restore t1 --version 1`
     """
+    from universe.replies import ChangeSummary
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_change
 
-    async def change(service: UniverseService, full_id: str) -> dict[str, Any]:
+    async def change(service: UniverseService, full_id: str) -> ChangeSummary:
         result = await service.restore(full_id, version)
         return {"version": result.version, "events": result.events}
 

@@ -8,12 +8,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, Self, TextIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Self, TextIO, TypeVar
 
 import typer
 
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import CommandLine
+
+if TYPE_CHECKING:
+    from universe.domain.state import Plain
 
 Value = TypeVar("Value")
 
@@ -52,7 +55,7 @@ class UniverseVersion(NamedTuple):
     id: str
     name: str
     version: int
-    plain: dict[str, Any]
+    plain: "Plain"
 
 
 def run_with_service(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, may_create: bool = False) -> Value:

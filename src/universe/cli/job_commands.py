@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -27,11 +27,12 @@ def jobs(
     Examples:
     - `universe jobs t1`
     """
+    from universe.jobs.replies import JobFacts
     from universe.jobs.service import JobService
     from universe.service.universes import UniverseService
     from universe.terminal.job_reports import print_jobs
 
-    async def read(service: UniverseService, full_id: str | None = None) -> list[dict[str, Any]]:
+    async def read(service: UniverseService, full_id: str | None = None) -> list[JobFacts]:
         async with JobService(service).running() as stored:
             return [one.describe() for one in await stored.list_jobs(full_id, limit=limit)]
 
@@ -58,6 +59,7 @@ def job(
     """
     import orjson
 
+    from universe.jobs.replies import DeletedJob, JobWithResult
     from universe.jobs.service import JobService
     from universe.service.universes import UniverseService
     from universe.terminal.job_reports import print_job
@@ -69,17 +71,17 @@ def job(
         raise UsageError(f"'{plot.name}' is not SVG.", hint="Name the file chart.svg.")
     check_output(plot)
 
-    async def change(service: UniverseService) -> dict[str, Any]:
+    async def change(service: UniverseService) -> JobWithResult | DeletedJob:
         async with JobService(service).running() as stored:
             found = await stored.find(job_id)
             if cancel:
-                return (await stored.cancel(found.universe_id, found.id)).describe()
+                return {**(await stored.cancel(found.universe_id, found.id)).describe()}
             if delete:
                 await stored.delete(found.universe_id, found.id)
                 return {"deleted": found.id}
             if plot is not None:
                 write_output(plot, await stored.read_plot(found.universe_id, found.id))
-            reply = found.describe()
+            reply: JobWithResult = {**found.describe()}
             if found.state == "done":
                 reply["result"] = orjson.loads(await stored.read_result(found.universe_id, found.id))
             return reply

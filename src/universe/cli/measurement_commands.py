@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,7 @@ from universe.cli.common import (
     Db,
     ProgressLine,
     UniverseId,
+    Value,
     Version,
     app,
     check_output_files,
@@ -18,6 +19,12 @@ from universe.cli.common import (
 )
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import JsonOption, Quiet
+
+if TYPE_CHECKING:
+    from universe.domain.state import Plain
+    from universe.nbody.replies import TransitReply, VelocityReply
+    from universe.plotting import Chart
+    from universe.replies import VersionFacts
 
 Days = Annotated[float, typer.Option(metavar="N", help="The duration in days, from the time of the universe on.")]
 Observer = Annotated[
@@ -59,6 +66,7 @@ def transits(
     - `universe transits sol --body earth --observer 0,0 --days 400`
     """
     from universe.nbody.body_names import find_body_ids
+    from universe.nbody.charts import make_transit_chart
     from universe.nbody.transit_times import measure_transit_times
     from universe.terminal.measurement_tables import print_transits, render_transits_csv
 
@@ -70,8 +78,8 @@ def transits(
         found = measure_transit_times(
             plain, chosen, days=days, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
-    reply = {"id": full_id, "version": at, **found}
-    _write_csv_and_chart(reply, csv, render_transits_csv, plot, "transits", title=name)
+    reply: TransitReply = {"id": full_id, "version": at, **found}
+    _write_csv_and_chart(reply, csv, render_transits_csv, plot, lambda one: make_transit_chart(one, title=name))
     print_json(reply) if json else print_transits(reply)
 
 
@@ -99,6 +107,7 @@ def rv(
     - `universe rv sol --observer 0,0 --days 4333 --kepler`
     """
     from universe.nbody.body_names import find_body_ids
+    from universe.nbody.charts import make_velocity_chart
     from universe.nbody.radial_velocity import measure_radial_velocities
     from universe.terminal.measurement_tables import print_velocities, render_velocities_csv
 
@@ -110,12 +119,12 @@ def rv(
         found = measure_radial_velocities(
             plain, chosen, days=days, samples=samples, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
-    reply = {"id": full_id, "version": at, **found}
-    _write_csv_and_chart(reply, csv, render_velocities_csv, plot, "velocities", title=name)
+    reply: VelocityReply = {"id": full_id, "version": at, **found}
+    _write_csv_and_chart(reply, csv, render_velocities_csv, plot, lambda one: make_velocity_chart(one, title=name))
     print_json(reply) if json else print_velocities(reply)
 
 
-def print_physics_report(head: dict[str, Any], plain: dict[str, Any], *, json: bool) -> None:
+def print_physics_report(head: "VersionFacts", plain: "Plain", *, json: bool) -> None:
     """Print the physical quantities of a universe as tables, or as JSON after `head`."""
     from universe.physics import report_physics
     from universe.terminal.measurement_tables import print_physics
@@ -125,13 +134,11 @@ def print_physics_report(head: dict[str, Any], plain: dict[str, Any], *, json: b
 
 
 def _write_csv_and_chart(
-    reply: dict[str, Any],
+    reply: Value,
     csv: Path | None,
-    render_csv: Callable[[dict[str, Any]], bytes],
+    render_csv: Callable[[Value], bytes],
     plot: Path | None,
-    chart: Literal["transits", "velocities"],
-    *,
-    title: str,
+    make_chart: "Callable[[Value], Chart]",
 ) -> None:
     """Write a measurement as CSV and as a chart, to the files that are given."""
     if csv is not None:
@@ -139,11 +146,9 @@ def _write_csv_and_chart(
 
         write_output(csv, render_csv(reply))
     if plot is not None:
-        from universe.nbody.charts import make_transit_chart, make_velocity_chart
         from universe.universe_files import write_drawing
 
-        make_chart = make_transit_chart if chart == "transits" else make_velocity_chart
-        write_drawing(make_chart(reply, title=title).draw(), plot)
+        write_drawing(make_chart(reply).draw(), plot)
 
 
 def _parse_direction(text: str | None) -> tuple[float, float] | None:

@@ -3,7 +3,7 @@
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,11 @@ from universe.cli.common import (
 )
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import AllowedHosts, AllowedOrigins, Host, JsonOption, Token, Yes
+from uraniborg.kernel.json_values import JsonObject
+
+if TYPE_CHECKING:
+    from universe.replies import NewUniverse
+    from universe.service.universes import UniverseService
 
 
 @app.command()
@@ -99,6 +104,7 @@ def new(
     - `universe new --from seed:solarLike:7 --set maxSystems=1`
     """
     from universe.initial_states import get_default_universe_name, load_or_generate_state
+    from universe.replies import NewUniverse
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
     from universe.systems.julian_dates import describe_inexact_conversion
@@ -118,7 +124,7 @@ def new(
     if isinstance(moment, datetime) and (caution := describe_inexact_conversion(moment)):
         sys.stderr.write(f"Caution: {caution}\n")
 
-    async def create(service: UniverseService) -> dict[str, Any]:
+    async def create(service: UniverseService) -> NewUniverse:
         record = await service.create(name or get_default_universe_name(origin), state, universe_id=id_)
         return {**describe_record(record), "bodies": len(state["stars"]) if state else 0}
 
@@ -126,11 +132,11 @@ def new(
     print_json(created) if json else print_new_universe(created)
 
 
-def _parse_settings(given: list[str] | None) -> dict[str, Any]:
+def _parse_settings(given: list[str] | None) -> JsonObject:
     """Return settings given as KEY=VALUE; a value is JSON, or else a text. Raise UsageError."""
     import orjson
 
-    settings: dict[str, Any] = {}
+    settings: JsonObject = {}
     for text in given or []:
         name, equals, value = text.partition("=")
         if not equals or not name:
@@ -195,6 +201,7 @@ def import_universe(
         )
         print_json(created) if json else print_new_universe(created)
         return
+    from universe.exchange.replies import ImportReply
     from universe.exchange.universe_import import create_imported_universes
     from universe.service.universes import UniverseService
     from universe.terminal.import_report import print_import
@@ -204,7 +211,7 @@ def import_universe(
     options = _make_import_options(format_, omega_of, circumbinary, units)
     contents = [read_table_file(path) for path in sources]
 
-    async def create(service: UniverseService) -> dict[str, Any]:
+    async def create(service: UniverseService) -> ImportReply:
         return await create_imported_universes(
             service, contents, options, each=each, name=name, universe_id=id_, dry_run=dry_run
         )
@@ -213,11 +220,13 @@ def import_universe(
     print_json(reply) if json else print_import(reply)
 
 
-async def _create_universe(service: Any, title: str, state: dict[str, Any], universe_id: str | None) -> dict[str, Any]:
+async def _create_universe(
+    service: "UniverseService", title: str, state: JsonObject, universe_id: str | None
+) -> "NewUniverse":
     from universe.service.replies import describe_record
 
     record = await service.create(title, state, universe_id=universe_id)
-    return {**describe_record(record), "bodies": len(state.get("stars") or {})}
+    return {**describe_record(record), "bodies": len(stars) if isinstance(stars := state.get("stars"), dict) else 0}
 
 
 def _make_import_options(format_name: str | None, omega_of: str, circumbinary: str, units: str | None) -> Any:
@@ -257,11 +266,12 @@ def branch(
     Examples:
     - `universe branch t1 --version 1 --name "What if"`
     """
+    from universe.replies import NewUniverse
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_new_universe
 
-    async def create(service: UniverseService, full_id: str) -> dict[str, Any]:
+    async def create(service: UniverseService, full_id: str) -> NewUniverse:
         record = await service.branch(full_id, version=version, name=name)
         view = await service.view(record.id)
         return {**describe_record(record), "bodies": len(view.replica.state.stars)}

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -35,20 +35,23 @@ def list_universes(
     Examples:
     - `universe list --limit 5`
     """
+    from universe.replies import DeletionFacts, Facts
     from universe.service.replies import describe_deletion, describe_record
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_deletions, print_universe_list
 
-    async def read(service: UniverseService) -> list[dict[str, Any]]:
-        if deleted:
-            return [describe_deletion(one) for one in await service.list_deletions(limit=limit)]
+    async def read(service: UniverseService) -> list[Facts]:
         return [describe_record(record) for record in await service.list_records(limit=limit)]
 
+    async def read_deletions(service: UniverseService) -> list[DeletionFacts]:
+        return [describe_deletion(one) for one in await service.list_deletions(limit=limit)]
+
+    if deleted:
+        deletions = run_with_service(db, read_deletions)
+        print_json({"deletions": deletions}) if json else print_deletions(deletions)
+        return
     found = run_with_service(db, read)
-    if json:
-        print_json({"deletions" if deleted else "universes": found})
-    else:
-        print_deletions(found) if deleted else print_universe_list(found)
+    print_json({"universes": found}) if json else print_universe_list(found)
 
 
 @app.command()
@@ -82,6 +85,7 @@ def show(
         return
     from universe.domain.state import make_state_from_plain
     from universe.provenance.shelf_texts import make_paper_text_reader
+    from universe.replies import Facts
     from universe.service.replies import describe_record, describe_time_unit_and_date
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import format_amount_with_unit, print_creator, print_tree
@@ -97,7 +101,7 @@ def show(
         make_paper_text_reader(),
     )
 
-    async def read_record(service: UniverseService, full_id: str) -> dict[str, Any]:
+    async def read_record(service: UniverseService, full_id: str) -> Facts:
         return describe_record(await service.read_record(full_id))
 
     print_creator(run_with_universe(db, full_id, read_record))
@@ -117,11 +121,12 @@ def history(
     - `universe history t1`
     - `universe history t1 --after 10 --limit 20`
     """
+    from universe.replies import HistoryWithActors
     from universe.service.replies import describe_log_entry, describe_record
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_history
 
-    async def read(service: UniverseService, full_id: str) -> dict[str, Any]:
+    async def read(service: UniverseService, full_id: str) -> HistoryWithActors:
         facts = describe_record(await service.read_record(full_id))
         entries = await service.read_history(full_id, after=after, limit=limit)
         described = [describe_log_entry(entry, full_id) for entry in entries]
@@ -229,13 +234,14 @@ def diff(
     - `universe diff t1 --from 1`
     - `universe diff t1-heavy --with t1`
     """
+    from universe.replies import Differences
     from universe.service.state_differences import compare_plain_states
     from universe.terminal.difference_report import print_differences
 
     after = read_universe(universe_id, to, db)
     first = (0 if other is None else None) if from_ is None else from_
     before = read_universe(other or universe_id, first, db)
-    reply = {
+    reply: Differences = {
         "from": {"id": before.id, "version": before.version},
         "to": {"id": after.id, "version": after.version},
         **compare_plain_states(before.plain, after.plain),
@@ -297,6 +303,7 @@ def cite(
 def _print_body_or_field_sources(
     universe_id: str, body: str, field: str | None, version: int | None, db: str | None, json: bool, shelf: Path | None
 ) -> None:
+    from universe.provenance.replies import ValueOrigin
     from universe.provenance.shelf_texts import make_paper_text_reader
     from universe.provenance.value_origins import describe_sourced_values, trace_value_origin
     from universe.service.universes import UniverseService
@@ -314,7 +321,7 @@ def _print_body_or_field_sources(
         print_json(statuses) if json else print_body_sources(statuses)
         return
 
-    async def read(service: UniverseService, full_id: str) -> dict[str, Any]:
+    async def read(service: UniverseService, full_id: str) -> ValueOrigin:
         return await trace_value_origin(
             service, full_id, body, field, version=version, text_of=make_paper_text_reader(shelf)
         )

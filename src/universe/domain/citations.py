@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from universe.domain.entities import Entity
+from universe.domain.state import Plain
 
 FieldTest = Callable[[str], bool]
 """A test of the name of a field."""
@@ -94,7 +95,7 @@ def replace_set_by_records(body: Entity, records: Mapping[str, Entity]) -> Entit
     return {name: value for name, value in body.items() if name != "setBy"} if "setBy" in body else body
 
 
-def add_universe_to_set_by_records(plain: Mapping[str, Any], universe_id: str) -> dict[str, Any]:
+def add_universe_to_set_by_records(plain: Plain, universe_id: str) -> Plain:
     """Return a state whose records name the universe that their versions belong to."""
     stars = {key: _add_universe_to_body_records(body, universe_id) for key, body in plain["stars"].items()}
     return {**plain, "stars": stars}

@@ -7,6 +7,7 @@ from typing import Any, Final
 import orjson
 
 from universe.domain.command_examples import EXAMPLES
+from universe.domain.command_replies import CommandCategory, CommandFacts, CommandField
 from universe.domain.commands import CATEGORIES, COMMAND_CLASSES, get_command_type
 from universe.domain.events_and_refusals import get_refusal_code
 from universe.domain.schemas import describe_command_fields, describe_entity_fields, make_openapi_components
@@ -45,7 +46,7 @@ class UnknownCategory(InvalidInput):
 
 
 @cache
-def list_command_categories() -> list[dict[str, Any]]:
+def list_command_categories() -> list[CommandCategory]:
     """Return all ten categories with their commands."""
     return [
         {"name": name, "slug": slug, "commands": [_describe_command(get_command_type(kind)) for kind in kinds]}
@@ -53,7 +54,7 @@ def list_command_categories() -> list[dict[str, Any]]:
     ]
 
 
-def get_category(slug_or_name: str) -> dict[str, Any]:
+def get_category(slug_or_name: str) -> CommandCategory:
     """Return one category, by slug or name. Raise UnknownCategory."""
     for one in list_command_categories():
         if slug_or_name in (one["slug"], one["name"]):
@@ -63,7 +64,7 @@ def get_category(slug_or_name: str) -> dict[str, Any]:
     )
 
 
-def _describe_command(command_type: str) -> dict[str, Any]:
+def _describe_command(command_type: str) -> CommandFacts:
     return {
         "type": command_type,
         "description": cleandoc(COMMAND_CLASSES[command_type].__doc__),
@@ -121,13 +122,13 @@ def _render_command_lines() -> list[str]:
     return lines
 
 
-def _render_field_row(name: str, field: dict[str, Any]) -> str:
+def _render_field_row(name: str, field: CommandField) -> str:
     kind = field["type"].replace("|", "\\|")
     notes = [field.get("description", ""), "" if field["required"] else f"Optional{_format_default(field)}."]
     return f"| `{name}` | {kind} | {' '.join(note for note in notes if note)} |"
 
 
-def _format_default(field: dict[str, Any]) -> str:
+def _format_default(field: CommandField) -> str:
     return f", {field['default']} if left out" if "default" in field else ""
 
 

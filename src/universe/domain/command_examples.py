@@ -1,8 +1,10 @@
 """One valid example of each command, for the listing and for errors."""
 
-from typing import Any, Final
+from typing import Final
 
-_STAR: Final = {
+from uraniborg.kernel.json_values import JsonObject
+
+_STAR: Final[JsonObject] = {
     "name": "Earth",
     "mass": 3.0e-6,
     "radius": 0.5,
@@ -13,7 +15,7 @@ _STAR: Final = {
     "orbitalPhase": 100,
     "bodyType": "planet",
 }
-_PARTICLES: Final = {
+_PARTICLES: Final[JsonObject] = {
     "systemId": "sun",
     "innerRadius": 20,
     "outerRadius": 30,
@@ -27,7 +29,7 @@ _PARTICLES: Final = {
     "rotationSpeedMultiplier": 1,
     "seed": 7,
 }
-_FIELD: Final = {
+_FIELD: Final[JsonObject] = {
     "id": "belt",
     **_PARTICLES,
     "hostStarId": "sun",
@@ -36,8 +38,8 @@ _FIELD: Final = {
     "isIcy": False,
     "style": "moderate",
 }
-_DISK: Final = {"id": "disk", **_PARTICLES, "centralStarId": "sun", "style": "thin"}
-_NEBULA: Final = {
+_DISK: Final[JsonObject] = {"id": "disk", **_PARTICLES, "centralStarId": "sun", "style": "thin"}
+_NEBULA: Final[JsonObject] = {
     "id": "veil",
     "name": "Veil",
     "position": {"x": 0, "y": 0, "z": 900},
@@ -51,7 +53,7 @@ _NEBULA: Final = {
     "seed": "veil",
 }
 
-EXAMPLES: Final[dict[str, dict[str, Any]]] = {
+EXAMPLES: Final[dict[str, JsonObject]] = {
     "tick": {"type": "tick", "dt": 1},
     "addStar": {"type": "addStar", "id": "earth", "payload": _STAR},
     "updateStar": {"type": "updateStar", "id": "earth", "payload": {"name": "Terra", "color": "#3FA7FF"}},

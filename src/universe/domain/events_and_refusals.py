@@ -22,7 +22,8 @@ from universe.errors import (
 )
 from uraniborg.kernel.suggestions import format_did_you_mean
 
-Event = dict[str, Any]
+Event = dict[str, str | int | list[str] | None]
+"""An event: its `type`, and fields that depend on the type."""
 
 _HINT: Final = "Read the state to see its ids."
 
@@ -79,17 +80,18 @@ def is_refusal(event: Event) -> bool:
 
 def make_refusal_error(event: Event, state: State = EMPTY, **ids: Any) -> CommandRefused:
     """Return the error for a refusal in this state, with the nearest ids to unknown ones."""
-    kind, message, hint = _REFUSALS[event["type"]]
+    event_type, reason = str(event["type"]), str(event.get("reason", ""))
+    kind, message, hint = _REFUSALS[event_type]
     shortened = {name: value[:100] if isinstance(value, str) else value for name, value in event.items()}
     # A missing body has the same code for all commands.
-    if event.get("reason") == "notFound":
+    if reason == "notFound":
         kind = StarNotFound
     missing: list[tuple[str, EntityKind]] = [
-        (event[field], kinds)
-        for field, kinds in _REFERENCES.get(event["type"], ())
-        if event[field] not in state.get_entities(kinds)
+        (key, kinds)
+        for field, kinds in _REFERENCES.get(event_type, ())
+        if (key := str(event[field])) not in state.get_entities(kinds)
     ]
-    why = _REASONS.get(event.get("reason", ""), "").format(missing=" and ".join(f"'{key[:100]}'" for key, _ in missing))
+    why = _REASONS.get(reason, "").format(missing=" and ".join(f"'{key[:100]}'" for key, _ in missing))
     near = [one for key, kinds in missing for one in find_nearest_entity_ids(key, state.get_entities(kinds))]
     known = [] if near or not missing else list(islice(state.get_entities(missing[0][1]), _MAX_LISTED))
     found = {name: names for name, names in (("nearest", near), ("known", known)) if names}

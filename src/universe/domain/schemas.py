@@ -2,12 +2,13 @@
 
 from copy import deepcopy
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from universe.domain.command_replies import CommandField
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
 from universe.domain.state import StateFields
 from universe.domain.type_validation import Schema, describe_type, get_type_adapter, resolve_reference
@@ -84,31 +85,31 @@ def _make_definitions(reference_template: str) -> Schema:
     return definitions
 
 
-def describe_command_fields(command_type: str) -> Schema:
+def describe_command_fields(command_type: str) -> dict[str, CommandField]:
     """Return the fields of a command type, each with its type in words."""
     schema = get_type_adapter(COMMAND_CLASSES[command_type]).json_schema()
     return _describe_fields(schema, schema.get("$defs", {}), depth=2)
 
 
-def describe_entity_fields(schema: Schema) -> Schema:
+def describe_entity_fields(schema: Schema) -> dict[str, CommandField]:
     """Return the fields of one of the OpenAPI components, each with its type in words."""
     return _describe_fields(schema, make_openapi_components(), depth=0)
 
 
-def _describe_fields(schema: Schema, definitions: Schema, depth: int) -> Schema:
+def _describe_fields(schema: Schema, definitions: Schema, depth: int) -> dict[str, CommandField]:
     """Return the fields of a schema, required fields first, with inner fields down to `depth` levels."""
     required = schema.get("required", [])
-    described: Schema = {}
+    described: dict[str, CommandField] = {}
     properties: Schema = schema.get("properties", {})
     for name in sorted(properties, key=lambda one: one not in required):
         field = properties[name]
         if name == "type" and "const" in field:
             continue
-        described[name] = _describe_field(field, definitions, depth) | {"required": name in required}
+        described[name] = _describe_field(field, definitions, depth, is_required=name in required)
     return described
 
 
-def _describe_field(field: Schema, definitions: Schema, depth: int) -> Schema:
+def _describe_field(field: Schema, definitions: Schema, depth: int, *, is_required: bool) -> CommandField:
     resolved = resolve_reference(field, definitions)
     described: Schema = {"type": describe_type(field, definitions)}
     described |= {name: resolved[name] for name in ("description", "default", "minimum", "maximum") if name in resolved}
@@ -116,4 +117,4 @@ def _describe_field(field: Schema, definitions: Schema, depth: int) -> Schema:
         described["description"] = description
     if depth and "properties" in resolved:
         described["fields"] = _describe_fields(resolved, definitions, depth - 1)
-    return described
+    return cast("CommandField", described | {"required": is_required})

@@ -17,10 +17,24 @@ from universe.errors import MalformedState
 EntityKind = Literal["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"]
 ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
 Entities = Map[str, Entity]
-Plain = dict[str, Any]
-"""A state in the form of its JSON."""
+
+
+class Plain(TypedDict):
+    """A state in the form of its JSON. Parts may be missing until a replica has it."""
+
+    stars: dict[str, Entity]
+    rootIds: list[str]
+    groups: dict[str, Entity]
+    rootGroupIds: list[str]
+    belts: dict[str, Entity]
+    smallBodyFields: dict[str, Entity]
+    protoplanetaryDisks: dict[str, Entity]
+    nebulae: dict[str, Entity]
+    time: float
+
 
 _NONE: Final[Entities] = Map()
+_NOTHING: Final[dict[str, Entity]] = {}
 
 
 class State(NamedTuple):
@@ -90,7 +104,7 @@ def check_and_copy_plain_state(given: Any) -> Plain:
         check_no_cycles(copied)
     except ValueProblem as first:
         raise MalformedState.from_problems([problem.to_json() for problem in (first, *first.others)]) from None
-    return copied
+    return cast("Plain", copied)
 
 
 def check_no_cycles(plain: Mapping[str, Any]) -> None:
@@ -103,9 +117,14 @@ def check_no_cycles(plain: Mapping[str, Any]) -> None:
 
 def make_state_from_plain(plain: Plain) -> State:
     """Return the state of a checked plain state, whose entities it takes over without a copy."""
-    maps = {kind: Map(cast("dict[str, Entity]", plain.get(kind) or {})) for kind in ENTITY_KINDS}
+    maps: dict[EntityKind, Entities] = {kind: Map(plain.get(kind) or _NOTHING) for kind in ENTITY_KINDS}
     return State(
-        **maps,
+        maps["stars"],
+        maps["groups"],
+        maps["belts"],
+        maps["smallBodyFields"],
+        maps["protoplanetaryDisks"],
+        maps["nebulae"],
         rootIds=tuple(plain.get("rootIds") or ()),
         rootGroupIds=tuple(plain.get("rootGroupIds") or ()),
         time=plain.get("time", 0),

@@ -7,6 +7,8 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from universe.domain.entities import Entity
+from universe.domain.state import Plain
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
 from universe.systems.bodies import compute_scene_orbit_fields, make_kepler_block, map_computed_fields
 from universe.systems.stated_orbit_conversion import Orbit
@@ -31,18 +33,18 @@ class BodyDraft:
     mass: float
     parent: str | None = None
     orbit: Orbit | None = None
-    kepler: dict[str, Any] | None = None
+    kepler: Entity | None = None
     """The block itself, where it is known; else it is made from the orbit."""
     derived: str | None = None
     radius_km: float | None = None
     color: str = ""
-    physical: dict[str, Any] = field(default_factory=dict[str, Any])
-    sources: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    physical: Entity = field(default_factory=Entity)
+    sources: list[Entity] = field(default_factory=list[Entity])
     has_complete_sources: bool = False
     """True if the sources list all fields that they support."""
     assumed: dict[str, str] = field(default_factory=dict[str, str])
     """The fields that no source states, with the reason of their values."""
-    state_vector: dict[str, Any] | None = None
+    state_vector: Entity | None = None
     magnification: float = 1.0
 
 
@@ -73,7 +75,7 @@ def choose_planet_color(index: int) -> str:
     return _PLANETS[index % len(_PLANETS)]
 
 
-def make_state(drafts: Sequence[BodyDraft]) -> dict[str, Any]:
+def make_state(drafts: Sequence[BodyDraft]) -> Plain:
     """Return the plain state of these bodies at time 0, parents before children."""
     bodies = {draft.id: _make_body(draft) for draft in drafts}
     for draft in drafts:
@@ -94,9 +96,9 @@ def make_state(drafts: Sequence[BodyDraft]) -> dict[str, Any]:
 
 def make_kepler(
     axis: float, e: float, tilt: float, node: float, periapsis: float, mean: float, period: float
-) -> dict[str, Any]:
+) -> Entity:
     """Return an orbit at the epoch 0 with a period that was computed; an open orbit does not have one."""
-    kepler: dict[str, Any] = {
+    kepler: Entity = {
         "units": "astronomical",
         "semiMajorAxis": axis,
         "eccentricity": e,
@@ -110,9 +112,9 @@ def make_kepler(
     return {**kepler, "period": period} if e < 1 else kepler
 
 
-def _make_body(draft: BodyDraft) -> dict[str, Any]:
+def _make_body(draft: BodyDraft) -> Entity:
     radius = 0.0 if draft.radius_km is None else convert_unit(draft.radius_km, "km", "au") * draft.magnification
-    body: dict[str, Any] = {
+    body: Entity = {
         "id": draft.id,
         "name": draft.name,
         "bodyType": draft.kind,
@@ -140,7 +142,7 @@ def _make_body(draft: BodyDraft) -> dict[str, Any]:
     return body
 
 
-def _make_scene_fields(draft: BodyDraft) -> dict[str, Any]:
+def _make_scene_fields(draft: BodyDraft) -> Entity:
     if draft.orbit is None or draft.parent is None:
         return {"orbitalDistance": 0.0, "orbitalSpeed": 0.0, "orbitalPhase": 0.0}
     if (draft.orbit.eccentricity or 0.0) >= 1:
@@ -149,7 +151,7 @@ def _make_scene_fields(draft: BodyDraft) -> dict[str, Any]:
     return compute_scene_orbit_fields(draft.orbit)
 
 
-def _make_set_by_records(body: dict[str, Any], draft: BodyDraft) -> dict[str, dict[str, Any]]:
+def _make_set_by_records(body: Entity, draft: BodyDraft) -> dict[str, Entity]:
     """Return the records of the values that the import computed from stated ones, or assumed."""
     stated = [name for source in draft.sources for name in source["fields"]]
     computed = {name: {"basis": basis} for name, basis in map_computed_fields(body, (*stated, *draft.assumed)).items()}

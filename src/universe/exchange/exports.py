@@ -8,6 +8,8 @@ from typing import Any, Final, Literal, cast
 
 import orjson
 
+from universe.domain.entities import Entity
+from universe.domain.state import Plain
 from universe.exchange.body_columns import COLUMNS, KEPLER, PHYSICAL, TEXT
 from universe.exchange.votable import render_votable
 from uraniborg.kernel.csv_cells import neutralize_formula
@@ -36,7 +38,7 @@ _COMPUTED: Final = ("massKg", "radiusKm")
 
 
 def render_export(
-    plain: Mapping[str, Any],
+    plain: Plain,
     format_name: ExportFormat,
     *,
     universe_id: str,
@@ -72,9 +74,9 @@ def render_export(
     return out.getvalue().encode()
 
 
-def list_body_rows(plain: Mapping[str, Any]) -> list[dict[str, str]]:
+def list_body_rows(plain: Plain) -> list[dict[str, str]]:
     """Return a row for each body without a parent or with a true orbit about a listed parent, parents first."""
-    stars = cast("Mapping[str, Mapping[str, Any]]", plain["stars"])
+    stars = plain["stars"]
     rows: dict[str, dict[str, str]] = {}
     ready = [key for key, body in stars.items() if not body.get("parentId")]
     for key in ready:  # grows while it is walked
@@ -119,7 +121,7 @@ def _make_row(body: Mapping[str, Any], time: float) -> dict[str, str]:
     return {column: _format_value(values.get(column)) for column in COLUMNS}
 
 
-def _pop_if_fitting(physical: dict[str, Any], field: str, column: str) -> Any:
+def _pop_if_fitting(physical: Entity, field: str, column: str) -> Any:
     """Return and remove a field whose type is that of the column; others stay in `physical_json`."""
     value = physical.get(field)
     is_fitting = isinstance(value, str) if COLUMNS[column][0] == TEXT else isinstance(value, (int, float))
@@ -132,7 +134,7 @@ def _format_value(value: Any) -> str:
     return repr(float(value)) if isinstance(value, (int, float)) else str(value)
 
 
-def _render_json(plain: Mapping[str, Any], universe_id: str, name: str, version: int) -> bytes:
+def _render_json(plain: Plain, universe_id: str, name: str, version: int) -> bytes:
     from universe.domain.citations import add_universe_to_set_by_records
 
     document = {
@@ -144,9 +146,7 @@ def _render_json(plain: Mapping[str, Any], universe_id: str, name: str, version:
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _render_start(
-    plain: Mapping[str, Any], format_name: ExportFormat, universe_id: str, version: int, days: float
-) -> bytes:
+def _render_start(plain: Plain, format_name: ExportFormat, universe_id: str, version: int, days: float) -> bytes:
     from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
     from universe.nbody.initial_conditions import make_initial_conditions
 

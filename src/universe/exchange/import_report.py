@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from universe.domain.entities import Entity
+from universe.domain.state import Plain
 from universe.exchange.errors import ImportRefused
+from universe.exchange.replies import ImportFacts, SkippedRow
 from universe.nbody.text_formats import join_words
 from uraniborg.kernel.text import plural
 
@@ -31,7 +34,7 @@ class ImportedSystem:
     """One system: a star or a barycentre with its bodies, as the state of a universe."""
 
     name: str
-    state: dict[str, Any]
+    state: Plain
     rows: int = 0
 
 
@@ -41,7 +44,7 @@ class ImportReport:
 
     format: str
     systems: list[ImportedSystem] = field(default_factory=list[ImportedSystem])
-    skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    skipped: list[SkippedRow] = field(default_factory=list[SkippedRow])
     notes: list[str] = field(default_factory=list[str])
     _noted: set[str] = field(init=False, repr=False)
 
@@ -106,7 +109,7 @@ class ImportReport:
             notes=self.notes[:_LISTED],
         )
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> ImportFacts:
         """Return the report as JSON values, without the states."""
         return {
             "format": self.format,
@@ -118,9 +121,9 @@ class ImportReport:
             "notes": self.notes[:_LISTED],
         }
 
-    def merge_systems(self) -> dict[str, Any]:
+    def merge_systems(self) -> Plain:
         """Return one state with all systems. Ids are unique over the whole report."""
-        stars: dict[str, Any] = {}
+        stars: dict[str, Entity] = {}
         for system in self.systems:
             stars.update(system.state["stars"])
         roots = [root for system in self.systems for root in system.state["rootIds"]]

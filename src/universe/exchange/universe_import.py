@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from universe.exchange.importer import ImportOptions, import_systems
+from universe.exchange.replies import ImportReply
+from universe.replies import NewUniverse
 from universe.service.replies import describe_record
 from universe.service.universes import UniverseService
 from uraniborg.kernel.actors import Actor
@@ -23,7 +25,7 @@ async def create_imported_universes(
     universe_id: Any = None,
     actor: Actor | None = None,
     dry_run: bool = False,
-) -> dict[str, Any]:
+) -> ImportReply:
     """Create one universe with all systems of the contents, or with `each` one for every system. Return the report.
 
     With `dry_run`, create nothing. Raise ImportRefused, or InvalidInput for an id or a name of several universes.
@@ -41,7 +43,7 @@ async def create_imported_universes(
             f"The {len(report.systems):,} systems are in one universe at the same place: their distances from each "
             "other are not part of it. Choose bodies of one system for N-body runs, transits and velocities."
         )
-    created: list[dict[str, Any]] = []
+    created: list[NewUniverse] = []
     if not dry_run:
         states = (
             [(one.name, one.state) for one in report.systems]

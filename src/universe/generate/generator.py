@@ -1,7 +1,7 @@
 """A universe from a seed: the bodies of every system are counted, then made. The same seed gives the same bytes."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from universe.generate.belts import add_belts, add_kuiper_belt
 from universe.generate.comets import add_comets, get_comet_count_range
@@ -22,6 +22,9 @@ from universe.generate.stars_and_planets import add_stars_and_planets
 from universe.generate.system_draft import Entity, System
 from uraniborg.kernel.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from universe.domain.state import Plain
+
 _STEPS: Final[tuple[Callable[[System], None], ...]] = (
     add_belts,
     add_kuiper_belt,
@@ -33,7 +36,7 @@ _STEPS: Final[tuple[Callable[[System], None], ...]] = (
 _STARS: Final = {1: (1.0, 0.0, 0.0), 2: (0.6, 0.4, 0.0), 3: (0.65, 0.25, 0.10)}
 
 
-def generate(preset: str, seed: str | int, **overrides: Any) -> dict[str, Any]:
+def generate(preset: str, seed: str | int, **overrides: Any) -> "Plain":
     """Return the plain state of a universe.
 
     `preset` is one of TOPOLOGIES or STYLES; `overrides` are settings of GenerationConfig by their JSON names.
@@ -42,7 +45,7 @@ def generate(preset: str, seed: str | int, **overrides: Any) -> dict[str, Any]:
     return generate_from_config(make_preset_config(preset, seed, **overrides))
 
 
-def generate_from_config(config: GenerationConfig) -> dict[str, Any]:
+def generate_from_config(config: GenerationConfig) -> "Plain":
     """Return the plain state of a universe. Raise InvalidInput if it could have more than MOST_BODIES bodies."""
     master = Prng(config.seed)
     tag = f"{master.fork('ids').next_word():08x}"

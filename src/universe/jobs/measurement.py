@@ -13,8 +13,10 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.jobs.options import JobKind, JobOptions, NbodyOptions, TransitOptions, VelocityOptions
+from universe.jobs.replies import JobSummary, TrajectoryLayout
 from universe.nbody.body_names import find_body_ids
 from universe.nbody.limits import find_shortest_period
+from universe.nbody.replies import MeasurementReply, RunReply, TransitReply, VelocityReply
 from universe.nbody.runs import Run
 from universe.orbits.number_fields import finite_or_none
 from universe.plotting import Chart, render_svg
@@ -29,7 +31,7 @@ MAX_TRAJECTORY: Final = 250_000
 class Trajectory:
     """The states of the bodies of a run at evenly spread times."""
 
-    layout: dict[str, Any]
+    layout: TrajectoryLayout
     states: bytes
     """Little-endian 32-bit floats of shape (times, bodies, 6); not-a-number for a body that has merged away."""
 
@@ -43,12 +45,12 @@ class Measurement:
 
     kind: JobKind
     title: str
-    reply: dict[str, Any]
+    reply: MeasurementReply
     chart: Chart
     trajectory: Trajectory | None = None
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JobSummary:
         """Return the start, the method, the error and the verdict."""
         return summarise_reply(self.kind, self.reply)
 
@@ -84,15 +86,19 @@ def measure(
     Raise NotFound for a body that does not exist, and InvalidInput for a universe or options that cannot be computed,
     and after `max_seconds`.
     """
-    head = {"id": universe_id, "version": version}
     title = title or universe_id or "Universe"
+    universe = universe_id, version
     match options:
         case NbodyOptions():
-            return _measure_nbody(universe_state, options, head, title, progress, labels_from)
+            return _measure_nbody(universe_state, options, universe, title, progress, cast("RunReply", labels_from))
         case TransitOptions():
-            return _measure_transits(universe_state, options, head, title, progress, labels_from)
+            return _measure_transits(
+                universe_state, options, universe, title, progress, cast("TransitReply", labels_from)
+            )
         case VelocityOptions():
-            return _measure_velocities(universe_state, options, head, title, progress, labels_from)
+            return _measure_velocities(
+                universe_state, options, universe, title, progress, cast("VelocityReply", labels_from)
+            )
 
 
 def check_job_bodies(universe_state: Mapping[str, Any], options: JobOptions) -> None:
@@ -109,10 +115,10 @@ def _list_named_bodies(options: JobOptions) -> list[str]:
 def _measure_nbody(
     state: Mapping[str, Any],
     options: NbodyOptions,
-    head: dict[str, Any],
+    universe: tuple[str, int],
     title: str,
     progress: ReportFraction | None,
-    labels_from: Mapping[str, Any] | None,
+    labels_from: RunReply | None,
 ) -> Measurement:
     from universe.nbody.charts import make_run_chart
     from universe.nbody.reports import run_and_report
@@ -120,8 +126,8 @@ def _measure_nbody(
     report = run_and_report(
         state,
         options.days,
-        universe_id=head["id"],
-        version=head["version"],
+        universe_id=universe[0],
+        version=universe[1],
         ids=find_body_ids(state["stars"], options.bodies) if options.bodies else None,
         method=options.method,
         step=options.step,
@@ -138,10 +144,10 @@ def _measure_nbody(
 def _measure_transits(
     state: Mapping[str, Any],
     options: TransitOptions,
-    head: dict[str, Any],
+    universe: tuple[str, int],
     title: str,
     progress: ReportFraction | None,
-    labels_from: Mapping[str, Any] | None,
+    labels_from: TransitReply | None,
 ) -> Measurement:
     from universe.nbody.charts import make_transit_chart
     from universe.nbody.transit_times import measure_transit_times
@@ -154,17 +160,17 @@ def _measure_transits(
         use_kepler_orbits=options.kepler,
         notify=_TimeLimit(options, progress),
     )
-    reply = {**head, **found}
+    reply: TransitReply = {"id": universe[0], "version": universe[1], **found}
     return Measurement("transits", title, reply, make_transit_chart(labels_from or reply, title=title))
 
 
 def _measure_velocities(
     state: Mapping[str, Any],
     options: VelocityOptions,
-    head: dict[str, Any],
+    universe: tuple[str, int],
     title: str,
     progress: ReportFraction | None,
-    labels_from: Mapping[str, Any] | None,
+    labels_from: VelocityReply | None,
 ) -> Measurement:
     from universe.nbody.charts import make_velocity_chart
     from universe.nbody.radial_velocity import measure_radial_velocities
@@ -178,7 +184,7 @@ def _measure_velocities(
         use_kepler_orbits=options.kepler,
         notify=_TimeLimit(options, progress),
     )
-    reply = {**head, **found}
+    reply: VelocityReply = {"id": universe[0], "version": universe[1], **found}
     return Measurement("rv", title, reply, make_velocity_chart(labels_from or reply, title=title))
 
 
@@ -210,7 +216,7 @@ def make_trajectory(run: Run, time: float) -> Trajectory:
     times = samples.times[::stride]
     states = np.concatenate([samples.positions[::stride], samples.velocities[::stride]], axis=2)
     errors = zip(ids, run.worst_error_au.tolist(), run.worst_error_degrees.tolist(), strict=True)
-    layout = {
+    layout: TrajectoryLayout = {
         "ids": list(ids),
         "names": list(run.start.names),
         "count": int(times.size),
@@ -226,38 +232,57 @@ def make_trajectory(run: Run, time: float) -> Trajectory:
     return Trajectory(layout, states.astype("<f4").tobytes())
 
 
-def summarise_reply(kind: JobKind, reply: Mapping[str, Any]) -> dict[str, Any]:
+def summarise_reply(kind: JobKind, reply: Mapping[str, Any]) -> JobSummary:
     """Return the start, the method, the error and the verdict of a result in a few values."""
-    common = {name: reply[name] for name in ("time", "epochJulianDate", "days", "method")}
-    if kind == "nbody":
-        from universe.nbody.reports import find_worst_degrees, format_run_headline
+    match kind:
+        case "nbody":
+            return _summarise_run(cast("RunReply", reply))
+        case "transits":
+            return _summarise_transits(cast("TransitReply", reply))
+        case "rv":
+            return _summarise_velocities(cast("VelocityReply", reply))
 
-        return {
-            **common,
-            "errorDegrees": find_worst_degrees(reply),
-            "trustworthy": reply["trustworthy"],
-            "headline": format_run_headline(reply),
-            "verdict": reply["verdict"],
-        }
-    planets = cast("dict[str, dict[str, Any]]", reply["planets"])
-    if kind == "transits":
-        counts = {one["name"]: len(one["transits"]) for one in planets.values()}
-        passing = sum(1 for count in counts.values() if count)
-        statuses = sorted({str(one["status"]) for one in planets.values()})
-        is_unknown = bool(statuses) and all(one.endswith("unknown") for one in statuses)
-        return {
-            **common,
-            "errorSeconds": max(
-                (one["errorSeconds"] for one in planets.values() if one["errorSeconds"] is not None), default=None
-            )
-            if reply["method"] != "kepler"
-            else None,
-            "headline": f"transits unknown: {', '.join(statuses)}"
-            if is_unknown
-            else f"{sum(counts.values()):,} transits of {passing:,} of {len(planets):,} planets",
-        }
+
+def _summarise_run(reply: RunReply) -> JobSummary:
+    from universe.nbody.reports import find_worst_degrees, format_run_headline
+
     return {
-        **common,
+        "time": reply["time"],
+        "epochJulianDate": reply["epochJulianDate"],
+        "days": reply["days"],
+        "method": reply["method"],
+        "errorDegrees": find_worst_degrees(reply),
+        "trustworthy": reply["trustworthy"],
+        "headline": format_run_headline(reply),
+        "verdict": reply["verdict"],
+    }
+
+
+def _summarise_transits(reply: TransitReply) -> JobSummary:
+    planets = reply["planets"].values()
+    counts = [len(one["transits"]) for one in planets]
+    passing = sum(1 for count in counts if count)
+    statuses = sorted({one["status"] for one in planets})
+    is_unknown = bool(statuses) and all(one.endswith("unknown") for one in statuses)
+    errors = [one["errorSeconds"] for one in planets if one["errorSeconds"] is not None]
+    return {
+        "time": reply["time"],
+        "epochJulianDate": reply["epochJulianDate"],
+        "days": reply["days"],
+        "method": reply["method"],
+        "errorSeconds": max(errors) if errors and reply["method"] != "kepler" else None,
+        "headline": f"transits unknown: {', '.join(statuses)}"
+        if is_unknown
+        else f"{sum(counts):,} transits of {passing:,} of {len(planets):,} planets",
+    }
+
+
+def _summarise_velocities(reply: VelocityReply) -> JobSummary:
+    return {
+        "time": reply["time"],
+        "epochJulianDate": reply["epochJulianDate"],
+        "days": reply["days"],
+        "method": reply["method"],
         "errorMetresPerSecond": reply["errorMetresPerSecond"],
         "headline": f"{reply['starName']} moves from {reply['least']:.4g} to {reply['greatest']:.4g} m/s",
     }

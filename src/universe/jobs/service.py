@@ -1,17 +1,20 @@
 """The service of jobs behind REST, MCP, workflow nodes and the command line: start, follow, read, cancel, delete."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import orjson
 
+from universe.domain.state import Plain
 from universe.jobs.errors import JobActive, JobEnded, JobNotDone, JobNotFound, TooManyJobs
 from universe.jobs.options import JobOptions, parse_job_options
-from universe.jobs.store import NUMBERS, Job, JobState, JobStore, make_owner_id
+from universe.jobs.replies import JobState, TrajectoryPage
+from universe.jobs.store import NUMBERS, Job, JobStore, make_owner_id
 from universe.jobs.worker_processes import STOPPED, WorkerProcesses
+from universe.nbody.replies import RunComparison, RunReply
 from universe.service.universes import UniverseService
 from universe.store.authors import make_author
 from universe.store.interface import Change
@@ -199,7 +202,7 @@ class JobService:
 
     async def read_trajectory(
         self, universe_id: str, job_id: str, *, first: int, limit: int
-    ) -> tuple[dict[str, Any], bytes]:
+    ) -> tuple[TrajectoryPage, bytes]:
         """Return the layout of a trajectory, with `first` and the number of times, and these states.
 
         Raise JobNotFound or JobNotDone, also for a kind of job without trajectory.
@@ -211,9 +214,9 @@ class JobService:
         following = first + returned if returned and first + returned < layout["count"] else None
         return {**layout, "first": first, "returned": returned, "next": following}, states
 
-    async def compare(self, universe_id: str, job_id: str, other_id: str, other_universe_id: str) -> dict[str, Any]:
+    async def compare(self, universe_id: str, job_id: str, other_id: str, other_universe_id: str) -> RunComparison:
         """Return the differences of two N-body runs. Raise JobNotFound, JobNotDone, or InvalidInput for other kinds."""
-        replies: list[dict[str, Any]] = []
+        replies: list[RunReply] = []
         for owner, one in ((universe_id, job_id), (other_universe_id, other_id)):
             job = await self.get(owner, one)
             if job.kind != "nbody":
@@ -373,19 +376,19 @@ class JobService:
                     await self.cancel(universe_id, job.id)
         await asyncio.to_thread(self._store.delete_of_universe, universe_id)
 
-    def _start_task(self, work: Any) -> None:
+    def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
-def _check_bodies(plain: dict[str, Any], options: JobOptions) -> None:
+def _check_bodies(plain: Plain, options: JobOptions) -> None:
     from universe.jobs.measurement import check_job_bodies  # imports numpy
 
     check_job_bodies(plain, options)
 
 
-def _compare_replies(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def _compare_replies(one: RunReply, other: RunReply) -> RunComparison:
     from universe.nbody.analysis import compare_run_analyses  # imports numpy
 
     labels = [f"{reply['id']} version {reply['version']}" for reply in (one, other)]

@@ -11,22 +11,23 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
 from universe.jobs.options import JobKind
+from universe.jobs.replies import JobError, JobFacts, JobState, JobSummary, TrajectoryLayout
 from universe.service.replies import dump_actor
 from universe.store.interface import Store
 from uraniborg.kernel.actors import Actor, decode_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease, make_folder
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.sqlite import connect, migrate, transaction, translate_read_errors
 
 if TYPE_CHECKING:
     from universe.jobs.measurement import Measurement
 
-JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: Final[tuple[JobState, ...]] = ("queued", "running", "done", "failed", "cancelled")
 ACTIVE: Final = ("queued", "running")
 NUMBERS: Final = 6
@@ -93,7 +94,7 @@ class Job:
     universe_id: str
     version: int
     kind: JobKind
-    options: dict[str, Any]
+    options: JsonObject
     author: str
     created_at: str
     owner: str
@@ -101,8 +102,8 @@ class Job:
     progress: float = 0.0
     started_at: str | None = None
     ended_at: str | None = None
-    error: dict[str, Any] | None = None
-    summary: dict[str, Any] | None = None
+    error: JobError | None = None
+    summary: JobSummary | None = None
     is_kept: bool = False
     """True if something refers to the job, so that it is never deleted as an old one."""
     actor: Actor | None = None
@@ -114,7 +115,7 @@ class Job:
         """Return True until the job has ended."""
         return self.state in ACTIVE
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JobFacts:
         """Return the job as JSON values."""
         return {
             "id": self.id,
@@ -223,7 +224,7 @@ class JobStore:
             "UPDATE jobs SET progress = ? WHERE id = ? AND state = 'running'", (progress, job_id)
         )
 
-    def fail(self, job_id: str, at: str, error: dict[str, Any]) -> bool:
+    def fail(self, job_id: str, at: str, error: JobError) -> bool:
         """Record that a job failed. Return False if it has ended already."""
         sql = f"UPDATE jobs SET state = 'failed', {_ENDS}, error = ? WHERE id = ? AND state IN ('queued', 'running')"  # noqa: S608
         return self._execute_change(sql, (at, orjson.dumps(error), job_id))
@@ -288,7 +289,7 @@ class JobStore:
         found = self._read_result("chart", job_id, table="series")
         return None if found is None else zlib.decompress(found[0])
 
-    def read_trajectory_layout(self, job_id: str) -> dict[str, Any] | None:
+    def read_trajectory_layout(self, job_id: str) -> TrajectoryLayout | None:
         """Return the layout of the trajectory, or None if the job has none."""
         found = self._read_result("layout", job_id)
         return None if found is None or found[0] is None else orjson.loads(found[0])

@@ -6,10 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import orjson
 
+from universe.domain.state import Plain
+from universe.jobs.replies import JobError
 from universe.jobs.store import Job, JobStore
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.logging import get_logger
@@ -18,7 +20,7 @@ from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, 
 if TYPE_CHECKING:
     from universe.jobs.worker import JobEnd, JobRequest
 
-STOPPED: Final = {
+STOPPED: Final[JobError] = {
     "code": "server_stopped",
     "message": "The job did not end: the server stopped.",
     "hint": "Start the job again.",
@@ -33,7 +35,8 @@ _log = get_logger(__name__)
 @dataclass
 class _Work:
     job: Job
-    state: dict[str, Any]
+    state: Plain | None
+    """None once its process has it."""
     title: str
     worker: "WorkerProcess[JobRequest, float, JobEnd] | None" = None
     progress: float = 0.0
@@ -56,7 +59,7 @@ class WorkerProcesses:
         """Return the number of jobs that have not ended."""
         return len(self._work)
 
-    def enqueue(self, job: Job, state: dict[str, Any], title: str) -> None:
+    def enqueue(self, job: Job, state: Plain, title: str) -> None:
         """Compute a job for the state of a universe as soon as a worker is free."""
         work = _Work(job, state, title)
         self._work[job.id] = work
@@ -94,7 +97,7 @@ class WorkerProcesses:
                 self._on_change(job or work.job)
         except Exception as exc:
             _log.exception("a job cannot be computed", exc=exc, job=work.job.id)
-            error = {
+            error: JobError = {
                 "code": "internal_error",
                 "message": "The job could not be computed.",
                 "hint": "The log of the server has the details.",
@@ -110,12 +113,12 @@ class WorkerProcesses:
         request: JobRequest = {"path": str(self._store.path.absolute()), "id": job.id, "title": work.title}
         try:
             state = await asyncio.to_thread(orjson.dumps, work.state)
-            work.state = {}
+            work.state = None
             reply = await worker.request(request, state, on_progress=partial(self._record_progress, work))
             if reply.result == "done" and not self._is_stopping:
                 self._on_change(replace(job, state="done", progress=1.0))
         except RequestFailed as exc:
-            error = exc.body()["error"]
+            error = cast(JobError, exc.body()["error"])
         except WorkerEnded:
             error = _make_process_error(await worker.wait())
         finally:
@@ -134,7 +137,7 @@ class WorkerProcesses:
         elif work.worker is not None:
             work.worker.kill()  # another process has cancelled the job
 
-    async def _fail_job(self, work: _Work, error: dict[str, Any]) -> bool:
+    async def _fail_job(self, work: _Work, error: JobError) -> bool:
         """Fail a job. Return False if it has ended already."""
         is_ended = await asyncio.to_thread(self._store.fail, work.job.id, format_now(), error)
         if is_ended:
@@ -142,7 +145,7 @@ class WorkerProcesses:
         return is_ended
 
 
-def _make_process_error(status: int) -> dict[str, Any]:
+def _make_process_error(status: int) -> JobError:
     cause = f"signal {-status}" if status < 0 else f"exit code {status}"
     return {
         "code": "worker_ended",

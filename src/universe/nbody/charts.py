@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from universe.nbody.analysis import OrbitHistory, compute_angle_series
 from universe.nbody.analysis.orbit_history import OPEN_AXIS, Samples
 from universe.nbody.body_names import shorten_names
 from universe.nbody.initial_conditions import InitialConditions
+from universe.nbody.replies import Observation, RunReply, TransitReply, VelocityReply
 from universe.nbody.reports import find_worst_degrees
 from universe.nbody.runs import Run
 from universe.nbody.terminal_summary import format_resonant_angle
@@ -36,7 +37,7 @@ _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 
 
 def make_run_chart(
-    reply: Mapping[str, Any], run: Run, motion: OrbitHistory, *, title: str, kinds: Sequence[str] = KINDS
+    reply: RunReply, run: Run, motion: OrbitHistory, *, title: str, kinds: Sequence[str] = KINDS
 ) -> Chart:
     """Return a chart with the panels of these kinds."""
     start, samples = run.start, run.samples
@@ -98,7 +99,7 @@ def _compute_column_means(values: Floats) -> Floats:
 
 
 def _make_angle_panels(
-    reply: Mapping[str, Any], motion: OrbitHistory, times: Floats, short_names: Mapping[str, str]
+    reply: RunReply, motion: OrbitHistory, times: Floats, short_names: Mapping[str, str]
 ) -> Iterator[Panel]:
     """Yield a panel for angles of three bodies and one for those of pairs that librate; these do not wrap."""
     for kind, title in (("laplace", "Laplace angles of three bodies"), ("mean-motion", "resonant angles of pairs")):
@@ -176,7 +177,7 @@ def _compute_mean_parent_distances(
     return np.linalg.norm(around, axis=2).mean(axis=1)
 
 
-def make_transit_chart(reply: Mapping[str, Any], *, title: str) -> Chart:
+def make_transit_chart(reply: TransitReply, *, title: str) -> Chart:
     """Return a chart of minutes late or early against the best line, with a panel for each planet."""
     planets = [one for one in reply["planets"].values() if one["ttvHalfRangeMinutes"] is not None]
     first = _find_time_origin(reply)
@@ -189,7 +190,7 @@ def make_transit_chart(reply: Mapping[str, Any], *, title: str) -> Chart:
                 Series(
                     name,
                     [transit["time"] - first for transit in planet["transits"]],
-                    [transit["ocMinutes"] for transit in planet["transits"]],
+                    [late for transit in planet["transits"] if (late := transit["ocMinutes"]) is not None],
                     colour,
                     is_points=True,
                     width=2.2,
@@ -210,7 +211,7 @@ def make_transit_chart(reply: Mapping[str, Any], *, title: str) -> Chart:
     )
 
 
-def make_velocity_chart(reply: Mapping[str, Any], *, title: str) -> Chart:
+def make_velocity_chart(reply: VelocityReply, *, title: str) -> Chart:
     """Return a chart of the velocity of the star over time."""
     samples = reply["samples"]
     times = np.asarray(samples["times"]) - _find_time_origin(reply)
@@ -230,12 +231,12 @@ def make_velocity_chart(reply: Mapping[str, Any], *, title: str) -> Chart:
     )
 
 
-def _find_time_origin(reply: Mapping[str, Any]) -> float:
+def _find_time_origin(reply: Observation) -> float:
     """Return time 0 of the axis."""
     return float(reply["time"]) + (reply["epochJulianDate"] or 0.0)
 
 
-def _format_axis_label(reply: Mapping[str, Any]) -> str:
+def _format_axis_label(reply: Observation) -> str:
     return (
         f"days since {reply['timeScale'].split(' ')[0]} {_find_time_origin(reply):.5f}"
         if reply["epochJulianDate"]
@@ -243,7 +244,7 @@ def _format_axis_label(reply: Mapping[str, Any]) -> str:
     )
 
 
-def _format_footer(reply: Mapping[str, Any], errors: Sequence[float | None], unit: str) -> str:
+def _format_footer(reply: Observation, errors: Sequence[float | None], unit: str) -> str:
     if reply["method"] == "kepler":
         return "Kepler orbits without mutual attraction"
     worst = max((one for one in errors if one is not None), default=None)

@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from universe.nbody.replies import Observation
 from universe.orbits.jacobi_hierarchy import Bodies
 from universe.orbits.kepler_equation import Floats
 from uraniborg.kernel.errors import InvalidInput
@@ -62,7 +63,7 @@ def describe_observation(
     epoch: float | None,
     *,
     use_kepler_orbits: bool,
-) -> dict[str, Any]:
+) -> Observation:
     """Return the fields that all replies about observations share. `epoch` is the Julian date of time 0, if known."""
     return {
         "time": universe_state["time"],

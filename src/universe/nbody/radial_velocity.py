@@ -27,6 +27,7 @@ from universe.nbody.motion_pieces import (
     yield_and_report_progress,
 )
 from universe.nbody.osculating_elements import compute_jacobi_elements
+from universe.nbody.replies import PlanetSignal, Velocities
 from universe.orbits.jacobi_hierarchy import Bodies
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, G, compute_period
@@ -47,7 +48,7 @@ def measure_radial_velocities(
     observer: tuple[float, float] | None = None,
     use_kepler_orbits: bool = False,
     notify: Notify | None = None,
-) -> dict[str, Any]:
+) -> Velocities:
     """Return the radial velocity of a star at evenly spread times of the next `days`, as plain data.
 
     Raise InvalidInput for a universe without a star or a line of sight, and for days or samples out of range.
@@ -105,12 +106,12 @@ def measure_radial_velocities(
 
 def compute_semi_amplitudes(
     stars: Bodies, start: InitialConditions, star: int, sight: LineOfSight
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, PlanetSignal]:
     """Return the period, mass times sin i, eccentricity and semi-amplitude of each body that orbits a star.
 
     Where the tilt is unknown, the mass counts as the least one: sin i is 1 and the inclination None.
     """
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, PlanetSignal] = {}
     apart, speed = start.relative_matrix @ start.positions, start.relative_matrix @ start.velocities
     elements = compute_jacobi_elements(start, start.positions, start.velocities)
     tilts = compute_sky_inclinations(sight, apart, speed)

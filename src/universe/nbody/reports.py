@@ -9,16 +9,18 @@ import numpy as np
 
 from universe.domain.units import find_epoch_julian_date
 from universe.nbody.analysis import OrbitHistory, analyse_run, compute_run_orbit_history
+from universe.nbody.error_estimates import Drift
 from universe.nbody.gravity import LIGHT_SPEED
 from universe.nbody.initial_conditions import make_initial_conditions
 from universe.nbody.limits import MAX_SECONDS
+from universe.nbody.replies import BodyError, BodyState, DriftFacts, Frame, RunErrors, RunReply
 from universe.nbody.runs import Run, run_nbody
 from universe.nbody.text_formats import format_two_digits
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.number_fields import finite_or_none
 from universe.orbits.units import G
 
-FRAME: Final = {
+FRAME: Final[Frame] = {
     "origin": "barycentre of the bodies",
     "axes": "right-handed; x and y in the reference plane of the system, z towards its pole",
     "units": {"mass": "solar masses", "position": "AU", "velocity": "AU/day", "time": "days"},
@@ -33,7 +35,7 @@ _NOTICEABLE = 1e-4
 class Report:
     """A run, its reply and the orbits during it."""
 
-    reply: dict[str, Any]
+    reply: RunReply
     run: Run
     motion: OrbitHistory
 
@@ -74,7 +76,7 @@ def run_and_report(
         seconds=seconds,
     )
     motion = compute_run_orbit_history(done)
-    reply = {
+    reply: RunReply = {
         "id": universe_id,
         "version": version,
         "time": universe_state["time"],
@@ -122,7 +124,7 @@ def run_and_report(
     return Report(reply, done, motion)
 
 
-def format_run_headline(reply: Mapping[str, Any]) -> str:
+def format_run_headline(reply: RunReply) -> str:
     """Return the outcome of a run on one short line."""
     degrees = find_worst_degrees(reply)
     if not reply["trustworthy"]:
@@ -134,14 +136,14 @@ def format_run_headline(reply: Mapping[str, Any]) -> str:
     return f"{reply['days']:g} days: {fate}; {good}"
 
 
-def find_worst_degrees(reply: Mapping[str, Any]) -> float | None:
+def find_worst_degrees(reply: RunReply) -> float | None:
     """Return the largest known error of a body along its orbit; None if no error is known."""
     return max((one["degrees"] for one in reply["error"].values() if one["degrees"] is not None), default=None)
 
 
 def _make_states_reply(
     ids: Iterable[str], masses: Floats, positions: Floats, velocities: Floats
-) -> dict[str, dict[str, Any] | None]:
+) -> dict[str, BodyState | None]:
     """Return the states by id; None for a body that has merged into another."""
     rows = zip(ids, masses.tolist(), positions.tolist(), velocities.tolist(), strict=True)
     return {
@@ -150,12 +152,12 @@ def _make_states_reply(
     }
 
 
-def _make_errors_reply(done: Run) -> dict[str, dict[str, float | None]]:
+def _make_errors_reply(done: Run) -> dict[str, BodyError]:
     rows = zip(done.start.ids, done.error_au.tolist(), done.error_degrees.tolist(), strict=True)
     return {key: {"au": finite_or_none(au), "degrees": finite_or_none(degrees)} for key, au, degrees in rows}
 
 
-def _describe_errors(done: Run, motion: OrbitHistory) -> dict[str, list[str]]:
+def _describe_errors(done: Run, motion: OrbitHistory) -> RunErrors:
     """Return the sentences about each of the three kinds of error."""
     return {
         "arithmetic": [_describe_arithmetic_error(done)],
@@ -178,7 +180,7 @@ def _describe_arithmetic_error(done: Run) -> str:
     )
 
 
-def _make_drift_reply(drift: Any) -> dict[str, float] | None:
+def _make_drift_reply(drift: Drift | None) -> DriftFacts | None:
     return None if drift is None else {"max": drift.max, "final": drift.final}
 
 

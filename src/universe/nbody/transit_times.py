@@ -21,6 +21,7 @@ from universe.nbody.motion_pieces import (
     integrate_twin_motion,
     yield_and_report_progress,
 )
+from universe.nbody.replies import Transits, TransitSeries
 from universe.nbody.segments import HermiteSegment
 from universe.nbody.transits import Conjunction, TransitGeometry, compute_transit_geometry, find_conjunctions
 from universe.orbits.jacobi_hierarchy import Bodies
@@ -62,7 +63,7 @@ def measure_transit_times(
     observer: tuple[float, float] | None = None,
     use_kepler_orbits: bool = False,
     notify: Notify | None = None,
-) -> dict[str, Any]:
+) -> Transits:
     """Return the transits of the next `days` as plain data; all bodies of the system with true orbits attract.
 
     Raise InvalidInput for a universe without planets, without a line of sight, or for days that are not above 0.
@@ -137,7 +138,7 @@ def _estimate_time_errors(found: Sequence[Conjunction], twins: Sequence[Conjunct
     ]
 
 
-def _make_planet_reply(events: Sequence[Transit], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
+def _make_planet_reply(events: Sequence[Transit], zero: float, *, is_tilt_known: bool) -> TransitSeries:
     transits = [one for one in events if one.shadow.kind != "none"] if is_tilt_known else []
     numbers, days = [one.number for one in transits], [one.conjunction.day for one in transits]
     line = fit_linear_ephemeris(numbers, days) if len(transits) > 1 else None

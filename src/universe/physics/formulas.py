@@ -7,9 +7,10 @@ T = Teff - 5780 K, in units of the sunlight at Earth; the fit holds from 2600 K 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, SOLAR_MASS_IN_KG, G, convert_unit
+from universe.physics.replies import FormulaPaper, Paper
 
 SOLAR_TEMPERATURE: Final = 5772.0
 """In kelvins (IAU 2015 Resolution B3)."""
@@ -24,7 +25,7 @@ LIMITS: Final[dict[str, tuple[float, float, float, float, float]]] = {
     "earlyMars": (0.320, 5.547e-5, 1.526e-9, -2.874e-12, -5.011e-16),
 }
 """From the star outwards; for a planet of one Earth mass."""
-PAPERS: Final[dict[str, dict[str, Any]]] = {
+PAPERS: Final[dict[str, Paper]] = {
     "kopparapu2014": {
         "title": "Habitable Zones around Main-sequence Stars: Dependence on Planetary Mass",
         "authors": [
@@ -166,7 +167,7 @@ def compute_habitable_zone(temperature: float, luminosity: float) -> HabitableZo
     return HabitableZone(starlight, distances, used, note)
 
 
-def collect_papers(paper_quantity_pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+def collect_papers(paper_quantity_pairs: Iterable[tuple[str, str]]) -> list[FormulaPaper]:
     """Return the papers of pairs of a paper's id and a quantity, each once, with the quantities as its fields."""
     fields: dict[str, dict[str, None]] = {}
     for paper, quantity in paper_quantity_pairs:

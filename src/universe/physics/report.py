@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from universe.domain.entities import Entity
 from universe.domain.units import has_astronomical_body
 from universe.nbody.host_stars import is_star
 from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_masses
@@ -13,10 +14,16 @@ from universe.orbits.number_fields import read_number
 from universe.orbits.units import convert_unit
 from universe.physics import formulas
 from universe.physics.formulas import HOTTEST, HabitableZone, collect_papers, compute_habitable_zone
+from universe.physics.replies import (
+    BodyQuantities,
+    MassAndRadiusKinds,
+    PhysicsReport,
+    Quantity,
+    Zone,
+    ZoneLimit,
+    ZoneReport,
+)
 from uraniborg.kernel.errors import InvalidInput
-
-Quantity = dict[str, Any]
-"""`value`, `unit`, `formula` and `paper`; without a value `unknown` says what is missing."""
 
 ALBEDOS: Final = (0.0, 0.3)
 _KOPPARAPU, _MENDEZ, _PRSA, _HAMILTON = "kopparapu2014", "mendez2017", "prsa2016", "hamilton1992"
@@ -31,7 +38,7 @@ class _Star:
     zone: HabitableZone | None
 
 
-def report_physics(universe_state: Mapping[str, Any]) -> dict[str, Any]:
+def report_physics(universe_state: Mapping[str, Any]) -> PhysicsReport:
     """Return `bodies` (quantities by id), `zones` (by star), `notes` and `sources` (the papers of the formulas).
 
     Raise InvalidInput for a universe in scene units, whose masses and lengths are not physical.
@@ -50,7 +57,7 @@ def report_physics(universe_state: Mapping[str, Any]) -> dict[str, Any]:
     return {"bodies": bodies, **_add_notes_and_sources(stars, zones, used)}
 
 
-def report_zones(universe_state: Mapping[str, Any]) -> dict[str, Any]:
+def report_zones(universe_state: Mapping[str, Any]) -> ZoneReport:
     """Return `report_physics` without the quantities of the bodies, which takes long for many. Raise InvalidInput."""
     stars = _read_astronomical_bodies(universe_state)
     zones = {body_id: _report_zone(host) for body_id, host in _make_hosts(stars).items()}
@@ -73,9 +80,7 @@ def _make_hosts(stars: Bodies) -> dict[str, _Star]:
     return {body_id: _make_star(body) for body_id, body in stars.items() if is_star(body)}
 
 
-def _add_notes_and_sources(
-    stars: Bodies, zones: Mapping[str, dict[str, Any]], used: Sequence[tuple[str, str]]
-) -> dict[str, Any]:
+def _add_notes_and_sources(stars: Bodies, zones: dict[str, Zone], used: Sequence[tuple[str, str]]) -> ZoneReport:
     used = [*used, *((_KOPPARAPU, "habitableZone") for zone in zones.values() if zone["limits"])]
     notes = [
         f"{stars[body_id].get('name') or body_id}: {zone['note']}" for body_id, zone in zones.items() if zone["note"]
@@ -83,7 +88,7 @@ def _add_notes_and_sources(
     return {"zones": zones, "notes": notes, "sources": collect_papers(used)}
 
 
-def make_computed_sources_entry(universe_state: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def make_computed_sources_entry(universe_state: Mapping[str, Any]) -> dict[str, Entity]:
     """Return the papers of all quantities that can be computed, as the sources of one entry among the bodies."""
     measured = collect_papers([("winn2010", "transit times"), ("lovis2010", "radial velocity semi-amplitudes")])
     return {
@@ -96,7 +101,7 @@ def make_computed_sources_entry(universe_state: Mapping[str, Any]) -> dict[str, 
 
 def _report_body(
     stars: Bodies, body_id: str, hosts: Mapping[str, _Star], orbited_masses: Mapping[str, float]
-) -> dict[str, Any]:
+) -> BodyQuantities:
     body = stars[body_id]
     mass, radius_km = _read_non_negative_number(body, "mass"), _read_positive_physical_number(body, "radiusKm")
     quantities: dict[str, Quantity] = {}
@@ -119,11 +124,12 @@ def _report_body(
             value = formulas.compute_hill_radius(orbit.semi_major_axis, orbit.eccentricity, mass, inner)
             quantities["hillRadius"] = _make_quantity(value, "AU", "a (1 - e) (m / 3M)^(1/3)", _HAMILTON)
     physical = _get_mapping_or_empty(body, "physical")
+    kinds = {name: physical[name] for name in ("massIs", "radiusIs") if isinstance(physical.get(name), str)}
     return {
         "name": body.get("name") or body_id,
         "star": host_id,
         "semiMajorAxis": None if orbit is None else orbit.semi_major_axis,
-        **{name: physical[name] for name in ("massIs", "radiusIs") if isinstance(physical.get(name), str)},
+        **cast("MassAndRadiusKinds", kinds),
         "quantities": quantities,
     }
 
@@ -174,12 +180,12 @@ def _report_climate(star: _Star, orbit: KeplerOrbit) -> dict[str, Quantity]:
     return found
 
 
-def _report_zone(star: _Star) -> dict[str, Any]:
+def _report_zone(star: _Star) -> Zone:
     if star.temperature is None or star.luminosity is None:
         return {"limits": None, "note": "temperature or luminosity unknown, so there is no habitable zone to show."}
     if star.zone is None:
         return {"limits": None, "note": f"the fit of Kopparapu et al. 2014 ends at {HOTTEST:g} K: no habitable zone."}
-    limits = {
+    limits: dict[str, ZoneLimit] = {
         name: {"starlight": light, "au": star.zone.distances[name]} for name, light in star.zone.starlight.items()
     }
     return {"limits": limits, "temperature": star.zone.temperature, "note": star.zone.note, "paper": _KOPPARAPU}

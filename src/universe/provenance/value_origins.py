@@ -12,6 +12,15 @@ from universe.domain.units import get_field_unit, has_astronomical_body
 from universe.errors import MalformedRequest, StarNotFound
 from universe.orbits.jacobi_hierarchy import list_orbited_bodies
 from universe.orbits.units import SOLAR_MASS_IN_KG
+from universe.provenance.replies import (
+    BodyOrigins,
+    Chain,
+    Publication,
+    SettingCommand,
+    ValueBrief,
+    ValueOrigin,
+    ValueSource,
+)
 from universe.provenance.value_status import Support, ValueStatus, compute_value_status
 from universe.service.replies import describe_log_entry
 from universe.service.universes import UniverseService
@@ -77,7 +86,7 @@ async def trace_value_origin(
     *,
     version: int | None = None,
     text_of: PaperTextReader | None = None,
-) -> dict[str, Any]:
+) -> ValueOrigin:
     """Return the chain behind one value of a body: its unit, status, sources, inputs and the command that set it.
 
     `body` is an id or a name. Raise UniverseNotFound, VersionNotFound, StarNotFound or MalformedRequest.
@@ -87,13 +96,18 @@ async def trace_value_origin(
     key = find_body_id(stars, body)
     check_field_has_value(stars[key], field)
     chain = await _trace_field(service, universe_id, stars, key, field, view.version, text_of)
-    head = {"universe": universe_id, "version": view.version, "body": key, "name": stars[key]["name"]}
-    return {**head, **chain}
+    return {
+        "universe": universe_id,
+        "version": view.version,
+        "body": key,
+        "name": stars[key]["name"],
+        **chain,
+    }
 
 
 def describe_sourced_values(
     stars: Mapping[str, Mapping[str, Any]], body: str, text_of: PaperTextReader | None = None
-) -> dict[str, Any]:
+) -> BodyOrigins:
     """Return each value of a body with its unit, status, mark and source ids, and the sources.
 
     Raise as `find_body_id`.
@@ -116,11 +130,11 @@ async def _trace_field(
     version: int,
     text_of: PaperTextReader | None,
     depth: int = _MAX_DEPTH,
-) -> dict[str, Any]:
+) -> Chain:
     status = compute_value_status(stars[key], field, text_of)
     unit = get_field_unit(field, astronomical=has_astronomical_body(stars.values()))
     record = status.record
-    chain: dict[str, Any] = {
+    chain: Chain = {
         "field": field,
         "value": status.value,
         "unit": unit,
@@ -147,7 +161,7 @@ async def _trace_field(
 
 def _describe_value_of_body(
     stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of: PaperTextReader | None
-) -> dict[str, Any]:
+) -> ValueBrief:
     status = compute_value_status(stars[key], field, text_of)
     return {
         "value": status.value,
@@ -215,12 +229,12 @@ def list_fields_with_values(body: Mapping[str, Any]) -> Iterator[str]:
             yield name
 
 
-def _describe_source(support: Support, field: str, status: ValueStatus, unit: str) -> dict[str, Any]:
+def _describe_source(support: Support, field: str, status: ValueStatus, unit: str) -> ValueSource:
     source, claim = support.source, support.claim
     locations = source.get("locations")
     location = cast("Mapping[str, Any]", locations).get(field) if isinstance(locations, dict) else None
     shipped = status.shipped if claim is None else None
-    return {
+    reply: ValueSource = {
         **_describe_publication(source),
         "location": location,
         "conversion": _describe_conversion(support, status.value, unit)
@@ -229,11 +243,14 @@ def _describe_source(support: Support, field: str, status: ValueStatus, unit: st
         "status": "cited" if claim is None else claim.status,
         "reason": None if claim is None else claim.reason,
         "isChecked": claim is not None and claim.checked,
-        **({} if shipped is None else {"dataFile": shipped.file, "note": shipped.note or None}),
     }
+    if shipped is not None:
+        reply["dataFile"] = shipped.file
+        reply["note"] = shipped.note or None
+    return reply
 
 
-def _describe_publication(source: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_publication(source: Mapping[str, Any]) -> Publication:
     """Return the facts about a publication, and its authors and year in short."""
     from uraniborg.kernel.bibliography.short_citations import format_short_citation  # it is slow to import
 
@@ -241,7 +258,7 @@ def _describe_publication(source: Mapping[str, Any]) -> dict[str, Any]:
     authors, year = facts.get("authors"), facts.get("year")
     names = [name for name in cast("list[Any]", authors) if isinstance(name, str)] if isinstance(authors, list) else []
     cited = format_short_citation(names, int(year) if isinstance(year, (int, float)) else None)
-    return {**facts, "shortCitation": cited}
+    return cast("Publication", {**facts, "shortCitation": cited})
 
 
 def _describe_conversion(support: Support, value: Any, unit: str) -> str | None:
@@ -272,15 +289,15 @@ def _describe_shipped_conversion(shipped: ShippedValue, field: str, unit: str) -
 
 async def _describe_setting_command(
     service: UniverseService, universe_id: str, key: str, field: str, version: int, record: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
+) -> SettingCommand | None:
     """Return a summary of the log entry that set a value, from the record in the body or from the log."""
     if record is not None:
-        facts = {name: record[name] for name in ("version", "universe", "reason", "imported") if name in record}
-        facts["author"] = record.get("by")
+        named = {name: record[name] for name in ("version", "universe", "reason", "imported") if name in record}
+        facts = cast("SettingCommand", {**named, "author": record.get("by")})
         at = record.get("version")
         if not record.keys() & {"universe", "imported"} and isinstance(at, int):
             entries = await service.read_history(universe_id, after=at - 1, limit=1)
-            facts |= _summarize_entry(entries[0], universe_id) if entries else {}
+            return {**facts, **_summarize_entry(entries[0], universe_id)} if entries else facts
         return facts
     entry = await _find_entry_that_set(service, universe_id, key, field, version)
     return None if entry is None else _summarize_entry(entry, universe_id)
@@ -313,16 +330,18 @@ def _resolve_restore(entry: Entry, setters: list[tuple[int, Entry | None]]) -> E
     return entry
 
 
-def _summarize_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
+def _summarize_entry(entry: Entry, universe_id: str) -> SettingCommand:
     facts = describe_log_entry(entry, universe_id)
     command = facts.get("command")
-    did = command["type"] if command else facts["events"][0]["reason"] if facts.get("events") else "damaged"
-    summary = {
+    events = facts.get("events")
+    did = command["type"] if command else events[0]["reason"] if events else "damaged"
+    summary: SettingCommand = {
         "version": entry.version,
         "author": entry.author,
         "actor": facts["actor"],
         "at": facts["at"],
-        "type": did,
+        "type": str(did),
     }
-    reason = command.get("reason") if command else None
-    return summary | ({"reason": reason} if reason else {})
+    if command and command.get("reason"):
+        summary["reason"] = command["reason"]
+    return summary

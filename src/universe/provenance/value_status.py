@@ -5,15 +5,15 @@ The status is computed on request and never stored.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from universe.claims import SUPPORTED, ClaimStatus, PaperTextReader, check_claim
 from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
 from universe.domain.derived_fields import get_field_value
 from universe.domain.entities import Entity
+from universe.provenance.replies import Status
 from universe.systems.shipped_values import ShippedValue, find_shipped_value
 
-Status = Literal["cited", "supported", "unverified claim", "computed", "set", "without source"]
 _SHOWN: Final = 100
 
 

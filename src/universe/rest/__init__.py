@@ -16,6 +16,7 @@ from universe.rest.universe_routes import add_universe_routes
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from uraniborg.kernel.http_app import ErrorBody, add_error_handlers, add_validation_handler
+from uraniborg.kernel.reply_route import ReplyRoute
 from uraniborg.kernel.version import version
 
 
@@ -39,6 +40,7 @@ def make_rest_app(
         dependencies=[Depends(check_no_unknown_parameters)],
         responses={status: {"model": ErrorBody} for status in (400, 401, 403, 404, 405, 413, 415, 421, 503)},
     )
+    app.router.route_class = ReplyRoute
     add_error_handlers(app)
     add_validation_handler(app, MalformedRequest, hint="See /docs.")
     body = BodyReader(body_limit)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import Depends, FastAPI, Query
 from starlette.responses import Response
 
+from universe.replies import Facts, History, Result, Universe
 from universe.rest.requests import (
     BodyReader,
     Sender,
@@ -14,7 +15,6 @@ from universe.rest.requests import (
 )
 from universe.rest.responses import (
     make_created_response,
-    make_json_response,
     make_result_response,
 )
 from universe.rest.schemas import (
@@ -22,8 +22,6 @@ from universe.rest.schemas import (
     BRANCHED,
     COMMANDS,
     LARGEST_VERSION,
-    RECORD_OR_FACTS,
-    RESULT,
     Expected,
     Id,
     IfMatch,
@@ -44,7 +42,7 @@ def add_command_routes(app: FastAPI, service: UniverseService, body: BodyReader)
         "/universes/{universe_id}/commands",
         summary="Send a command",
         openapi_extra=make_request_body(COMMANDS),
-        responses={200: RESULT, 409: {"model": ErrorBody}, 422: {"model": ErrorBody}},
+        responses={200: {"model": Result}, 409: {"model": ErrorBody}, 422: {"model": ErrorBody}},
     )
     async def send(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
@@ -69,18 +67,16 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         universe_id: Id,
         after: Annotated[int, Query(ge=0, le=LARGEST_VERSION)] = 0,
         limit: Annotated[int, Query(ge=1, le=1_000)] = PAGE,
-    ) -> Response:
+    ) -> History:
         """List the entries of the log after a version, in order."""
         entries = await service.read_history(universe_id, after=after, limit=limit)
         following = entries[-1].version if len(entries) == limit else None
-        return make_json_response(
-            {"entries": [describe_log_entry(entry, universe_id) for entry in entries], "next": following}
-        )
+        return {"entries": [describe_log_entry(entry, universe_id) for entry in entries], "next": following}
 
     @app.post(
         "/universes/{universe_id}/undo",
         summary="Undo the last change",
-        responses={200: RESULT, 409: {"model": ErrorBody}},
+        responses={200: {"model": Result}, 409: {"model": ErrorBody}},
     )
     async def undo(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
@@ -98,7 +94,7 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         "/universes/{universe_id}/restore",
         summary="Restore a version",
         openapi_extra=make_request_body(AT_VERSION),
-        responses={200: RESULT, 409: {"model": ErrorBody}},
+        responses={200: {"model": Result}, 409: {"model": ErrorBody}},
     )
     async def restore(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
@@ -124,7 +120,7 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         summary="Branch a universe",
         status_code=201,
         openapi_extra=make_request_body(BRANCHED),
-        responses={201: RECORD_OR_FACTS},
+        responses={201: {"model": Universe | Facts}},
     )
     async def branch(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,

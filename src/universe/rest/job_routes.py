@@ -11,11 +11,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Send
 
 from universe.jobs.options import make_job_schemas
+from universe.jobs.replies import JobChart, JobFacts, JobList, TrajectoryPage, TrajectoryStates
 from universe.jobs.service import JobService
 from universe.jobs.store import NUMBERS, Job, JobState
+from universe.nbody.replies import MeasurementReply, RunComparison
 from universe.rest.requests import BodyReader, Sender, parse_cursor
-from universe.rest.responses import make_json_response
-from universe.rest.schemas import FLOATS, JOB, JSON, SVG, Id, JobChart, JobFacts, JobList, make_request_body
+from universe.rest.schemas import FLOATS, JSON, SVG, Id, make_request_body
 from uraniborg.kernel.http_app import ErrorBody
 from uraniborg.kernel.logging import get_logger
 
@@ -41,17 +42,17 @@ def add_job_routes(app: FastAPI, jobs: JobService, body: BodyReader, *, heartbea
 
 
 def _add_list_routes(app: FastAPI, jobs: JobService, body: BodyReader) -> None:
-    @app.get("/jobs", summary="List the jobs of all universes", response_model=JobList)
+    @app.get("/jobs", summary="List the jobs of all universes")
     async def list_all_jobs(  # pyright: ignore[reportUnusedFunction]
         state: State = None, limit: Limit = PAGE, cursor: Cursor = None
-    ) -> Response:
+    ) -> JobList:
         """List the jobs of all universes, newest first."""
         return await _make_page(jobs, None, state, limit, cursor)
 
-    @app.get("/universes/{universe_id}/jobs", summary="List jobs", response_model=JobList)
+    @app.get("/universes/{universe_id}/jobs", summary="List jobs")
     async def list_jobs(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id, state: State = None, limit: Limit = PAGE, cursor: Cursor = None
-    ) -> Response:
+    ) -> JobList:
         """List the jobs of a universe, newest first."""
         return await _make_page(jobs, universe_id, state, limit, cursor)
 
@@ -60,7 +61,7 @@ def _add_list_routes(app: FastAPI, jobs: JobService, body: BodyReader) -> None:
         summary="Start a job",
         status_code=202,
         openapi_extra=make_request_body(make_job_schemas()[0]),
-        responses={202: JOB, 422: {"model": ErrorBody}},
+        responses={202: {"model": JobFacts}, 422: {"model": ErrorBody}},
     )
     async def start_job(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id, given: Annotated[Any, Depends(body)], actor: Sender
@@ -72,10 +73,10 @@ def _add_list_routes(app: FastAPI, jobs: JobService, body: BodyReader) -> None:
 
 
 def _add_state_routes(app: FastAPI, jobs: JobService, heartbeat_s: float, stall_s: float) -> None:
-    @app.get("/universes/{universe_id}/jobs/{job_id}", summary="Read a job", response_model=JobFacts)
-    async def read_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+    @app.get("/universes/{universe_id}/jobs/{job_id}", summary="Read a job")
+    async def read_job(universe_id: Id, job_id: JobId) -> JobFacts:  # pyright: ignore[reportUnusedFunction]
         """Read the state, the progress and the summary of a job."""
-        return make_json_response((await jobs.get(universe_id, job_id)).describe())
+        return (await jobs.get(universe_id, job_id)).describe()
 
     @app.delete("/universes/{universe_id}/jobs/{job_id}", summary="Delete a job", status_code=204)
     async def delete_job(universe_id: Id, job_id: JobId, actor: Sender) -> Response:  # pyright: ignore[reportUnusedFunction]
@@ -86,12 +87,11 @@ def _add_state_routes(app: FastAPI, jobs: JobService, heartbeat_s: float, stall_
     @app.post(
         "/universes/{universe_id}/jobs/{job_id}/cancel",
         summary="Cancel a job",
-        response_model=JobFacts,
         responses={409: {"model": ErrorBody}},
     )
-    async def cancel_job(universe_id: Id, job_id: JobId, actor: Sender) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def cancel_job(universe_id: Id, job_id: JobId, actor: Sender) -> JobFacts:  # pyright: ignore[reportUnusedFunction]
         """Cancel a job that has not ended."""
-        return make_json_response((await jobs.cancel(universe_id, job_id, actor=actor)).describe())
+        return (await jobs.cancel(universe_id, job_id, actor=actor)).describe()
 
     @app.get(
         "/universes/{universe_id}/jobs/{job_id}/events",
@@ -109,7 +109,7 @@ def _add_result_routes(app: FastAPI, jobs: JobService) -> None:
     @app.get(
         "/universes/{universe_id}/jobs/{job_id}/result",
         summary="Read the result of a job",
-        responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}, 409: {"model": ErrorBody}},
+        responses={200: {"model": MeasurementReply}, 409: {"model": ErrorBody}},
     )
     async def read_job_result(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Read the whole result, as `universe nbody --json`, `transits --json` and `rv --json` print it."""
@@ -127,8 +127,7 @@ def _add_result_routes(app: FastAPI, jobs: JobService) -> None:
     @app.get(
         "/universes/{universe_id}/jobs/{job_id}/series",
         summary="Read the chart of a job as numbers",
-        responses={409: {"model": ErrorBody}},
-        response_model=JobChart,
+        responses={200: {"model": JobChart}, 409: {"model": ErrorBody}},
     )
     async def read_job_series(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Read the panels of the chart: at most some hundred points for each curve, which keep its shape."""
@@ -138,7 +137,7 @@ def _add_result_routes(app: FastAPI, jobs: JobService) -> None:
         "/universes/{universe_id}/jobs/{job_id}/trajectory",
         summary="Read the trajectory of an N-body run",
         responses={
-            200: {"content": {JSON: {"schema": {"type": "object"}}, FLOATS: {"schema": {"type": "string"}}}},
+            200: {"model": TrajectoryStates, "content": {FLOATS: {"schema": {"type": "string"}}}},
             409: {"model": ErrorBody},
         },
     )
@@ -166,18 +165,18 @@ def _add_result_routes(app: FastAPI, jobs: JobService) -> None:
         other_universe: Annotated[
             str | None, Query(alias="withUniverse", max_length=1_000, description="Its universe. Default: the same.")
         ] = None,
-    ) -> Response:
+    ) -> RunComparison:
         """Compare an N-body run with another one, such as that of a branch, as `universe nbody --compare` does."""
-        return make_json_response(await jobs.compare(universe_id, job_id, other, other_universe or universe_id))
+        return await jobs.compare(universe_id, job_id, other, other_universe or universe_id)
 
 
 async def _make_page(
     jobs: JobService, universe_id: str | None, state: JobState | None, limit: int, cursor: str | None
-) -> Response:
+) -> JobList:
     found = await jobs.list_jobs(universe_id, state=state, limit=limit + 1, before=parse_cursor(cursor))
     page = found[:limit]
     following = f"{page[-1].created_at}~{page[-1].id}" if len(found) > limit else None
-    return make_json_response({"jobs": [one.describe() for one in page], "next": following})
+    return {"jobs": [one.describe() for one in page], "next": following}
 
 
 class JobStream(StreamingResponse):
@@ -209,7 +208,7 @@ def _format_frame(job: Job) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name, orjson.dumps(job.describe()))
 
 
-def _encode_trajectory(layout: dict[str, Any], states: bytes) -> bytes:
+def _encode_trajectory(layout: TrajectoryPage, states: bytes) -> bytes:
     """Return the layout and the states as JSON; the numbers of a body that has merged away are null."""
     import numpy as np  # slow to load
 

@@ -1,19 +1,26 @@
 """REST routes for imports, exports, pictures, citations, physical quantities and differences of universes."""
 
 import asyncio
-from typing import Annotated, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 from fastapi import Depends, FastAPI, Query
 from starlette.responses import Response
 
 from universe.errors import MalformedRequest
 from universe.exchange.exports import MEDIA_TYPES, ExportFormat, render_export
+from universe.exchange.replies import ImportReply
+from universe.physics.replies import Physics
+from universe.provenance.replies import BodyOrigins, Citations, ValueOrigin
+from universe.replies import Differences
 from universe.rest.requests import BodyReader, Sender, check_object_fields
 from universe.rest.responses import make_etag, make_json_response
-from universe.rest.schemas import IMPORTED, JSON, LARGEST_VERSION, SVG, Id, Version, make_request_body
+from universe.rest.schemas import IMPORTED, LARGEST_VERSION, SVG, Id, Version, make_request_body
 from universe.service.state_differences import compare_plain_states
 from universe.service.universes import UniverseService, UniverseView
 from uraniborg.kernel.http_app import ErrorBody
+
+if TYPE_CHECKING:
+    from universe.exchange.importer import ImportOptions
 
 PNG: Final = "image/png"
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
@@ -42,11 +49,11 @@ def _add_import_route(app: FastAPI, service: UniverseService, body: BodyReader) 
         summary="Import systems from a table",
         status_code=201,
         openapi_extra=make_request_body(IMPORTED),
-        responses={201: {"content": {JSON: {"schema": {"type": "object"}}}}, 422: {"model": ErrorBody}},
+        responses={422: {"model": ErrorBody}},
     )
     async def import_universes(  # pyright: ignore[reportUnusedFunction]
         given: Annotated[Any, Depends(body)], actor: Sender
-    ) -> Response:
+    ) -> ImportReply:
         """Create a universe, or with `each` one for every system, from the text of a table in `content`.
 
         The reply has the universes and the report: skipped rows with reasons, and assumptions.
@@ -54,7 +61,7 @@ def _add_import_route(app: FastAPI, service: UniverseService, body: BodyReader) 
         from universe.exchange.universe_import import create_imported_universes  # imports numpy
 
         fields = check_object_fields(given, ("content", "name", "id", "each", "dryRun", *_CHOICES))
-        reply = await create_imported_universes(
+        return await create_imported_universes(
             service,
             _read_contents(fields.get("content")),
             _make_import_options(fields),
@@ -64,9 +71,6 @@ def _add_import_route(app: FastAPI, service: UniverseService, body: BodyReader) 
             actor=actor,
             dry_run=_read_flag(fields, "dryRun"),
         )
-        response = make_json_response(reply)
-        response.status_code = 201
-        return response
 
 
 def _add_file_routes(app: FastAPI, service: UniverseService) -> None:
@@ -120,7 +124,10 @@ def _add_value_routes(app: FastAPI, service: UniverseService) -> None:
     @app.get(
         "/universes/{universe_id}/cite",
         summary="Cite the sources",
-        responses={200: {"content": {JSON: {}, "application/x-bibtex": {}}}, 422: {"model": ErrorBody}},
+        responses={
+            200: {"model": Citations | BodyOrigins | ValueOrigin, "content": {"application/x-bibtex": {}}},
+            422: {"model": ErrorBody},
+        },
     )
     async def cite(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
@@ -148,11 +155,10 @@ def _add_value_routes(app: FastAPI, service: UniverseService) -> None:
         universe_id: Id,
         version: Version = None,
         bodies: Annotated[bool, Query(description="False: habitable zones without the values of bodies.")] = True,
-    ) -> Response:
+    ) -> Physics:
         """Return starlight, temperatures, habitable zones and densities, as `universe show --physics` does."""
         view = await service.view(universe_id, version)
-        reply = await asyncio.to_thread(_report_physics, view, bodies)
-        return make_json_response({"id": view.record.id, "version": view.version, **reply})
+        return await asyncio.to_thread(_report_physics, view, bodies)
 
     @app.get("/universes/{universe_id}/differences", summary="Compare two versions or two universes")
     async def differences(  # pyright: ignore[reportUnusedFunction]
@@ -162,7 +168,7 @@ def _add_value_routes(app: FastAPI, service: UniverseService) -> None:
         ] = None,
         last: Annotated[AnyVersion, Query(alias="to", description="The later version. Default: now.")] = None,
         other: OtherId = None,
-    ) -> Response:
+    ) -> Differences:
         """Return what differs between two versions of a universe, or between another universe and this one.
 
         With `with`, `from` is a version of the other universe, and `to` one of this universe.
@@ -174,11 +180,11 @@ def _add_value_routes(app: FastAPI, service: UniverseService) -> None:
         found = await asyncio.to_thread(
             lambda: compare_plain_states(before.replica.mirror.to_plain(), after.replica.mirror.to_plain())
         )
-        head = {
+        return {
             "from": {"id": before.record.id, "version": before.version},
             "to": {"id": after.record.id, "version": after.version},
+            **found,
         }
-        return make_json_response({**head, **found})
 
 
 def _read_contents(content: Any) -> list[bytes]:
@@ -192,7 +198,7 @@ def _read_contents(content: Any) -> list[bytes]:
     return [text.encode("utf-8", "replace") for text in texts]
 
 
-def _make_import_options(fields: dict[str, Any]) -> Any:
+def _make_import_options(fields: dict[str, Any]) -> "ImportOptions":
     from universe.exchange.importer import ImportOptions  # imports numpy
 
     for name, allowed in _CHOICES.items():
@@ -224,9 +230,7 @@ def _draw_universe(view: UniverseView, t: float | None, scale: str, format_name:
     return render_svg(drawing).encode() if format_name == "svg" else render_png(drawing)
 
 
-def _collect_citations(view: UniverseView, physics: bool) -> dict[str, Any]:
-    from dataclasses import asdict
-
+def _collect_citations(view: UniverseView, physics: bool) -> Citations:
     from universe.provenance.bibliography import collect_cited_sources, format_bibtex
 
     plain = view.replica.mirror.to_plain()
@@ -236,18 +240,21 @@ def _collect_citations(view: UniverseView, physics: bool) -> dict[str, Any]:
 
         bodies |= make_computed_sources_entry(plain)
     sources = collect_cited_sources(bodies)
-    return {"sources": [asdict(one) for one in sources], "bibtex": format_bibtex(sources)}
+    return {"sources": sources, "bibtex": format_bibtex(sources)}
 
 
-def _report_physics(view: UniverseView, has_bodies: bool) -> dict[str, Any]:
+def _report_physics(view: UniverseView, has_bodies: bool) -> Physics:
     from universe.physics import report_physics, report_zones
 
-    return (report_physics if has_bodies else report_zones)(view.replica.mirror.to_plain())
+    plain, universe_id, version = view.replica.mirror.to_plain(), view.record.id, view.version
+    if has_bodies:
+        return {"id": universe_id, "version": version, **report_physics(plain)}
+    return {"id": universe_id, "version": version, **report_zones(plain)}
 
 
 async def _describe_origins(
     service: UniverseService, universe_id: str, body: str, field: str | None, version: int | None
-) -> dict[str, Any]:
+) -> BodyOrigins | ValueOrigin:
     from universe.provenance.shelf_texts import make_paper_text_reader
     from universe.provenance.value_origins import describe_sourced_values, trace_value_origin
 

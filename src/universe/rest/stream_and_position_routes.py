@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 from time import monotonic
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import orjson
 from fastapi import FastAPI, Header, Query
@@ -11,19 +11,22 @@ from starlette.responses import Response
 
 from universe.errors import VersionNotFound
 from universe.event_stream import EventStream, EventStreams
+from universe.replies import Health, PositionList
 from universe.rest.requests import parse_since_version
-from universe.rest.responses import make_compressed_response, make_etag, make_json_response
+from universe.rest.responses import make_compressed_response, make_etag
 from universe.rest.schemas import (
     FLOATS,
     JSON,
     LARGEST_VERSION,
     AcceptEncoding,
-    Health,
     Id,
     Version,
 )
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
+
+if TYPE_CHECKING:
+    from universe.orbits.kepler_equation import Floats
 
 _MAX_INLINE_BODIES: Final = 1_000
 """The most bodies whose positions are written on the event loop."""
@@ -35,11 +38,11 @@ def add_stream_and_position_routes(
     """Add the routes of health, events and positions."""
     started = monotonic()
 
-    @app.get("/health", summary="Check the health", response_model=Health)
-    async def health() -> Response:  # pyright: ignore[reportUnusedFunction]
+    @app.get("/health", summary="Check the health")
+    async def health() -> Health:  # pyright: ignore[reportUnusedFunction]
         """Check the server and its database: 503 if the database does not answer."""
         await service.ping()
-        return make_json_response({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.open_count})
+        return {"ok": True, "uptime": int(monotonic() - started), "listeners": streams.open_count}
 
     @app.get(
         "/universes/{universe_id}/events",
@@ -66,7 +69,7 @@ def add_stream_and_position_routes(
     @app.get(
         "/universes/{universe_id}/positions",
         summary="Compute positions",
-        responses={200: {"content": {JSON: {"schema": {"type": "object"}}, FLOATS: {"schema": {"type": "string"}}}}},
+        responses={200: {"model": PositionList, "content": {FLOATS: {"schema": {"type": "string"}}}}},
     )
     async def read_positions(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
@@ -106,7 +109,7 @@ def add_stream_and_position_routes(
         return await make_compressed_response(body, {"ETag": make_etag(view.version)}, FLOATS, accept_encoding)
 
 
-def _encode_float32(positions: Any) -> bytes:
+def _encode_float32(positions: "Floats") -> bytes:
     """Return positions as little-endian 32-bit floats; larger numbers become infinite."""
     import numpy as np  # loaded by the positions already
 

@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from universe.errors import MalformedRequest
 from universe.initial_states import load_or_generate_state_in_thread
+from universe.replies import FactsList, Universe
 from universe.rest.requests import (
     BodyReader,
     Sender,
@@ -19,16 +20,13 @@ from universe.rest.responses import (
     make_compressed_response,
     make_created_response,
     make_etag,
-    make_json_response,
 )
 from universe.rest.schemas import (
     JSON,
     NEW,
-    RECORD,
     REPLACED,
     AcceptEncoding,
     Expected,
-    FactsList,
     Id,
     IfMatch,
     Version,
@@ -47,23 +45,23 @@ MAX_IDS: Final = 1_000
 def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader, positions: Positions) -> None:
     """Add the routes of universes."""
 
-    @app.get("/universes", summary="List universes", response_model=FactsList)
+    @app.get("/universes", summary="List universes")
     async def list_universes(  # pyright: ignore[reportUnusedFunction]
         limit: Annotated[int, Query(ge=1, le=1_000)] = PAGE,
         cursor: Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")] = None,
-    ) -> Response:
+    ) -> FactsList:
         """List universes without their states, newest first."""
         found = await service.list_records(limit=limit + 1, before=parse_cursor(cursor))
         page = found[:limit]
         following = f"{page[-1].created_at}~{page[-1].id}" if len(found) > limit else None
-        return make_json_response({"universes": [describe_record(one) for one in page], "next": following})
+        return {"universes": [describe_record(one) for one in page], "next": following}
 
     @app.post(
         "/universes",
         summary="Create a universe",
         status_code=201,
         openapi_extra=make_request_body(NEW),
-        responses={201: RECORD, 409: {"model": ErrorBody}},
+        responses={201: {"model": Universe}, 409: {"model": ErrorBody}},
     )
     async def create(  # pyright: ignore[reportUnusedFunction]
         given: Annotated[Any, Depends(body)], actor: Sender
@@ -83,7 +81,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         view = await service.view(record.id)
         return await make_created_response(record, view)
 
-    @app.get("/universes/{universe_id}", summary="Read a universe", responses={200: RECORD, 304: {}})
+    @app.get("/universes/{universe_id}", summary="Read a universe", responses={200: {"model": Universe}, 304: {}})
     async def read(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         ids: Annotated[
@@ -122,7 +120,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         "/universes/{universe_id}",
         summary="Rename a universe, or replace its state",
         openapi_extra=make_request_body(REPLACED),
-        responses={200: RECORD, 409: {"model": ErrorBody}},
+        responses={200: {"model": Universe}, 409: {"model": ErrorBody}},
     )
     async def replace(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,

@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
 from universe.domain.citation_change_messages import describe_citation_changes
 from universe.domain.command_warnings import find_command_warnings
 from universe.domain.commands import Command
+from universe.domain.entities import Entity
 from universe.domain.state import Plain
+from universe.replies import AgentCommandReply, AgentStateReply
 from universe.service.change_requests import ChangeResult
 from universe.service.replies import (
     INLINE_BYTES,
@@ -31,10 +33,10 @@ async def encode_state_reply(replica: Replica, part: StatePart) -> bytes:
     plain, version, state = replica.mirror.to_plain(), replica.version, replica.state
 
     def encode() -> bytes:
-        reply = reduce_plain_state_to_part(plain, part, version)
+        reply: AgentStateReply = {**reduce_plain_state_to_part(plain, part, version)}
         facts = describe_time_unit_and_date(state)
         if facts["timeUnit"] == "days":  # seconds need no explanation
-            reply |= facts
+            reply = {**reply, **facts}
         return _encode_with_shared_citations(reply, reply["stars"])
 
     return await _run_in_thread_if_large(replica, encode)
@@ -45,21 +47,22 @@ async def encode_command_reply(result: ChangeResult, command: Command, content: 
     replica = result.replica
     if content is None:
         content = "state" if replica.mirror.json_size <= STATE_BYTES else "changes"
-    reply: dict[str, Any] = {"events": result.events, "version": result.version}
+    reply: AgentCommandReply = {"events": result.events, "version": result.version}
     if content == "state":
-        reply = {"nextState": _get_plain_state(result), **reply}
+        reply = {"nextState": _get_plain_state(result), "events": result.events, "version": result.version}
     elif content == "changes":
-        reply = describe_changed_entities(result)
+        reply = {**describe_changed_entities(result)}
 
     def encode() -> bytes:
+        nonlocal reply
         if command["type"] == "tick":
-            passed = {"timePassed": result.state.time - result.before.time, "time": result.state.time}
-            reply.update(passed | describe_time_unit_and_date(result.state))
+            passed, facts = result.state.time - result.before.time, describe_time_unit_and_date(result.state)
+            reply = {**reply, "timePassed": passed, "time": result.state.time, **facts}
         withdrawn = describe_citation_changes(result.before, result.state, result.touched)
         if warnings := [*find_command_warnings(result.before, command), *withdrawn]:
             reply["warnings"] = warnings
-        shown: Plain = reply.get("nextState") or reply.get("changed") or {}
-        return _encode_with_shared_citations(reply, shown.get("stars", {}))
+        stars = reply["nextState"]["stars"] if "nextState" in reply else reply.get("changed", {}).get("stars", {})
+        return _encode_with_shared_citations(reply, stars)
 
     return await _run_in_thread_if_large(replica, encode)
 
@@ -74,7 +77,7 @@ async def _run_in_thread_if_large(replica: Replica, encode: Callable[[], bytes])
     return encode() if replica.mirror.json_size <= INLINE_BYTES else await asyncio.to_thread(encode)
 
 
-def _encode_with_shared_citations(reply: dict[str, Any], stars: dict[str, Any]) -> bytes:
+def _encode_with_shared_citations(reply: AgentStateReply | AgentCommandReply, stars: dict[str, Entity]) -> bytes:
     if citations := move_out_shared_citations(stars):
         reply["sources"] = citations
     return orjson.dumps(reply)

@@ -2,15 +2,15 @@
 
 import asyncio
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from universe.domain.entities import Entity
 from universe.domain.state import Entities, State
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from universe.orbits.kepler_equation import Floats
     from universe.orbits.orrery import Orrery
 
 _CACHED_UNIVERSES: Final = 8
@@ -30,9 +30,7 @@ class Positions:
     def __init__(self) -> None:
         self._prepared: OrderedDict[str, _Prepared] = OrderedDict()
 
-    async def compute_at(
-        self, universe_id: str, replica: Replica, time: float
-    ) -> "tuple[list[str], np.ndarray[Any, Any]]":
+    async def compute_at(self, universe_id: str, replica: Replica, time: float) -> "tuple[list[str], Floats]":
         """Return the ids and a row of x, y and z for each; NaN for a body without a position."""
         orrery = await self.prepare_orrery(universe_id, replica)
         return orrery.ids, await asyncio.to_thread(orrery.compute_positions, time)
@@ -76,7 +74,7 @@ def _encode_elements(orrery: "Orrery", version: int, state: State) -> bytes:
     return encode_elements(orrery, radii, version=version, time=state.time)
 
 
-def _make_orrery(stars: dict[str, Any]) -> "Orrery":
+def _make_orrery(stars: dict[str, Entity]) -> "Orrery":
     from universe.orbits.orrery import Orrery
 
     return Orrery(stars)

@@ -4,18 +4,29 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import orjson
 
 from universe.domain.citation_change_messages import describe_citation_changes
-from universe.domain.entities import Star
-from universe.domain.events_and_refusals import Event
-from universe.domain.state import ENTITY_KINDS, EntityKind, State
+from universe.domain.entities import Entity, Star
+from universe.domain.state import ENTITY_KINDS, EntityKind, Plain, State
 from universe.domain.suggestions import find_nearest_entity_ids
 from universe.domain.type_validation import ENTITY_MAPS
 from universe.domain.units import find_epoch_julian_date, has_astronomical_body
 from universe.errors import MalformedRequest
+from universe.replies import (
+    ActorFacts,
+    ChangedEntities,
+    ChangeSummary,
+    DeletionFacts,
+    Facts,
+    LogEntry,
+    Root,
+    StatePartReply,
+    TimeFacts,
+    UniverseSummary,
+)
 from universe.service.change_requests import ChangeResult
 from universe.store.interface import Deletion, Entry, Record
 from universe.store.replica import Replica
@@ -75,25 +86,29 @@ async def encode_change_result(result: ChangeResult, content: ReplyContent) -> b
     if content == "events":
         return b'{"events":%b,"version":%d%b}' % (events, result.version, more)
     if content == "changes":
-        return orjson.dumps(describe_changed_entities(result) | ({"warnings": warnings} if warnings else {}))
+        changed_entities = describe_changed_entities(result)
+        if warnings:
+            changed_entities["warnings"] = warnings
+        return orjson.dumps(changed_entities)
     state = await encode_state(result.replica, result.state)
     return b'{"nextState":%b,"events":%b,"version":%d%b}' % (state, events, result.version, more)
 
 
-def summarize_change(result: ChangeResult) -> dict[str, Any]:
+def summarize_change(result: ChangeResult) -> ChangeSummary:
     """Return a summary of a change: the version, the events, the time that passed and the warnings about citations."""
-    facts: dict[str, Any] = {"version": result.version, "events": result.events}
+    facts: ChangeSummary = {"version": result.version, "events": result.events}
     if passed := result.state.time - result.before.time:
-        facts |= {"timePassed": passed, "timeUnit": describe_time_unit_and_date(result.state)["timeUnit"]}
+        facts["timePassed"] = passed
+        facts["timeUnit"] = describe_time_unit_and_date(result.state)["timeUnit"]
     if warnings := describe_citation_changes(result.before, result.state, result.touched):
         facts["warnings"] = warnings
     return facts
 
 
-def describe_changed_entities(result: ChangeResult) -> dict[str, Any]:
+def describe_changed_entities(result: ChangeResult) -> ChangedEntities:
     """Return the entities that a command changed and removed, its events, and the version and time after it."""
-    changed: dict[str, dict[str, Any]] = {}
-    removed: dict[str, list[str]] = {}
+    changed: dict[EntityKind, dict[str, Entity]] = {}
+    removed: dict[EntityKind, list[str]] = {}
     for kind, keys in result.touched.items():
         entities = result.state.get_entities(kind)
         if there := {key: entities[key] for key in keys if key in entities}:
@@ -120,39 +135,39 @@ async def encode_state_part(replica: Replica, part: StatePart) -> bytes:
     return await asyncio.to_thread(lambda: orjson.dumps(reduce_plain_state_to_part(plain, part, version)))
 
 
-def reduce_plain_state_to_part(plain: dict[str, Any], part: StatePart, version: int) -> dict[str, Any]:
+def reduce_plain_state_to_part(plain: Plain, part: StatePart, version: int) -> StatePartReply:
     """Reduce a plain state to a part and return it, with its version, the ids not found and the nearest ids.
 
-    The maps of `plain` are replaced. Raise MalformedRequest for a field that no entity has.
+    Raise MalformedRequest for a field that no entity has.
     """
     if part.fields is not None:
         check_known_fields([plain[kind] for kind in ENTITY_KINDS], part.fields)
     found: set[str] = set()
-    every: dict[EntityKind, dict[str, Any]] = {kind: plain[kind] for kind in ENTITY_KINDS}
+    every: dict[EntityKind, dict[str, Entity]] = {kind: plain[kind] for kind in ENTITY_KINDS}
+    reply: StatePartReply = {**plain, "version": version}
     for kind, entities in every.items():
         if part.ids is not None:
             entities = {key: entities[key] for key in part.ids if key in entities}  # noqa: PLW2901
             found.update(entities)
         if part.fields is not None:
             entities = {key: keep_only_fields(entity, part.fields) for key, entity in entities.items()}  # noqa: PLW2901
-        plain[kind] = entities
-    plain["version"] = version
+        reply[kind] = entities
     if part.ids is not None:
         missing = [key for key in part.ids if key not in found]
-        plain["notFound"] = missing
+        reply["notFound"] = missing
         near = {key: _find_nearest_ids(key, every) for key in missing[:_MAX_SUGGESTIONS]}
         if near := {key: ids for key, ids in near.items() if ids}:
-            plain["nearest"] = near
+            reply["nearest"] = near
         if wild := [key for key in missing if key in _WILDCARDS]:
-            plain["hint"] = f"'{wild[0]}' is not an id: leave out ids for all entities."
-    return plain
+            reply["hint"] = f"'{wild[0]}' is not an id: leave out ids for all entities."
+    return reply
 
 
-def _find_nearest_ids(key: str, every: dict[EntityKind, dict[str, Any]]) -> list[str]:
+def _find_nearest_ids(key: str, every: Mapping[EntityKind, Mapping[str, Entity]]) -> list[str]:
     return [one for entities in every.values() for one in find_nearest_entity_ids(key, entities)][:3]
 
 
-def check_known_fields(maps: Iterable[Mapping[str, Mapping[str, Any]]], fields: Collection[str]) -> None:
+def check_known_fields(maps: Iterable[Mapping[str, Entity]], fields: Collection[str]) -> None:
     """Raise MalformedRequest for a field that neither the model nor any entity in these maps has."""
     unknown = [name for name in fields if name not in _list_model_fields()]
     if unknown:
@@ -191,12 +206,12 @@ def _list_model_fields() -> dict[str, None]:
     return dict.fromkeys([*declared, *_SHIPPED_FIELDS])
 
 
-def keep_only_fields(entity: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
+def keep_only_fields(entity: Entity, fields: Collection[str]) -> Entity:
     """Return an entity with only these of its fields."""
     return {name: value for name, value in entity.items() if name in fields}
 
 
-def summarize_universe(record: Record, replica: Replica) -> dict[str, Any]:
+def summarize_universe(record: Record, replica: Replica) -> UniverseSummary:
     """Return a summary of a universe: the number of entities of each kind, and the roots with their children."""
     state = replica.state
     roots = [_summarize_root(state, key) for key in dict.fromkeys(state.rootIds) if key in state.stars]
@@ -214,12 +229,12 @@ def summarize_universe(record: Record, replica: Replica) -> dict[str, Any]:
     }
 
 
-def _summarize_root(state: State, key: str) -> dict[str, Any]:
+def _summarize_root(state: State, key: str) -> Root:
     body = state.stars[key]
     return {"id": key, "name": body["name"], "bodyType": body.get("bodyType"), "children": len(body["children"])}
 
 
-def describe_record(record: Record) -> dict[str, Any]:
+def describe_record(record: Record) -> Facts:
     """Return a universe without its state."""
     return {
         "id": record.id,
@@ -232,7 +247,7 @@ def describe_record(record: Record) -> dict[str, Any]:
     }
 
 
-def describe_deletion(deletion: Deletion) -> dict[str, Any]:
+def describe_deletion(deletion: Deletion) -> DeletionFacts:
     """Return a universe that was deleted, with who deleted it."""
     return {
         "id": deletion.universe_id,
@@ -244,9 +259,11 @@ def describe_deletion(deletion: Deletion) -> dict[str, Any]:
     }
 
 
-def dump_actor(actor: Actor | None) -> dict[str, str] | None:
+def dump_actor(actor: Actor | None) -> ActorFacts | None:
     """Return an actor as JSON values; None for an actor that was not recorded."""
-    return None if actor is None else actor.model_dump()
+    if actor is None:
+        return None
+    return {"kind": actor.kind, "name": actor.name, "authenticated": actor.authenticated}
 
 
 async def encode_record_with_state(record: Record, replica: Replica) -> bytes:
@@ -257,42 +274,41 @@ async def encode_record_with_state(record: Record, replica: Replica) -> bytes:
     return await asyncio.to_thread(orjson.dumps, {**facts, "state": replica.mirror.to_plain()})
 
 
-def describe_log_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
+def describe_log_entry(entry: Entry, universe_id: str) -> LogEntry:
     """Return an entry of the log; a restored state is left out."""
-    kind = "restore" if entry.is_restore else "command"
-    facts: dict[str, Any] = {
+    facts: LogEntry = {
         "version": entry.version,
-        "kind": kind,
+        "kind": "restore" if entry.is_restore else "command",
         "at": _trim_to_milliseconds(entry.at),
         "author": entry.author,
         "actor": dump_actor(entry.actor),
     }
     if not entry.is_intact(universe_id):
-        return {**facts, "damaged": True}
-    events: list[Event] = orjson.loads(entry.events)
+        facts["damaged"] = True
+        return facts
     if entry.kind == "continued":
         facts["together"] = True
     if not entry.is_restore:
-        return {**facts, "command": orjson.loads(entry.body), "events": events}
-    return {**facts, "events": events}
+        facts["command"] = orjson.loads(entry.body)
+    facts["events"] = orjson.loads(entry.events)
+    return facts
 
 
 def _trim_to_milliseconds(at: str) -> str:
     return f"{at[:23]}Z"
 
 
-def describe_time_unit_and_date(state: State) -> dict[str, Any]:
+def describe_time_unit_and_date(state: State) -> TimeFacts:
     """Return the unit of the time and, in a real system, the date in UTC; a Julian date beyond the years 1 to 9999."""
     bodies = state.stars
     if not has_astronomical_body(bodies.values()):
         return {"timeUnit": "simulation seconds"}
     epoch = find_epoch_julian_date(bodies.values())
-    return {"timeUnit": "days"} | ({} if epoch is None else _make_date_fact(epoch + state.time))
-
-
-def _make_date_fact(julian_date: float) -> dict[str, Any]:
+    if epoch is None:
+        return {"timeUnit": "days"}
+    julian_date = epoch + state.time
     try:
         moment = convert_tdb_to_utc(julian_date) + timedelta(seconds=30)
     except OverflowError:
-        return {"julianDate": julian_date}
-    return {"date": moment.isoformat(timespec="minutes").replace("+00:00", "Z")}
+        return {"timeUnit": "days", "julianDate": julian_date}
+    return {"timeUnit": "days", "date": moment.isoformat(timespec="minutes").replace("+00:00", "Z")}

@@ -3,20 +3,26 @@
 import asyncio
 from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import orjson
 
+from universe.domain.entities import Entity
 from universe.domain.hierarchy import list_self_and_descendants
-from universe.domain.state import ENTITY_KINDS, State
+from universe.domain.state import EMPTY, ENTITY_KINDS, EntityKind, Plain, State
 from universe.domain.suggestions import find_nearest_entity_ids
 from universe.errors import MalformedRequest
+from universe.replies import Facts, Universe
 from universe.service.positions import Positions
 from universe.service.replies import check_known_fields, describe_record, has_only_model_fields, keep_only_fields
 from universe.service.shared_citations import move_out_shared_citations
 from universe.store.interface import Record
 from universe.store.replica import Replica
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.suggestions import format_did_you_mean
+
+if TYPE_CHECKING:
+    from universe.orbits.kepler_equation import Floats
 
 _MAX_INLINE_IDS: Final = 100
 _MAX_SUGGESTIONS: Final = 20
@@ -56,7 +62,7 @@ async def encode_part(record: Record, replica: Replica, selection: Selection, po
     facts = describe_record(record._replace(version=version))
     located = await positions.compute_at(record.id, replica, state.time) if selection.near is not None else None
     if selection.under is None and located is None and _is_quick(state, selection):
-        return orjson.dumps(_make_part(facts, state, {}, selection))
+        return orjson.dumps(_make_part(facts, state, EMPTY.to_plain(), selection))
     plain = replica.mirror.to_plain()
     chosen = None if located is None or selection.near is None else _find_ids_near(*located, selection.near)
     return await asyncio.to_thread(lambda: orjson.dumps(_make_part(facts, state, plain, selection, chosen)))
@@ -72,12 +78,12 @@ def _is_quick(state: State, selection: Selection) -> bool:
 
 
 def _make_part(
-    facts: dict[str, Any],
+    facts: Facts,
     state: State,
-    plain: Mapping[str, Any],
+    plain: Plain,
     selection: Selection,
     near: Collection[str] | None = None,
-) -> dict[str, Any]:
+) -> Universe:
     """Return the reply. `plain` is the whole state, and may be empty if only ids are selected."""
     if selection.fields is not None:
         check_known_fields([state.get_entities(kind) for kind in ENTITY_KINDS], selection.fields)
@@ -85,32 +91,40 @@ def _make_part(
     total = len(keys)
     page = _take_page(keys, selection)
     stars = {key: state.stars[key] for key in page}
-    part: dict[str, Any] = {"stars": stars, "rootIds": _list_roots(state, stars, selection)}
+    others: dict[EntityKind, dict[str, Entity]] = {}
     for kind in ENTITY_KINDS[1:]:
         entities = state.get_entities(kind)
         if selection.ids is not None:
-            part[kind] = {key: entities[key] for key in selection.ids if key in entities}
+            others[kind] = {key: entities[key] for key in selection.ids if key in entities}
         else:
             is_whole = not selection.has_bodies_condition and selection.after is None
-            part[kind] = dict(plain[kind]) if is_whole else {}
-    part["rootGroupIds"] = [key for key in state.rootGroupIds if key in part["groups"]] if part["groups"] else []
-    part["time"] = state.time
+            others[kind] = dict(plain[kind]) if is_whole else {}
+    part: Plain = {
+        "stars": stars,
+        "rootIds": _list_roots(state, stars, selection),
+        "groups": others["groups"],
+        "belts": others["belts"],
+        "smallBodyFields": others["smallBodyFields"],
+        "protoplanetaryDisks": others["protoplanetaryDisks"],
+        "nebulae": others["nebulae"],
+        "rootGroupIds": [key for key in state.rootGroupIds if key in others["groups"]],
+        "time": state.time,
+    }
     if selection.fields is not None:
         for kind in ENTITY_KINDS:
             part[kind] = {key: keep_only_fields(entity, selection.fields) for key, entity in part[kind].items()}
-    reply = {**facts, "state": part}
+    reply: Universe = {**facts, "state": cast("JsonObject", part)}
     if selection.is_compact:
         reply["sources"] = move_out_shared_citations(part["stars"], min_uses=1)
     if selection.limit is not None or selection.has_bodies_condition:
-        reply |= {"total": total, "next": page[-1] if page and page[-1] != keys[-1] else None}
+        reply["total"] = total
+        reply["next"] = page[-1] if page and page[-1] != keys[-1] else None
     if selection.ids is not None:
-        reply |= _describe_missing(state, selection.ids)
+        _add_missing(reply, state, selection.ids)
     return reply
 
 
-def _list_body_ids(
-    state: State, plain: Mapping[str, Any], selection: Selection, near: Collection[str] | None
-) -> list[str]:
+def _list_body_ids(state: State, plain: Plain, selection: Selection, near: Collection[str] | None) -> list[str]:
     """Return the ids of the selected bodies, in order."""
     if selection.ids is not None:
         keys = [key for key in dict.fromkeys(selection.ids) if key in state.stars]
@@ -143,14 +157,14 @@ def _take_page(keys: list[str], selection: Selection) -> list[str]:
     return keys if selection.limit is None else keys[: selection.limit]
 
 
-def _list_roots(state: State, stars: Mapping[str, Any], selection: Selection) -> list[str]:
+def _list_roots(state: State, stars: Mapping[str, Entity], selection: Selection) -> list[str]:
     """Return the roots among the bodies of the part; of a whole state its roots."""
     if selection.has_bodies_condition or selection.limit is not None:
         return [key for key, body in stars.items() if body.get("parentId") is None]
     return list(state.rootIds)
 
 
-def _find_ids_near(ids: list[str], positions: Any, region: Region) -> set[str]:
+def _find_ids_near(ids: list[str], positions: "Floats", region: Region) -> set[str]:
     import numpy as np
 
     offsets = positions - np.array(region[:3])
@@ -158,12 +172,14 @@ def _find_ids_near(ids: list[str], positions: Any, region: Region) -> set[str]:
     return {ids[index] for index in inside.tolist()}
 
 
-def _describe_missing(state: State, ids: Iterable[str]) -> dict[str, Any]:
+def _add_missing(reply: Universe, state: State, ids: Iterable[str]) -> None:
+    """Add the ids that do not exist, and the nearest that do."""
     every = [state.get_entities(kind) for kind in ENTITY_KINDS]
     missing = [key for key in dict.fromkeys(ids) if not any(key in entities for entities in every)]
     near = {
         key: [one for entities in every for one in find_nearest_entity_ids(key, entities)][:3]
         for key in islice(missing, _MAX_SUGGESTIONS)
     }
-    found = {key: nearest for key, nearest in near.items() if nearest}
-    return {"notFound": missing} | ({"nearest": found} if found else {})
+    reply["notFound"] = missing
+    if found := {key: nearest for key, nearest in near.items() if nearest}:
+        reply["nearest"] = found

@@ -1,7 +1,7 @@
 """The service behind REST, MCP and the command line: it creates, changes, reads and deletes universes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple
 
@@ -9,6 +9,7 @@ import orjson
 
 from universe.domain.citations import mark_set_by_records_imported
 from universe.domain.command_parser import parse_small_command
+from universe.domain.entities import Entity
 from universe.domain.events_and_refusals import Event
 from universe.domain.state import Plain
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
@@ -115,9 +116,9 @@ class UniverseService:
         `has_own_records` says that this program wrote the records in `setBy`; others are marked as imported.
         """
         plain = await parse_plain_state(state)
-        stars: dict[str, Any] = plain.get("stars") or {}
         if not has_own_records:
-            plain = {**plain, "stars": {key: mark_set_by_records_imported(body) for key, body in stars.items()}}
+            stars = plain.get("stars") or {}
+            plain["stars"] = {key: mark_set_by_records_imported(body) for key, body in stars.items()}
         return await self._create_with_state(name, plain, "create", universe_id, actor or self.actor)
 
     async def list_deletions(self, *, limit: int) -> list[Deletion]:
@@ -162,7 +163,7 @@ class UniverseService:
             return UniverseView(record, version, await self._cache.rebuild_replica_at(universe_id, version))
         return UniverseView(record._replace(version=live.replica.version), live.replica.version, live.replica)
 
-    async def read_stars(self, record: Record) -> Mapping[str, Mapping[str, Any]]:
+    async def read_stars(self, record: Record) -> dict[str, Entity]:
         """Return the bodies of a universe at the version of the record, and load nothing into the cache.
 
         Raise UniverseNotFound, VersionNotFound or LogDamaged.

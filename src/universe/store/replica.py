@@ -107,7 +107,17 @@ class StateMirror:
 
     def to_plain(self) -> Plain:
         """Return a copy that does not change with the mirror; it shares the entities, which never change."""
-        return {name: value if name == "time" else value.copy() for name, value in self._plain.items()}
+        return {
+            "stars": self._plain["stars"].copy(),
+            "rootIds": self._plain["rootIds"].copy(),
+            "groups": self._plain["groups"].copy(),
+            "rootGroupIds": self._plain["rootGroupIds"].copy(),
+            "belts": self._plain["belts"].copy(),
+            "smallBodyFields": self._plain["smallBodyFields"].copy(),
+            "protoplanetaryDisks": self._plain["protoplanetaryDisks"].copy(),
+            "nebulae": self._plain["nebulae"].copy(),
+            "time": self._plain["time"],
+        }
 
     def list_body_ids(self) -> list[str]:
         """Return the ids of all bodies, in order."""
@@ -160,7 +170,7 @@ class Replica:
         self.id = universe_id
         self.state = state
         self.version = version
-        self.mirror = StateMirror(plain or {})
+        self.mirror = StateMirror(plain or EMPTY.to_plain())
         self.recent = RecentChanges(version, state)
 
     def apply_entries(self, entries: Sequence[Entry]) -> None:

@@ -10,6 +10,9 @@ from typing import Any, Final, cast
 
 import orjson
 
+from universe.domain.state import Plain
+from uraniborg.kernel.json_values import Json, JsonObject
+
 _COMPRESSED_FROM: Final = 16 * 1024
 """The size in bytes from which JSON is compressed."""
 _LEVEL: Final = 1
@@ -18,7 +21,8 @@ _CITATIONS: Final = "citations"
 _OWN: Final = ("fields", "locations")
 """Parts of a source that differ from body to body."""
 
-Plain = dict[str, Any]
+StoredState = JsonObject
+"""The stored form of a state."""
 
 
 def encode_state(plain: Plain) -> bytes:
@@ -48,39 +52,39 @@ def decode_json(encoded: bytes) -> Any:
     return orjson.loads(encoded if encoded.startswith(b"{") else zlib.decompress(encoded))
 
 
-def move_citations_out(plain: Plain) -> Plain:
+def move_citations_out(plain: Plain) -> StoredState:
     """Return the stored form of a state, which shares its other values; the state itself if no body has sources."""
     numbers: dict[bytes, int] = {}
-    stars: dict[str, Any] = {}
-    for key, body in cast("dict[str, Plain]", plain.get("stars") or {}).items():
+    stars: dict[str, Json] = {}
+    for key, body in (plain.get("stars") or {}).items():
         listed: Any = body.get("sources")
         stars[key] = body
         if isinstance(listed, list) and listed:
             stars[key] = {**body, "sources": [_refer_to_citation(one, numbers) for one in cast("list[Any]", listed)]}
     if not numbers:
-        return plain
-    return {**plain, "stars": stars, _CITATIONS: [orjson.loads(citation) for citation in numbers]}
+        return cast("StoredState", plain)
+    return {**cast("JsonObject", plain), "stars": stars, _CITATIONS: [orjson.loads(citation) for citation in numbers]}
 
 
-def put_citations_back(stored: Plain) -> Plain:
+def put_citations_back(stored: StoredState) -> Plain:
     """Return the state of a stored form. Its maps are changed."""
-    citations = cast("list[Plain]", stored.pop(_CITATIONS, []))
+    citations: Any = stored.pop(_CITATIONS, [])
+    plain = cast("Plain", stored)
     if citations:
-        stars = cast("dict[str, Plain]", stored["stars"])
-        for body in stars.values():
+        for body in plain["stars"].values():
             if sources := body.get("sources"):
                 body["sources"] = [
                     {**citations[one[0]], **one[1]} if isinstance(one, list) else one
                     for one in cast("list[Any]", sources)
                 ]
-    return stored
+    return plain
 
 
 def _refer_to_citation(source: Any, numbers: dict[bytes, int]) -> Any:
     """Return the number of the citation and the own parts of a source; the source itself if it is not an object."""
     if not isinstance(source, dict):
         return source
-    given = cast("Plain", source)
+    given = cast("JsonObject", source)
     own = {name: given[name] for name in _OWN if name in given}
     # The citation has the names of its own parts, too: they keep their places.
     citation = orjson.dumps({**given, **dict.fromkeys(own)})

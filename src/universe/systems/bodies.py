@@ -6,22 +6,24 @@ after each period; in between they differ by at most about twice the eccentricit
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from universe.domain.entities import Entity
 from universe.orbits.jacobi_hierarchy import compute_orbited_masses
 from universe.orbits.kepler_equation import solve_kepler
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
 from universe.systems.frames import Rotation, Vector, compute_plane_vectors, make_sky_rotation
+from universe.systems.shipped_data import Facts, SkyPlane, SystemData
 from universe.systems.state_vectors import make_state_vector
 from universe.systems.stated_orbit_conversion import (
     ConversionTarget,
-    Facts,
     Orbit,
     compute_stated_period,
     convert_stated_orbit,
 )
+from uraniborg.kernel.json_values import JsonObject
 
 GM_SUN: Final = 1.327_124_400_412_794_2e11
 """In km^3/s^2: masses stated as mass parameters are compared with the Sun's of the same ephemeris."""
@@ -47,14 +49,15 @@ _VECTOR: Final = ("epoch", "position", "velocity", "mass")
 _DERIVED_AXIS: Final = ("kepler.semiMajorAxis", *_FOLLOWS["kepler.semiMajorAxis"])
 
 
-def make_bodies(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
+def make_bodies(system: SystemData, julian_date: float) -> dict[str, Entity]:
     """Return the bodies of a system by id at the Julian date that becomes time 0."""
     facts_of = {facts["id"]: facts for facts in system["bodies"]}
     masses = {body_id: _read_mass(facts) for body_id, facts in facts_of.items()}
-    plane = system.get("skyPlane", {"inclinationDeg": 0.0, "nodeDeg": 0.0})
+    plane: SkyPlane = system.get("skyPlane", {"inclinationDeg": 0.0, "nodeDeg": 0.0, "poleIs": "towards-us"})
     sky = make_sky_rotation(plane["inclinationDeg"], plane["nodeDeg"])
     orbited = _compute_orbited_masses(facts_of, masses)
-    bodies: dict[str, dict[str, Any]] = {}
+    vectors = system.get("stateVectors")
+    bodies: dict[str, Entity] = {}
     for body_id, facts in facts_of.items():
         orbit = None
         if facts["parent"]:
@@ -62,18 +65,18 @@ def make_bodies(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
         body = _make_body(facts, masses[body_id], orbit, system, julian_date)
         body["children"] = [other["id"] for other in facts_of.values() if other["parent"] == body_id]
         cites = facts["cites"]
-        if vector := make_state_vector(system, body, julian_date):
+        if vectors and (vector := make_state_vector(vectors, body, julian_date)):
             body["stateVector"] = vector
-            cites = {**cites, system["stateVectors"]["source"]: [f"stateVector.{name}" for name in _VECTOR]}
+            cites = {**cites, vectors["source"]: [f"stateVector.{name}" for name in _VECTOR]}
         body["sources"] = _make_sources(body, cites, system["sources"], has_computed_axis=_is_axis_computed(facts))
         bodies[body_id] = body
     return bodies
 
 
-def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, julian_date: float) -> dict[str, Any]:
+def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: SystemData, julian_date: float) -> Entity:
     radius_km = _read_radius_km(facts)
     still = {"orbitalDistance": 0.0, "orbitalSpeed": 0.0, "orbitalPhase": 0.0}
-    body: dict[str, Any] = {
+    body: Entity = {
         "id": facts["id"],
         "name": facts["name"],
         "bodyType": facts["bodyType"],
@@ -100,7 +103,7 @@ def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, ju
     return body
 
 
-def _compute_observer_direction(system: Facts) -> dict[str, Any]:
+def _compute_observer_direction(system: SystemData) -> JsonObject:
     """Return the unit vector from the system towards us in the reference frame, if it is known."""
     if "skyPlane" not in system:
         return {}
@@ -109,7 +112,7 @@ def _compute_observer_direction(system: Facts) -> dict[str, Any]:
     return {"towardsObserver": [round(float(part), 15) + 0.0 for part in pole]}
 
 
-def _make_element_facts(orbit: Orbit, facts: Facts) -> dict[str, Any]:
+def _make_element_facts(orbit: Orbit, facts: Facts) -> JsonObject:
     """Return facts about the elements: unknown ones, the omega of the source, and their accuracy."""
     unknown = {
         "kepler.eccentricity": orbit.eccentricity is None,
@@ -117,17 +120,20 @@ def _make_element_facts(orbit: Orbit, facts: Facts) -> dict[str, Any]:
         "kepler.longitudeOfAscendingNode": orbit.plane is None,
         "kepler.argumentOfPeriapsis": orbit.periapsis is None and orbit.eccentricity != 0,
     }
+    found: JsonObject = {}
+    if listed := [name for name, holds in unknown.items() if holds]:
+        found["unknown"] = [*listed]
     return {
-        **({"unknown": listed} if (listed := [name for name, holds in unknown.items() if holds]) else {}),
+        **found,
         **({"omegaOf": facts["omegaOf"]} if "omegaOf" in facts else {}),
         **({"orbitAccuracyDegrees": facts["accuracyDeg"]} if "accuracyDeg" in facts else {}),
     }
 
 
-def make_kepler_block(orbit: Orbit, derived: str | None) -> dict[str, Any]:
+def make_kepler_block(orbit: Orbit, derived: str | None) -> Entity:
     """Return the `kepler` block of an orbit; `derived` is the one of axis and period that follows from the masses."""
     inclination, node = orbit.plane or (None, None)
-    block: dict[str, Any] = {
+    block: Entity = {
         "units": "astronomical",
         "semiMajorAxis": orbit.semi_major_axis,
         "eccentricity": orbit.eccentricity,
@@ -154,7 +160,7 @@ def _is_axis_computed(facts: Facts) -> bool:
 
 def _make_sources(
     body: Facts, cites: Mapping[str, list[str]], sources: Mapping[str, Facts], *, has_computed_axis: bool
-) -> list[dict[str, Any]]:
+) -> list[Entity]:
     basis = None
     if has_computed_axis:
         basis = "kepler.osculatingPeriod" if "osculatingPeriod" in body["kepler"] else "kepler.period"
@@ -219,7 +225,7 @@ def _read_radius_km(facts: Facts) -> float:
     return convert_unit(facts["radiusSolar" if unit == "solar_radius" else "radiusEarth"], unit, "km")
 
 
-def compute_scene_orbit_fields(orbit: Orbit) -> dict[str, Any]:
+def compute_scene_orbit_fields(orbit: Orbit) -> dict[str, float]:
     """Return the orbital fields of a body, in scene units of one AU and simulation seconds of one day."""
     eccentricity = orbit.eccentricity or 0.0
     inclination, node = orbit.plane or (0.0, 0.0)

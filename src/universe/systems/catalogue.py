@@ -3,10 +3,14 @@
 import json
 from datetime import date, datetime
 from importlib.resources import files
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from universe.systems.julian_dates import convert_to_tdb_in_range
 from uraniborg.kernel.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from universe.domain.state import Plain
+    from universe.systems.shipped_data import SystemData
 
 _NAMES: Final = ("solar-system", "trappist-1", "kepler-90", "alpha-centauri")
 
@@ -28,7 +32,7 @@ def list_system_names() -> list[str]:
     return list(_NAMES)
 
 
-def load_system(name: str, *, at: date | datetime | float | None = None) -> dict[str, Any]:
+def load_system(name: str, *, at: date | datetime | float | None = None) -> "Plain":
     """Return the state of a universe that holds one real system: 9 keys, time 0, in AU, days and solar masses.
 
     The case of the name does not matter. Time 0 is J2000.0 for the Solar System, or the date `at` from 1800
@@ -59,16 +63,16 @@ def load_system(name: str, *, at: date | datetime | float | None = None) -> dict
     }
 
 
-def read_system_data(name: str) -> dict[str, Any]:
+def read_system_data(name: str) -> "SystemData":
     """Return the shipped data of a system."""
     text = (files("universe.systems") / "data" / f"{name}.json").read_text(encoding="utf-8")
-    return cast("dict[str, Any]", json.loads(text))
+    return cast("SystemData", json.loads(text))
 
 
-def _choose_julian_date(name: str, system: dict[str, Any], at: date | datetime | float | None) -> float:
+def _choose_julian_date(name: str, system: "SystemData", at: date | datetime | float | None) -> float:
     if at is None:
         return system["epochJd"]
-    if "firstDay" not in system:
+    if "firstDay" not in system or "lastDay" not in system:
         raise InvalidInput(
             f"{name} does not take a date: its data hold at one instant, that of the observations.",
             hint="""Leave --at out. A tick lets days pass: universe send ID '{"type": "tick", "dt": 30}'""",

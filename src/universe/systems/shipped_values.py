@@ -8,6 +8,7 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import Any, Final, cast
 
+from universe.domain.entities import Entity
 from universe.systems.bodies import GM_SUN, make_bodies
 from universe.systems.catalogue import list_system_names, read_system_data
 from universe.systems.julian_dates import convert_to_tdb_in_range
@@ -209,12 +210,15 @@ def _map_bodies_to_systems() -> dict[str, str]:
 
 
 @lru_cache(maxsize=16)
-def _make_bodies_or_empty(name: str, julian_date: float) -> dict[str, dict[str, Any]]:
+def _make_bodies_or_empty(name: str, julian_date: float) -> dict[str, Entity]:
     """Return the bodies of a system at an epoch; an empty map for an epoch without data."""
     system = _read_cached_system(name)
     if julian_date != system["epochJd"]:
+        if "firstDay" not in system or "lastDay" not in system:
+            return {}
+        first, last = date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"])
         try:
-            convert_to_tdb_in_range(julian_date, *(date.fromisoformat(system[day]) for day in ("firstDay", "lastDay")))
-        except (InvalidInput, KeyError):
+            convert_to_tdb_in_range(julian_date, first, last)
+        except InvalidInput:
             return {}
     return make_bodies(system, julian_date)

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final, cast
 
+from universe.domain.entities import Entity
 from universe.orbits.units import G
+from universe.systems.shipped_data import ShippedVectors
 
 _BASIS: Final = (
     "eccentricity",
@@ -16,10 +18,9 @@ _BASIS: Final = (
 )
 
 
-def make_state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian_date: float) -> dict[str, Any] | None:
+def make_state_vector(shipped: ShippedVectors, body: Entity, julian_date: float) -> Entity | None:
     """Return the state vector of a body of a system whose time 0 is this Julian date, or None if it has none."""
-    shipped = system.get("stateVectors")
-    if shipped is None or body["id"] not in shipped["vectors"]:
+    if body["id"] not in shipped["vectors"]:
         return None
     position, velocity, pull = shipped["vectors"][body["id"]]
     return {

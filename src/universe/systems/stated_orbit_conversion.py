@@ -10,15 +10,14 @@ A paper states an orbit in one of six ways:
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from universe.orbits.units import compute_semi_major_axis, convert_unit
 from universe.systems.frames import Rotation, make_equator_rotation, rotate_orbit_angles
 from universe.systems.julian_dates import CENTURY, J2000
-
-Facts = Mapping[str, Any]
+from universe.systems.shipped_data import Facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,20 @@
 """Reports of `universe` commands on stdout: lists, trees, histories, changes and verdicts."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from universe.claims import PaperTextReader
+from universe.domain.command_replies import CommandCategory
+from universe.domain.entities import Entity
+from universe.domain.events_and_refusals import Event
+from universe.domain.state import Plain
 from universe.domain.units import get_field_unit, has_astronomical_body
 from universe.provenance.value_status import compute_value_status
+from universe.replies import ChangeSummary, DeletionFacts, Facts, HistoryWithActors, LogEntry, NewUniverse
 from universe.store.log_verification import Verdict
 from universe.terminal.actors import format_actor, format_author
 from universe.terminal.console import escape_text, make_console
@@ -40,14 +45,14 @@ _SIGNS: Final = {
 }
 
 
-def print_new_universe(created: dict[str, Any]) -> None:
+def print_new_universe(created: NewUniverse) -> None:
     """Print the name, size and id of a new universe."""
     console = make_console()
     name, bodies = escape_text(created["name"]), _format_body_count(created["bodies"])
     print_paragraph(console, "", f"Created [bold]{name}[/bold] with {bodies}: {escape_text(created['id'])}")
 
 
-def print_universe_list(found: list[dict[str, Any]]) -> None:
+def print_universe_list(found: list[Facts]) -> None:
     """Print a table of universes."""
     console = make_console()
     if not found:
@@ -63,7 +68,7 @@ def print_universe_list(found: list[dict[str, Any]]) -> None:
     console.print(table)
 
 
-def print_deletions(found: list[dict[str, Any]]) -> None:
+def print_deletions(found: list[DeletionFacts]) -> None:
     """Print deleted universes and who deleted them."""
     console = make_console()
     if not found:
@@ -75,10 +80,10 @@ def print_deletions(found: list[dict[str, Any]]) -> None:
         print_paragraph(console, label, f"{name} at version {one['version']:,}, {by}")
 
 
-def print_change(done: dict[str, Any]) -> None:
+def print_change(done: ChangeSummary) -> None:
     """Print the version, events and warnings of a change."""
     console = make_console()
-    passed = [_describe_passed_time(done["timePassed"], done["timeUnit"])] if "timePassed" in done else []
+    passed = [_describe_passed_time(done["timePassed"], done.get("timeUnit", ""))] if "timePassed" in done else []
     events = [_describe_event(event) for event in done["events"]]
     more = [f"and {len(events) - _MAX_EVENTS:,} more"] if len(events) > _MAX_EVENTS else []
     happened = ", ".join([*events[:_MAX_EVENTS], *more, *passed]) or "nothing changed"
@@ -98,10 +103,10 @@ def _describe_passed_time(time: float, unit: str) -> str:
     return f"{amount} passed" if time > 0 else f"time went back by {amount}"
 
 
-def print_history(found: dict[str, Any], after: int) -> None:
+def print_history(found: HistoryWithActors, after: int) -> None:
     """Print who created and renamed a universe, and the entries of its log with their authors and reasons."""
     console = make_console()
-    entries: list[dict[str, Any]] = found["entries"]
+    entries = found["entries"]
     if not entries:
         console.print(f"There are no changes after version {after:,}." if after else "There are no changes.")
     for entry in entries:
@@ -111,15 +116,14 @@ def print_history(found: dict[str, Any], after: int) -> None:
         print_creator(found)
 
 
-def print_creator(described: dict[str, Any]) -> None:
+def print_creator(described: Facts | HistoryWithActors) -> None:
     """Print who created a universe, and who gave it its name if it was renamed."""
     renamed = f", renamed by {format_actor(described['renamedBy'])}" if described["renamedBy"] else ""
     print_paragraph(make_console(), "", f"[dim]Created by {format_actor(described['createdBy'])}{renamed}.[/dim]")
 
 
-def _format_reason(entry: dict[str, Any]) -> str:
-    command: dict[str, Any] = entry.get("command") or {}
-    reason = command.get("reason")
+def _format_reason(entry: LogEntry) -> str:
+    reason = entry.get("command", {}).get("reason")
     return f": {escape_text(reason)}" if isinstance(reason, str) and reason else ""
 
 
@@ -131,7 +135,7 @@ def _format_to_minute(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
-def print_tree(name: str, version: int, plain: dict[str, Any], depth: int, time: str, text_of: PaperTextReader) -> None:
+def print_tree(name: str, version: int, plain: Plain, depth: int, time: str, text_of: PaperTextReader) -> None:
     """Print the bodies as a tree from the roots, and the number of other entities.
 
     `time` is the time with its unit; `text_of` returns the texts of a shelf, to check claims.
@@ -156,7 +160,7 @@ def print_tree(name: str, version: int, plain: dict[str, Any], depth: int, time:
         )
 
 
-def _add_bodies_to_tree(tree: Tree, plain: dict[str, Any], depth: int, text_of: PaperTextReader) -> None:
+def _add_bodies_to_tree(tree: Tree, plain: Plain, depth: int, text_of: PaperTextReader) -> None:
     """Add the bodies to the tree level by level and each once, because imported trees may be deep, wide or cyclic."""
     stars = plain["stars"]
     astronomical = has_astronomical_body(stars.values())
@@ -197,7 +201,7 @@ def print_verdicts(verdicts: Iterable[Verdict]) -> None:
             console.print(f"           {problem['sequence']}: {escape_text(problem['problem'])}")
 
 
-def print_commands(categories: list[dict[str, Any]]) -> None:
+def print_commands(categories: list[CommandCategory]) -> None:
     """Print the commands of these categories with their fields."""
     console = make_console()
     for category in categories:
@@ -208,7 +212,7 @@ def print_commands(categories: list[dict[str, Any]]) -> None:
             print_paragraph(console, "    ", command["description"])
 
 
-def _format_body_line(key: str, body: dict[str, Any], *, astronomical: bool, text_of: PaperTextReader) -> Text:
+def _format_body_line(key: str, body: Entity, *, astronomical: bool, text_of: PaperTextReader) -> Text:
     sign = _SIGNS.get(body.get("bodyType") or "star", "●")
     color = body["color"] if isinstance(body.get("color"), str) and _is_hex_color(body["color"]) else "default"
     text = Text.assemble((sign, color), " ", (make_printable(body["name"], keep="")[:60], "bold"))
@@ -228,23 +232,23 @@ def _is_hex_color(color: str) -> bool:
     return len(color) == 7 and color[0] == "#" and all(digit in "0123456789abcdefABCDEF" for digit in color[1:])
 
 
-def _describe_entry(entry: dict[str, Any]) -> str:
+def _describe_entry(entry: LogEntry) -> str:
     if entry.get("damaged"):
         return "[red]damaged[/red]"
-    happened = ", ".join(_describe_event(event) for event in entry["events"][:3])
-    if entry["kind"] == "command":
-        passed = f" {entry['command']['dt']:g}" if entry["command"]["type"] == "tick" else ""
-        return "  ".join(filter(None, (f"{escape_text(entry['command']['type'])}{passed}", happened)))
+    happened = ", ".join(_describe_event(event) for event in entry.get("events", [])[:3])
+    if command := entry.get("command"):
+        passed = f" {command['dt']:g}" if command["type"] == "tick" else ""
+        return "  ".join(filter(None, (f"{escape_text(str(command['type']))}{passed}", happened)))
     return happened
 
 
-def _describe_event(event: dict[str, Any]) -> str:
+def _describe_event(event: Event) -> str:
     if event["type"] == "stateRestored":
         return _describe_restore(event)
     about = [str(value) for name, value in event.items() if name != "type" and isinstance(value, (str, int))]
     return escape_text(f"{event['type']} {' '.join(about)}".strip()[:120])
 
 
-def _describe_restore(event: dict[str, Any]) -> str:
+def _describe_restore(event: Event) -> str:
     back = f": back to version {event['toVersion']:,}" if "toVersion" in event else ""
-    return _RESTORE_VERBS[event["reason"]] + back
+    return _RESTORE_VERBS[str(event["reason"])] + back

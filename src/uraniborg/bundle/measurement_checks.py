@@ -1,7 +1,7 @@
 """The checks of measurements: made again from the stored universe, with the result, the plot and the start."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, cast
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -47,7 +47,7 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
             progress=lambda done: inspection.report(f"{folder} {done:.0%}"),
             labels_from=stored,
         )
-        checks += compare_results(path, job.kind, stored, measured.reply)
+        checks += compare_results(path, job.kind, stored, cast("Plain", measured.reply))
         checks += check_plot(f"{folder}/plot.svg", plot, measured)
     except (UraniborgError, TimeOver) as exc:
         result, reason = _explain_failure(exc)
@@ -58,7 +58,7 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
         problem = f"is not a result of this kind: {type(exc).__name__} {exc}"[:200]
         return Verified([*checks, Check(path, "differs", problem)], None)
     inspection.runs[job.id] = RepeatedRun(
-        folder, title, job.describe(), state, stored, measured.trajectory if measured else None
+        folder, title, cast("Plain", job.describe()), state, stored, measured.trajectory if measured else None
     )
     return Verified(checks, make_measurement_piece(job, state, stored, plot, title, folder))
 

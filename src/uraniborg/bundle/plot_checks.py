@@ -1,10 +1,11 @@
 """The check of a plot: drawn again from the repeated run, it must have the same marks at the same places."""
 
 import re
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, cast
 
 from universe.jobs.measurement import Measurement
+from universe.nbody.replies import RunReply
 from universe.nbody.reports import find_worst_degrees
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.kernel.text import plural
@@ -37,7 +38,7 @@ def check_plot(path: str, stored: bytes, measured: Measurement) -> list[Check]:
     head = other[:3]
     if one[:3] != head or one[-1:] != other[-1:] or not all(map(_MARK.fullmatch, one[3:-1])):
         return [Check(path, "differs", "is not a plot as this program draws it: it has other elements")]
-    worst = find_worst_degrees(measured.reply) or 0.0 if measured.kind == "nbody" else 0.0
+    worst = find_worst_degrees(cast("RunReply", measured.reply)) or 0.0 if measured.kind == "nbody" else 0.0
     top = _find_noisy_panel(measured.reply, other)
     main, noisy = (
         _compare_lines([_select(lines, top, is_noisy=part) for lines in (one, other)], worst) for part in (False, True)
@@ -55,7 +56,7 @@ def check_plot(path: str, stored: bytes, measured: Measurement) -> list[Check]:
     return checks
 
 
-def _find_noisy_panel(reply: dict[str, Any], lines: Sequence[str]) -> float:
+def _find_noisy_panel(reply: Mapping[str, Any], lines: Sequence[str]) -> float:
     """Return the height of the title of the panel with the energy, if that is rounding; else infinity."""
     drift = reply.get("energyDrift")
     if drift is not None and drift["max"] < _NOISE:

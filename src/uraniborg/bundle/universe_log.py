@@ -1,6 +1,6 @@
 """The log of a universe in a bundle: its entries replayed to the states of all versions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, get_args
 
 from universe.domain.citations import get_set_by_records, replace_set_by_records
@@ -30,7 +30,7 @@ def read_document(bundle: Bundle, path: str) -> tuple[int, Plain]:
         raise Unreadable(f"has no valid state: {exc.message}", path) from None
     if not isinstance(version, int):
         raise Unreadable("has no version", path)
-    return version, state
+    return version, cast("Plain", state)
 
 
 def apply_entry(states: Sequence[State], entry: Any, version: int) -> State:
@@ -92,7 +92,7 @@ def replay(inspection: Inspection, folder: str) -> Replay:
     return inspection.replays[folder]
 
 
-def find_universe_id(replayed: Plain, stored: Plain) -> str:
+def find_universe_id(replayed: Mapping[str, Any], stored: Plain) -> str:
     """Return the universe that the records of a stored state name; an empty text if none does.
 
     Raise Unreadable if records of this universe name several.
@@ -108,7 +108,7 @@ def find_universe_id(replayed: Plain, stored: Plain) -> str:
     return next(iter(named), "")
 
 
-def remove_universe_names(plain: Plain) -> Plain:
+def remove_universe_names(plain: Mapping[str, Any]) -> Plain:
     """Return a state whose records do not name the universe that their versions belong to."""
     stars = {
         key: replace_set_by_records(

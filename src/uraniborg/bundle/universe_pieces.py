@@ -3,13 +3,14 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
 from universe.claims import PaperTextReader
 from universe.cli.common import resolve_universe_id
 from universe.domain.citations import add_universe_to_set_by_records
+from universe.domain.state import Plain as PlainState
 from universe.exchange.exports import UNIVERSE_FORMAT
 from universe.jobs.measurement import summarise_reply
 from universe.jobs.store import Job
@@ -58,7 +59,7 @@ async def _collect_universe(service: UniverseService, universe_id: str, folder: 
     log = [await _describe_entry(service, entry, universe_id) for entry in entries]
 
     def make() -> Piece:
-        document = make_document(plain, universe_id, view.record.name, view.version)
+        document = make_document(cast("Plain", plain), universe_id, view.record.name, view.version)
         return make_universe_piece(document, log, list_value_rows(document["state"], text_of), folder)
 
     return await asyncio.to_thread(make)
@@ -89,7 +90,7 @@ def make_universe_piece(document: Plain, log: Sequence[Plain], rows: Sequence[Pl
 
 def make_document(plain: Plain, universe_id: str, name: str, version: int) -> Plain:
     """Return a universe as `universe import` reads it. Bodies keep their order, from which runs start."""
-    state = add_universe_to_set_by_records(plain, universe_id)
+    state = add_universe_to_set_by_records(cast("PlainState", plain), universe_id)
     return {"format": UNIVERSE_FORMAT, "name": name, "version": version, "state": state}
 
 
@@ -100,7 +101,7 @@ def encode_document(document: Plain) -> bytes:
 
 async def _describe_entry(service: UniverseService, entry: Entry, universe_id: str) -> Plain:
     """Return an entry of the log with the state that it restored, so that the log can be replayed alone."""
-    described = describe_log_entry(entry, universe_id)
+    described = cast("Plain", describe_log_entry(entry, universe_id))
     if not entry.is_restore:
         return described
     view = await service.view(universe_id, entry.version)
@@ -128,7 +129,7 @@ async def collect_measurements(chosen: Sequence[Chosen]) -> list[Piece]:
         for one, name in zip(chosen, make_names(chosen), strict=True):
             job = await jobs.find(one.id)
             view = await jobs.universes.view(job.universe_id, job.version)
-            plain = await asyncio.to_thread(view.replica.mirror.to_plain)
+            plain = cast("Plain", await asyncio.to_thread(view.replica.mirror.to_plain))
             reply = orjson.loads(await jobs.read_result(job.universe_id, job.id))
             plot = await jobs.read_plot(job.universe_id, job.id)
             title = view.record.name
@@ -154,7 +155,7 @@ def make_measurement_piece(job: Job, plain: Plain, reply: Plain, plot: bytes, ti
 
 
 def _list_start_files(job: Job, plain: Plain, reply: Plain, what: str, folder: str) -> list[BundleFile]:
-    bodies: list[str] | None = job.options.get("bodies")
+    bodies = cast("list[str] | None", job.options.get("bodies"))
     start = make_initial_conditions(plain, find_body_ids(plain["stars"], bodies) if bodies else None)
     about: Any = {"universe_id": job.universe_id, "version": job.version, "time": float(plain["time"])}
     script = render_rebound_script(start, days=reply["days"], relativity=reply["relativity"], **about)
@@ -171,7 +172,7 @@ def _describe_measurement(job: Job, reply: Plain, title: str) -> list[str]:
     if job.kind != "nbody":
         return [f"The {job.kind} of {title} (version {job.version}) for {reply['days']:g} days: {found['headline']}."]
     years = float(f"{reply['days'] / YEAR_IN_DAYS:.4g}")
-    error = found["errorDegrees"]
+    error = found.get("errorDegrees")
     accuracy = "has an unknown error" if error is None else f"is accurate to {error:.1g} degrees of each orbit"
     return [
         f"{title} (version {job.version}) was integrated for {plural(years, 'year')} by the method {reply['method']}, "

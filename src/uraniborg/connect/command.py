@@ -3,7 +3,7 @@
 import json
 import sys
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -24,6 +24,9 @@ from uraniborg.kernel.cli import PIPED_TABLE_WIDTH, UsageError, get_terminal_col
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from uraniborg.installation_replies import ClientChange, ClientFacts
 
 
 def print_clients(*, as_json: bool) -> None:
@@ -96,8 +99,12 @@ def confirm_and_change_client_file(
     if to_start and outcome != "cancelled":
         _print_start_commands(console, to_start)
     if as_json:
-        reply: dict[str, Any] = {"client": client.name, "file": str(client.file), "outcome": outcome}
-        reply["servers"] = [server.name for server in servers]
+        reply: ClientChange = {
+            "client": client.name,
+            "file": str(client.file),
+            "outcome": outcome,
+            "servers": [server.name for server in servers],
+        }
         sys.stdout.write(json.dumps(reply) + "\n")
 
 
@@ -174,11 +181,17 @@ def _check_socket_option(name: str | None, *, remove: bool) -> None:
         )
 
 
-def describe_client(client: Client) -> dict[str, Any]:
+def describe_client(client: Client) -> "ClientFacts":
     """Return the client, whether it is installed, and which of our servers its file has."""
     ours = [server.name for server in list_servers()]
-    row: dict[str, Any] = {"client": client.name, "title": client.title, "installed": client.is_installed}
-    row |= {"file": display_path(client.file), "connected": [], "problem": None}
+    row: ClientFacts = {
+        "client": client.name,
+        "title": client.title,
+        "installed": client.is_installed,
+        "file": display_path(client.file),
+        "connected": [],
+        "problem": None,
+    }
     try:
         row["connected"] = [name for name in read_server_names(client) if name in ours]
     except InvalidInput as exc:

@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import Body, FastAPI, Path, Query, Request
 
-from uraniborg.console.installation_replies import (
+from uraniborg.console.sign_in import get_actor
+from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
+from uraniborg.installation_replies import (
     CallList,
     CheckList,
     ConnectionList,
     LocationList,
+    PartAddress,
     SettingFacts,
     SettingList,
+    SourceList,
 )
-from uraniborg.console.sign_in import get_actor
-from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.call_log import list_calls
 from uraniborg.kernel.deciders import PERSON_SETTING, check_program_may_change
 from uraniborg.kernel.errors import Unavailable, UraniborgError
-from uraniborg.kernel.reply_route import JsonReply
 
 if TYPE_CHECKING:
     from uraniborg.console.services import ConsoleServices
@@ -43,55 +44,55 @@ def add_installation_routes(api: FastAPI, services: "ConsoleServices") -> None:
 
 
 def _add_connection_routes(api: FastAPI, services: "ConsoleServices") -> None:
-    @api.get("/api/connections", response_model=ConnectionList, tags=["installation"], summary="List connections")
-    async def list_connections(request: Request) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/connections", tags=["installation"], summary="List connections")
+    async def list_connections(request: Request) -> ConnectionList:  # pyright: ignore[reportUnusedFunction]
         """Return the addresses of this server, the clients of agents with lines to copy, and the sources of papers."""
-        return JsonReply(await asyncio.to_thread(_list_connections, services.parts, get_actor(request)))
+        return await asyncio.to_thread(_list_connections, services.parts, get_actor(request))
 
-    @api.get("/api/calls", response_model=CallList, tags=["installation"], summary="List the last calls of tools")
+    @api.get("/api/calls", tags=["installation"], summary="List the last calls of tools")
     async def list_tool_calls(  # pyright: ignore[reportUnusedFunction]
         limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
         tool: Annotated[str | None, Query(max_length=100, description="Only calls of this tool.")] = None,
         about: Annotated[str | None, Query(max_length=1_000, description="Only calls about this universe.")] = None,
         failed: Annotated[bool, Query(description="Only calls with an error.")] = False,
-    ) -> JsonReply:
+    ) -> CallList:
         """Return the last calls of all MCP servers in all processes, without arguments, the latest first."""
         calls = await asyncio.to_thread(list_calls, limit, tool=tool, about=about, has_failed=failed)
-        return JsonReply({"calls": calls})
+        return {"calls": calls}
 
 
 def _add_setting_routes(api: FastAPI) -> None:
-    @api.get("/api/settings", response_model=SettingList, tags=["installation"], summary="List the settings")
-    async def list_settings() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/settings", tags=["installation"], summary="List the settings")
+    async def list_settings() -> SettingList:  # pyright: ignore[reportUnusedFunction]
         """Return every setting with its origin. Secrets are masked."""
         rows = await asyncio.to_thread(list_setting_facts)
-        return JsonReply({"settings": [{**row, "changeable": row["setting"] in CHANGEABLE} for row in rows]})
+        return {"settings": [{**row, "changeable": row["setting"] in CHANGEABLE} for row in rows]}
 
-    @api.put("/api/settings/{name}", response_model=SettingFacts, tags=["installation"], summary="Change a setting")
+    @api.put("/api/settings/{name}", tags=["installation"], summary="Change a setting")
     async def update_setting(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         name: Annotated[str, Path(max_length=100)],
         value: Annotated[Any, Body(embed=True, description="The value; null removes the setting from the file.")],
-    ) -> JsonReply:
+    ) -> SettingFacts:
         """Write a setting that is `changeable` to the settings file. Servers that run read most of them at a start."""
         actor = get_actor(request)
         if name == PERSON_SETTING and not actor.is_person:
             await asyncio.to_thread(check_program_may_change)
         facts = await asyncio.to_thread(change_setting, name, value, actor)
-        return JsonReply({**facts, "changeable": True})
+        return {**facts, "changeable": True}
 
-    @api.get("/api/paths", response_model=LocationList, tags=["installation"], summary="List files and folders")
-    async def list_paths() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/paths", tags=["installation"], summary="List files and folders")
+    async def list_paths() -> LocationList:  # pyright: ignore[reportUnusedFunction]
         """Return where everything is, as `uraniborg paths` does."""
-        return JsonReply({"paths": await asyncio.to_thread(list_location_facts)})
+        return {"paths": await asyncio.to_thread(list_location_facts)}
 
-    @api.get("/api/doctor", response_model=CheckList, tags=["installation"], summary="Check the installation")
-    async def check_installation() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/doctor", tags=["installation"], summary="Check the installation")
+    async def check_installation() -> CheckList:  # pyright: ignore[reportUnusedFunction]
         """Run the checks of `uraniborg doctor`. They read all stored data, so that they can take seconds."""
-        return JsonReply(await _run_doctor())
+        return await _run_doctor()
 
 
-async def _run_doctor() -> dict[str, Any]:
+async def _run_doctor() -> CheckList:
     """Return the checks of a `doctor` in a process of its own.
 
     The checks open the files of databases. A process that closes a file releases all of its locks on it, so that this
@@ -118,7 +119,7 @@ async def _run_doctor() -> dict[str, Any]:
         ) from None
 
 
-def _describe_part(part: "ServedPart") -> dict[str, Any]:
+def _describe_part(part: "ServedPart") -> PartAddress:
     from uraniborg.connect.servers import format_address_command
 
     known = part.to_json()
@@ -126,7 +127,7 @@ def _describe_part(part: "ServedPart") -> dict[str, Any]:
     return {**known, "command": line}
 
 
-def _list_connections(parts: "list[ServedPart]", actor: Actor) -> dict[str, Any]:
+def _list_connections(parts: "list[ServedPart]", actor: Actor) -> ConnectionList:
     """Return the parts, servers, clients and sources, with credentials for `actor` to copy. Blocks."""
     from uraniborg.connect.clients import list_clients
     from uraniborg.connect.command import describe_client, format_entries
@@ -171,7 +172,7 @@ def _list_connections(parts: "list[ServedPart]", actor: Actor) -> dict[str, Any]
     }
 
 
-def _list_sources() -> dict[str, Any]:
+def _list_sources() -> SourceList:
     from paper_search.config import load_config
     from paper_search.source_labels import get_source_label
     from paper_search.sources.registry import KNOWN, is_enabled, list_source_names

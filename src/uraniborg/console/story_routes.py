@@ -1,17 +1,17 @@
 """The routes of the story: its state, its steps, running a step, its pictures and its bundle."""
 
 import asyncio
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import Body, FastAPI, Path, Request
 from starlette.responses import FileResponse
 
 from uraniborg.console.sign_in import get_actor
-from uraniborg.console.story_replies import StoryState, StoryStepWithResult
 from uraniborg.console.story_runner import StoryRunner
 from uraniborg.kernel.errors import NotFound
 from uraniborg.kernel.files import confine_path
-from uraniborg.kernel.reply_route import JsonReply
+from uraniborg.kernel.json_values import JsonObject
+from uraniborg.story.replies import StoryState, StoryStepWithResult
 
 StepName = Annotated[str, Path(max_length=50, description="The id of a step.")]
 _TYPES: Final = {".svg": "image/svg+xml", ".zip": "application/zip"}
@@ -24,32 +24,32 @@ class StoryFileNotFound(NotFound):
 def add_story_routes(api: FastAPI, runner: StoryRunner) -> None:
     """Add the routes under `/api/story`."""
 
-    @api.get("/api/story", response_model=StoryState, tags=["story"], summary="Return the state of the story")
-    async def get_story() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/story", tags=["story"], summary="Return the state of the story")
+    async def get_story() -> StoryState:  # pyright: ignore[reportUnusedFunction]
         """Return the question and the steps, each with its status and one sentence."""
-        return JsonReply(await runner.get_state())
+        return await runner.get_state()
 
-    @api.get("/api/story/steps/{step_id}", response_model=StoryStepWithResult, tags=["story"], summary="Return a step")
-    async def get_story_step(step_id: StepName) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/story/steps/{step_id}", tags=["story"], summary="Return a step")
+    async def get_story_step(step_id: StepName) -> StoryStepWithResult:  # pyright: ignore[reportUnusedFunction]
         """Return a step with everything that it stored."""
-        return JsonReply(await runner.story.get_step(step_id))
+        return await runner.story.get_step(step_id)
 
-    @api.post("/api/story/steps/{step_id}", response_model=StoryState, tags=["story"], summary="Run a step")
+    @api.post("/api/story/steps/{step_id}", tags=["story"], summary="Run a step")
     async def run_story_step(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         step_id: StepName,
-        inputs: Annotated[dict[str, Any] | None, Body(embed=True)] = None,
-    ) -> JsonReply:
+        inputs: Annotated[JsonObject | None, Body(embed=True)] = None,
+    ) -> StoryState:
         """Run a step, and return the state. After 20 seconds the state is returned while the step still runs."""
         await runner.run_step(step_id, inputs or {}, get_actor(request))
-        return JsonReply(await runner.get_state())
+        return await runner.get_state()
 
-    @api.post("/api/story/restart", response_model=StoryState, tags=["story"], summary="Start the story over")
-    async def restart_story(request: Request) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.post("/api/story/restart", tags=["story"], summary="Start the story over")
+    async def restart_story(request: Request) -> StoryState:  # pyright: ignore[reportUnusedFunction]
         """Delete everything that the story has stored. Refused while a step runs."""
         await runner.story.restart(actor=get_actor(request))
         runner.error = None
-        return JsonReply(await runner.get_state())
+        return await runner.get_state()
 
     @api.get(
         "/api/story/files/{path:path}",

@@ -2,13 +2,15 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final, cast
 
 from uraniborg.console.sign_in import DOOR
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError, as_error
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 from uraniborg.story.errors import StepRunning
+from uraniborg.story.replies import StepId, StoryError, StoryState
 from uraniborg.story.service import Story
 
 _WAIT_S: Final = 20.0
@@ -21,15 +23,15 @@ class StoryRunner:
     """Runs one step at a time, also after the client has left."""
 
     story: Story
-    error: dict[str, Any] | None = None
+    error: StoryError | None = None
     """The error with which the last step ended."""
     _task: "asyncio.Task[None] | None" = field(default=None)
 
-    async def get_state(self) -> dict[str, Any]:
+    async def get_state(self) -> StoryState:
         """Return the state of the story, with the error of the last step."""
         return {**await self.story.get_state(), "error": self.error}
 
-    async def run_step(self, step_id: str, inputs: dict[str, Any], actor: Actor) -> None:
+    async def run_step(self, step_id: str, inputs: JsonObject, actor: Actor) -> None:
         """Run a step and wait for some seconds. Raise the error of a step that ends within them."""
         await self.story.get_step(step_id)  # raises StepNotFound
         # Nothing is awaited between the check and the new task: another request would pass the check, too.
@@ -47,15 +49,25 @@ class StoryRunner:
             await asyncio.gather(self._task, return_exceptions=True)
         await self.story.aclose()
 
-    async def _run_step(self, step_id: str, inputs: dict[str, Any], actor: Actor) -> None:
+    async def _run_step(self, step_id: str, inputs: JsonObject, actor: Actor) -> None:
         self.error = None
         try:
             await self.story.run_step(step_id, inputs, actor=actor, door=DOOR)
         except UraniborgError as error:
-            self.error = {"step": step_id, "code": error.code, "message": error.message, "hint": error.hint}
+            self.error = {
+                "step": cast("StepId", step_id),
+                "code": error.code,
+                "message": error.message,
+                "hint": error.hint,
+            }
             raise
         except Exception as error:
             _log.exception("a step of the story failed", exc=error)
             known = as_error(error)
-            self.error = {"step": step_id, "code": known.code, "message": known.message, "hint": known.hint}
+            self.error = {
+                "step": cast("StepId", step_id),
+                "code": known.code,
+                "message": known.message,
+                "hint": known.hint,
+            }
             raise known from error

@@ -1,8 +1,11 @@
 """The result of one check."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from uraniborg.installation_replies import CheckFacts
 
 Status = Literal["ok", "note", "warning", "failure"]
 
@@ -17,9 +20,12 @@ class Check:
     detail: str
     hint: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> "CheckFacts":
         """Return the result as JSON values, without an empty hint."""
-        return {key: value for key, value in asdict(self).items() if value != ""}
+        facts: CheckFacts = {"topic": self.topic, "name": self.name, "status": self.status, "detail": self.detail}
+        if self.hint:
+            facts["hint"] = self.hint
+        return facts
 
 
 Checks = Iterator[Check]

@@ -9,11 +9,13 @@ import atexit
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
+from typing_extensions import TypedDict
 
 from uraniborg.kernel.change_feed import Announcement, ChangeFeed, create_feed, list_segment_paths
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.settings import secure_own_folder
 
@@ -22,6 +24,21 @@ FOLDER: Final = "calls"
 _SEGMENT_BYTES: Final = 100_000
 _MAX_CHARS: Final = 100
 _MAX_MESSAGE_CHARS: Final = 400
+
+
+class ToolCall(TypedDict):
+    """A call of a tool, without its arguments. `about` has the ids of universes, `message` the text of its error."""
+
+    server: str
+    at: str
+    tool: str
+    duration_ms: float
+    reply_bytes: int
+    error: str | None
+    client: str | None
+    about: list[str]
+    message: str | None
+
 
 _lock = threading.Lock()
 _feed: QueuedChangeFeed | None = None
@@ -49,7 +66,7 @@ def record_call(
     message: str = "",
 ) -> None:
     """Record a call soon, in a thread. `error` is a code, `message` its text. Do not raise."""
-    facts: dict[str, Any] = {"tool": tool[:_MAX_CHARS], "duration_ms": round(duration_ms, 1)}
+    facts: JsonObject = {"tool": tool[:_MAX_CHARS], "duration_ms": round(duration_ms, 1)}
     facts |= {"reply_bytes": reply_bytes}
     facts |= {"error": error[:_MAX_CHARS]} if error else {}
     facts |= {"client": client[:_MAX_CHARS]} if client else {}
@@ -60,12 +77,12 @@ def record_call(
 
 def list_calls(
     limit: int, *, tool: str | None = None, about: str | None = None, has_failed: bool = False
-) -> list[dict[str, Any]]:
+) -> list[ToolCall]:
     """Return the last calls, the latest first; nothing if there is no log.
 
     With `tool`, `about` or `has_failed`: only calls of this tool, about the thing with this id, or with an error.
     """
-    calls: list[dict[str, Any]] = []
+    calls: list[ToolCall] = []
     for path in reversed(list_segment_paths(find_call_folder())):
         try:
             lines = path.read_bytes().splitlines()
@@ -84,7 +101,7 @@ def list_calls(
     return calls[:limit]
 
 
-def _parse_call(line: bytes) -> dict[str, Any] | None:
+def _parse_call(line: bytes) -> ToolCall | None:
     try:
         stored = orjson.loads(line)
         return {

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from uraniborg.kernel.change_feed import FEED_FOLDER
 from uraniborg.kernel.child_environment import build_child_environment
@@ -11,6 +11,9 @@ from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.settings import HOME, data_dir
 from uraniborg.kernel.version import version
 from uraniborg.story.errors import START_OVER, StoryUnreadable
+
+if TYPE_CHECKING:
+    from uraniborg.story.replies import StoryView
 
 Plain = dict[str, Any]
 
@@ -78,15 +81,15 @@ class StoryFolder:
         """Return the folders of the change feeds in which the story is announced: that of the story and our own one."""
         return list(dict.fromkeys((self.home / "data" / FEED_FOLDER, data_dir() / FEED_FOLDER)))
 
-    def read_view(self) -> Plain | None:
+    def read_view(self) -> "StoryView | None":
         """Return the stored view of the steps, or None if there is none of this version of the program."""
         try:
             stored: Any = json.loads(self.view_file.read_bytes())
         except (FileNotFoundError, ValueError):
             return None
-        return cast("Plain", stored)["view"] if stored.get("version") == version() else None
+        return stored["view"] if stored.get("version") == version() else None
 
-    def write_view(self, view: Plain) -> None:
+    def write_view(self, view: "StoryView") -> None:
         """Store the view. Raise OSError."""
         make_private_folder(self.own)
         write_atomic(self.view_file, json.dumps({"version": version(), "view": view}, ensure_ascii=False))

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 from uraniborg.bundle.command import CHOICES
 from uraniborg.bundle.pieces import BundleFile
@@ -25,7 +26,7 @@ async def read_story_bundle(report: ReportItem) -> list[BundleFile]:
                 f"Nothing is chosen, and the story is not finished: its next step is '{state['next']}'.",
                 hint=f"Finish it with `uraniborg demo --script`, or choose. {CHOICES}",
             )
-        result = (await story.run_step("export"))["result"]
+        result: Any = (await story.run_step("export"))["result"]
     finally:
         await story.aclose()
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
+from universe.jobs.replies import TrajectoryLayout
 from universe.jobs.service import JobService
 from universe.nbody.analysis import compute_angle_series
 from universe.nbody.analysis.orbit_history import compute_orbit_history
@@ -112,7 +113,7 @@ async def _read_run(jobs: JobService, run: Plain) -> StoredRun:
 
 
 def compute_laplace_angles(
-    reply: Plain, start: InitialConditions, layout: Plain, states: bytes
+    reply: Plain, start: InitialConditions, layout: TrajectoryLayout, states: bytes
 ) -> tuple[list[float], list[Plain]]:
     """Return times in days and the Laplace angles at these times, from the stored trajectory."""
     numbers = np.frombuffer(states, dtype="<f4").reshape(layout["count"], len(layout["ids"]), 6).astype(np.float64)

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 
 from universe.nbody.analysis import compare_run_analyses
+from universe.nbody.replies import RunReply
 from universe.nbody.reports import START_NOT_INCLUDED
 from universe.nbody.text_formats import format_two_digits
 from universe.universe_files import write_drawing
@@ -42,7 +43,7 @@ def make_comparison(runs: Sequence[StoredRun], factor: float) -> Plain:
     base, other = runs
     names = dict(zip(base.start.ids, base.start.names, strict=True))
     labels = [f"{run.about['name']} (version {run.about['version']})" for run in runs]
-    comparison = compare_run_analyses(base.reply, other.reply, labels)
+    comparison = compare_run_analyses(cast("RunReply", base.reply), cast("RunReply", other.reply), labels)
     answer = answer_question(
         base.reply, other.reply, comparison, planet=names[PLANET], factor=factor, names=base.short_names
     )

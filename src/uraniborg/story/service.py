@@ -7,7 +7,7 @@ import asyncio
 from asyncio.subprocess import DEVNULL
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from uraniborg.kernel.actors import Actor, get_terminal_actor
 from uraniborg.kernel.change_feed import ChangeFeed
@@ -17,7 +17,8 @@ from uraniborg.kernel.progress import ReportFraction
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
 from uraniborg.story.errors import StepNotFound, StepRunning
-from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.folder import StoryFolder
+from uraniborg.story.replies import StoryProgress, StoryStepWithResult, StoryView
 
 if TYPE_CHECKING:
     from uraniborg.story.worker import StepRequest, StoryRequest
@@ -47,11 +48,11 @@ class Story:
         self._progress: float | None = None
         self._feeds = [QueuedChangeFeed(ChangeFeed(folder)) for folder in self.folder.find_feeds()]
 
-    async def list_steps(self) -> list[Plain]:
+    async def list_steps(self) -> list[StoryStepWithResult]:
         """Return the steps in their order, each with its status, sentence and result. Raise StoryUnreadable."""
         return (await self._get_view())["steps"]
 
-    async def get_step(self, step_id: str) -> Plain:
+    async def get_step(self, step_id: str) -> StoryStepWithResult:
         """Return a step with its result. Raise StepNotFound or StoryUnreadable."""
         steps = await self.list_steps()
         for step in steps:
@@ -60,15 +61,15 @@ class Story:
         names = [step["id"] for step in steps]
         raise StepNotFound(f"There is no step '{step_id[:50]}'.", hint=f"Steps: {', '.join(names)}.", allowed=names)
 
-    async def get_state(self) -> Plain:
+    async def get_state(self) -> StoryProgress:
         """Return the question, the steps without results, and those that run now and next. Raise StoryUnreadable."""
         view = await self._get_view()
-        steps: list[Plain] = view["steps"]
+        steps = view["steps"]
         following = next((step["id"] for step in steps if step["status"] == "next"), None)
         running, interrupted = self._running, None
         if running is None:
             running, interrupted = await asyncio.to_thread(self._find_step_of_other_process)
-        return {
+        reply = {
             "question": view["question"],
             "home": str(self.folder.home),
             "next": following,
@@ -79,6 +80,7 @@ class Story:
             "is_complete": following is None,
             "steps": [{key: value for key, value in step.items() if key != "result"} for step in steps],
         }
+        return cast("StoryProgress", reply)
 
     async def run_step(
         self,
@@ -88,7 +90,7 @@ class Story:
         actor: Actor | None = None,
         door: str = "terminal",
         progress: ReportFraction | None = None,
-    ) -> Plain:
+    ) -> StoryStepWithResult:
         """Run a step, and return its description. If this call is cancelled, the step ends, and can be run again.
 
         Without an actor, the person at the terminal runs it.
@@ -137,7 +139,7 @@ class Story:
         if worker is not None:
             await worker.end(within_s=0.0 if is_killed else _END_S)
 
-    async def _get_view(self) -> Plain:
+    async def _get_view(self) -> StoryView:
         """Return the stored description of the steps, computed first if there is none. Raise StoryUnreadable."""
         view = await asyncio.to_thread(self.folder.read_view)
         if view is None:

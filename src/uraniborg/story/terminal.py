@@ -20,6 +20,7 @@ from uraniborg.connect.servers import format_program
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
 from uraniborg.kernel.files import make_folder
 from uraniborg.story.folder import Plain, find_story_home
+from uraniborg.story.replies import StoryProgress, StoryStep, StoryStepWithResult
 from uraniborg.story.service import Story
 
 _WHO: Final = {"agent": "cyan", "you": "blue", "workflow": "magenta", "computer": "green"}
@@ -67,11 +68,11 @@ def run_story(
 
 async def _run_and_close(
     story: Story, console: Console, *, is_script: bool, years: float | None, ask: Ask
-) -> tuple[Plain, str]:
+) -> tuple[StoryProgress, str]:
     """Run the steps that are left; return the state and the words that the agent searched for."""
     try:
         await _run_steps(story, console, is_script=is_script, years=years, ask=ask)
-        asked: Plain = (await story.get_step("ask"))["result"] or {}
+        asked: Any = (await story.get_step("ask"))["result"] or {}
         return await story.get_state(), asked.get("query", "")
     finally:
         await story.aclose()
@@ -105,7 +106,9 @@ async def _run_steps(story: Story, console: Console, *, is_script: bool, years: 
         console.print(_render_result(step))
 
 
-async def _run_step(story: Story, console: Console, step: Plain, position: str, inputs: Plain) -> Plain:
+async def _run_step(
+    story: Story, console: Console, step: StoryStep, position: str, inputs: Plain
+) -> StoryStepWithResult:
     with console.status(f"{position}{step['title']}") as status:
 
         def show(done: float) -> None:
@@ -114,7 +117,7 @@ async def _run_step(story: Story, console: Console, step: Plain, position: str, 
         return await story.run_step(step["id"], inputs, progress=show if console.is_terminal else None)
 
 
-def _ask_inputs(step: Plain, ask: Ask) -> Plain | None:
+def _ask_inputs(step: StoryStep, ask: Ask) -> Plain | None:
     """Return the inputs that the person types, such as `factor=50`; None to leave."""
     names = "".join(
         f", or {one['name']}={json.dumps(one['value'])}" for one in step["inputs"] if one["type"] != "object"
@@ -145,7 +148,7 @@ def _make_output_folder(output: Path) -> None:
         ) from error
 
 
-def _render_title(state: Plain) -> Group:
+def _render_title(state: StoryProgress) -> Group:
     return Group(
         Text("\nUraniborg", style="bold"),
         Text("No network, no key. The papers are real; the answers of the sources, and the", style="dim"),
@@ -154,11 +157,11 @@ def _render_title(state: Plain) -> Group:
     )
 
 
-def _render_heading(step: Plain, position: str) -> Text:
+def _render_heading(step: StoryStep, position: str) -> Text:
     return Text.assemble("\n", (position, "dim"), (step["title"], "bold"), (f"  {step['who']}", _WHO[step["who"]]))
 
 
-def _render_result(step: Plain) -> Group:
+def _render_result(step: StoryStep) -> Group:
     facts = Table.grid(padding=(0, 1))
     facts.add_column(style="dim", min_width=_LABEL_WIDTH, no_wrap=True)
     facts.add_column(ratio=1, overflow="fold")  # a path is broken, not shortened

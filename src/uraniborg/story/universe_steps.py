@@ -1,7 +1,7 @@
 """The steps of the universe: the system with sourced masses, a branch with another mass, and earlier versions."""
 
 import asyncio
-from typing import Final
+from typing import Final, cast
 
 from universe.claims import SUPPORTED, PaperTextReader
 from universe.initial_states import load_or_generate_state
@@ -32,7 +32,7 @@ class NoMasses(Conflict):
 async def read_universe(service: UniverseService, universe_id: str, version: int | None = None) -> tuple[int, Plain]:
     """Return the version and the plain state of a universe."""
     view = await service.view(universe_id, version)
-    return view.version, view.replica.mirror.to_plain()
+    return view.version, cast("Plain", view.replica.mirror.to_plain())
 
 
 async def _delete_if_present(service: UniverseService, universe_id: str | None, actor: Actor) -> None:

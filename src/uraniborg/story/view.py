@@ -1,10 +1,11 @@
 """The view of the story: its steps with their statuses and sentences, computed after each step and stored."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from uraniborg.story.folder import Plain, StoryFolder
 from uraniborg.story.question import FIRST_FACTOR, format_question
+from uraniborg.story.replies import StepInput, StoryStepWithResult
 from uraniborg.story.steps import Results, Step
 
 
@@ -18,12 +19,12 @@ def write_view(folder: StoryFolder, steps: tuple[Step, ...]) -> None:
     folder.write_view({"question": format_question(factor), "steps": described})
 
 
-def _describe_step(step: Step, results: Results, record: Plain | None, following: str | None) -> Plain:
+def _describe_step(step: Step, results: Results, record: Plain | None, following: str | None) -> StoryStepWithResult:
     """Return a step with its status, its sentence and, once it has run, its facts and result."""
-    common: Plain = {"id": step.id, "title": step.title, "who": step.who, "action": step.action}
+    common = {"id": step.id, "title": step.title, "who": step.who, "action": step.action}
     if record is not None:
         shown = step.describe(results)
-        return {
+        done = {
             **common,
             "title": shown.title or step.title,
             "status": "done",
@@ -38,8 +39,9 @@ def _describe_step(step: Step, results: Results, record: Plain | None, following
             "ended_at": record["ended_at"],
             "result": record["result"],
         }
+        return cast("StoryStepWithResult", done)
     is_next = step.id == following
-    return {
+    waiting = {
         **common,
         "status": "next" if is_next else "later",
         "can_run": is_next,
@@ -53,9 +55,10 @@ def _describe_step(step: Step, results: Results, record: Plain | None, following
         "ended_at": None,
         "result": None,
     }
+    return cast("StoryStepWithResult", waiting)
 
 
-def _describe_inputs(step: Step, results: Results, given: Mapping[str, Any]) -> list[Plain]:
+def _describe_inputs(step: Step, results: Results, given: Mapping[str, Any]) -> list[StepInput]:
     return [
         {
             "name": one.name,

@@ -14,10 +14,10 @@ from universe.domain.events_and_refusals import is_refusal
 from universe.domain.state import State, parse_state
 from universe.errors import MalformedCommand
 
+catalogue: Any = command_catalogue
+
 COMMANDS: Final[dict[str, dict[str, Any]]] = {
-    command["type"]: command
-    for category in command_catalogue.list_command_categories()
-    for command in category["commands"]
+    command["type"]: command for category in catalogue.list_command_categories() for command in category["commands"]
 }
 FULL: Final = parse_state(
     {
@@ -30,9 +30,9 @@ FULL: Final = parse_state(
         "rootIds": ["sun"],
         "groups": {"milky-way": a_group("milky-way", None, make_member("sun", "system"))},
         "rootGroupIds": ["milky-way"],
-        "smallBodyFields": {"belt": command_catalogue.EXAMPLES["setSmallBodyFields"]["fields"]["belt"]},
-        "protoplanetaryDisks": {"disk": command_catalogue.EXAMPLES["addProtoplanetaryDisk"]["disk"]},
-        "nebulae": {"veil": command_catalogue.EXAMPLES["setNebulae"]["nebulae"]["veil"]},
+        "smallBodyFields": {"belt": catalogue.EXAMPLES["setSmallBodyFields"]["fields"]["belt"]},
+        "protoplanetaryDisks": {"disk": catalogue.EXAMPLES["addProtoplanetaryDisk"]["disk"]},
+        "nebulae": {"veil": catalogue.EXAMPLES["setNebulae"]["nebulae"]["veil"]},
     }
 )
 """A universe in which every example has what it names."""

@@ -21,7 +21,7 @@ from tests.universe.domain.samples import (
     outcome,
 )
 from universe import errors
-from universe.domain.events_and_refusals import REFUSALS, get_refusal_code, is_refusal, make_refusal_error
+from universe.domain.events_and_refusals import REFUSALS, Event, get_refusal_code, is_refusal, make_refusal_error
 from universe.domain.state import EMPTY, State, parse_state
 from universe.errors import CommandRefused
 
@@ -264,7 +264,7 @@ def test_an_id_that_looks_like_a_placeholder_is_displayed_unchanged(key: str) ->
 
 
 def test_a_long_id_is_cut_in_the_message_and_whole_in_the_event() -> None:
-    event = {"type": "starNotFound", "id": "x" * 256}
+    event: Event = {"type": "starNotFound", "id": "x" * 256}
     error = make_refusal_error(event)
     assert len(error.message) < 150
     assert error.ids["event"] == event

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 
@@ -15,7 +15,7 @@ from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
 from universe.domain.events_and_refusals import is_refusal, make_refusal_error
 from universe.domain.hierarchy import find_entity_in_cycle
 from universe.domain.reducer import apply
-from universe.domain.state import EMPTY, State, make_state_from_plain, parse_state
+from universe.domain.state import EMPTY, Plain, State, make_state_from_plain, parse_state
 from universe.errors import MalformedCommand, UnknownCommand
 
 Json = dict[str, Any]
@@ -57,7 +57,7 @@ class Step:
 
     def replayed(self) -> tuple[State, State, list[Json]]:
         """Return the state before, the state after and the events. Assert that the inputs are unchanged."""
-        before = make_state_from_plain(deepcopy(self.before))
+        before = make_state_from_plain(cast("Plain", deepcopy(self.before)))
         command = deepcopy(self.command)
         after, events = apply(before, command)
         assert before.to_plain() == self.before, self.place
@@ -127,7 +127,7 @@ def test_every_malformed_probe_but_the_bare_tick_is_refused_with_a_path(golden: 
     for step in refused:
         given = deepcopy(step.command)
         with pytest.raises((MalformedCommand, UnknownCommand)) as caught:
-            apply(make_state_from_plain(deepcopy(step.before)), given)
+            apply(make_state_from_plain(cast("Plain", deepcopy(step.before))), given)
         assert caught.value.ids["path"].split(".")[0] in {*step.command, *_fields(step.command)}, step.place
         assert caught.value.status == 400
         assert caught.value.message

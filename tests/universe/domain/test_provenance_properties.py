@@ -232,7 +232,7 @@ class Citations(RuleBasedStateMachine):
 
     @rule(data=st.data(), patch=patches, as_command=st.booleans())
     def replace_everything(self, data: st.DataObject, patch: Json, as_command: bool) -> None:
-        plain = deepcopy(self.state.to_plain())
+        plain: Any = deepcopy(self.state.to_plain())
         patch.pop("parentId", None)
         key = self.some_body(data)
         plain["stars"][key] |= patch

@@ -47,6 +47,7 @@ def test_the_planet_transits_at_the_stated_time_whoever_omega_belongs_to(omega_o
     report = load({**PLANET, "pl_orbeccen": 0.3}, omega_of=omega_of)
     found = measure_transit_times(report.systems[0].state, days=25, use_kepler_orbits=True)["planets"]["hven-1-b"]
     assert found["status"] == "transits"
+    assert found["firstTransit"] is not None
     assert (found["firstTransit"] - 2_459_000.25 + 5) % 10 - 5 == pytest.approx(0, abs=1e-3)
     assert body(report)["physical"]["omegaOf"] == f"{omega_of} (assumed: the archive does not state it)"
     assert any("does not state" in note for note in report.notes)

@@ -2,14 +2,14 @@
 
 import csv
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from universe.domain.state import parse_state
+from universe.domain.state import Plain, parse_state
 from universe.exchange.body_drafts import BodyDraft, make_state
 from universe.exchange.errors import ImportRefused
 from universe.exchange.exports import ExportFormat, render_export
@@ -25,7 +25,7 @@ EXACT = ("id", "name", "bodyType", "mass", "parentId", "kepler", "stateVector", 
 SCENE = ("orbitalDistance", "orbitalSpeed", "orbitalPhase", "radius")
 
 
-def travel(state: dict[str, Any], format_name: ExportFormat) -> dict[str, Any]:
+def travel(state: Plain, format_name: ExportFormat) -> Plain:
     content = render_export(state, format_name, universe_id="u", name="U", version=3)
     report = import_systems([content])
     assert report.skipped == []
@@ -33,7 +33,7 @@ def travel(state: dict[str, Any], format_name: ExportFormat) -> dict[str, Any]:
     return report.merge_systems()
 
 
-def assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
+def assert_same(one: Plain, other: Plain) -> None:
     assert one["stars"].keys() == other["stars"].keys()
     for key, body in one["stars"].items():
         made = other["stars"][key]
@@ -71,7 +71,7 @@ names = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp"))
 
 
 @st.composite
-def systems(draw: st.DrawFn) -> dict[str, Any]:
+def systems(draw: st.DrawFn) -> Plain:
     """Draw a star with planets whose elements may be unknown."""
     star = BodyDraft("star", draw(names), "star", draw(st.floats(0.1, 10)), radius_km=draw(st.floats(1e3, 1e7)))
     drafts = [star]
@@ -106,7 +106,7 @@ def systems(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(state=systems(), format_name=st.sampled_from(TABLES))
 @settings(max_examples=60, deadline=None)
-def test_any_system_comes_back_from_a_table(state: dict[str, Any], format_name: ExportFormat) -> None:
+def test_any_system_comes_back_from_a_table(state: Plain, format_name: ExportFormat) -> None:
     assert_same(state, travel(state, format_name))
 
 
@@ -158,6 +158,6 @@ def test_states_in_the_same_position_or_without_mass_are_refused() -> None:
 
 
 def test_a_universe_without_true_orbits_has_no_table() -> None:
-    empty: dict[str, Any] = {"stars": {}, "time": 0}
+    empty = cast("Plain", {"stars": {}, "time": 0})
     with pytest.raises(InvalidInput, match="no body with a true orbit"):
         render_export(empty, "csv", universe_id="u", name="U", version=0)

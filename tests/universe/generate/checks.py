@@ -4,7 +4,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-State = dict[str, Any]
+from universe.domain.state import Plain
+
+State = Plain
 Body = Mapping[str, Any]
 
 KEYS = [
@@ -115,8 +117,8 @@ def find_reference_problems(state: State) -> Iterator[str]:
         host = body.get("lagrangeHostId")
         if host is not None and stars[host]["bodyType"] != "lagrangePoint":
             yield f"{body['id']} has no Lagrange point"
-    for name, host in (("smallBodyFields", "hostStarId"), ("protoplanetaryDisks", "centralStarId")):
-        for key, entity in state[name].items():
+    for entities, host in ((state["smallBodyFields"], "hostStarId"), (state["protoplanetaryDisks"], "centralStarId")):
+        for key, entity in entities.items():
             if entity["id"] != key or entity[host] not in stars or entity["systemId"] not in state["rootIds"]:
                 yield f"{key} belongs to nothing"
     for key, nebula in state["nebulae"].items():

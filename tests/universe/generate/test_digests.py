@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from tests.universe.generate.checks import EVERYTHING
+from universe.domain.state import Plain
 from universe.generate import STYLES, TOPOLOGIES, generate
 from universe.initial_states import load_or_generate_state
 
@@ -47,7 +48,7 @@ def portable(value: Any) -> Any:
     return value
 
 
-def digest(*states: dict[str, Any]) -> str:
+def digest(*states: Plain) -> str:
     return hashlib.sha256(orjson.dumps(portable(list(states)))).hexdigest()[:16]
 
 

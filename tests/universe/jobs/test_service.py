@@ -63,11 +63,11 @@ async def test_a_run_is_stored_with_its_universe_version_start_method_error_verd
 ) -> None:
     job = await wait_for_end(jobs, await jobs.create("t1", SHORT, actor=name_actor("Tycho")))
     assert (job.state, job.universe_id, job.version, job.author, job.progress) == (*("done", "t1", 1, "Tycho", 1.0),)
-    assert job.summary is not None
-    assert (job.summary["time"], job.summary["method"], job.summary["trustworthy"]) == (0, "gauss", True)
-    assert 0 < job.summary["errorDegrees"] < 1e-6
+    summary: Any = job.summary
+    assert (summary["time"], summary["method"], summary["trustworthy"]) == (0, "gauss", True)
+    assert 0 < summary["errorDegrees"] < 1e-6
     result = orjson.loads(await jobs.read_result("t1", job.id))
-    assert (result["id"], result["version"], result["verdict"]) == ("t1", 1, job.summary["verdict"])
+    assert (result["id"], result["version"], result["verdict"]) == ("t1", 1, summary["verdict"])
     assert (await jobs.read_plot("t1", job.id)).startswith(b"<svg")
     layout, states = await jobs.read_trajectory("t1", job.id, first=0, limit=1_000)
     found = np.frombuffer(states, "<f4").reshape(-1, 3, 6)
@@ -77,7 +77,7 @@ async def test_a_run_is_stored_with_its_universe_version_start_method_error_verd
     assert (layout["returned"], layout["next"]) == (1_000, 1_000)
     rest, _ = await jobs.read_trajectory("t1", job.id, first=1_000, limit=1_000)
     assert (rest["returned"], rest["next"], rest["count"]) == (1, None, 1_001)
-    assert layout["error"]["trappist-1-b"]["degrees"] < 1e-6
+    assert (layout["error"]["trappist-1-b"]["degrees"] or 1) < 1e-6
 
 
 async def test_transits_and_velocities_are_stored_like_runs_but_have_no_trajectory(jobs: JobService) -> None:
@@ -162,8 +162,8 @@ async def test_a_job_that_cannot_start_is_refused_at_once_and_not_stored(
 async def test_a_computation_that_is_refused_is_a_failed_job_with_the_same_error(jobs: JobService) -> None:
     job = await wait_for_end(jobs, await jobs.create("t1", {"kind": "nbody", "days": 1e9}, actor=name_actor("Tycho")))
     assert job.state == "failed"
-    assert job.error is not None
-    assert (job.error["code"], job.error["argument"]) == ("invalid_argument", "days")
+    error: Any = job.error
+    assert (error["code"], error["argument"]) == ("invalid_argument", "days")
     with pytest.raises(JobNotDone):
         await jobs.read_result("t1", job.id)
 

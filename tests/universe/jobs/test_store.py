@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from universe.jobs.replies import JobError
 from universe.jobs.store import Job, JobStore
 
-ERROR = {"code": "stopped", "message": "stopped"}
+ERROR: JobError = {"code": "stopped", "message": "stopped", "hint": "Start it again."}
 JUMPING = ["2026-03-01T00:00:00.000000Z", "2026-03-02T00:00:00.000000Z", "2020-01-01T00:00:00.000000Z"]
 """The times of three jobs between which the clock is set back."""
 

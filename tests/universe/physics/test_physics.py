@@ -12,6 +12,9 @@ from universe.physics.report import make_computed_sources_entry
 from universe.provenance.bibliography import collect_cited_sources
 from uraniborg.kernel.errors import InvalidInput
 
+report: Any = report_physics
+report_only_zones: Any = report_zones
+
 A0, A3 = "equilibriumTemperature, A = 0", "equilibriumTemperature, A = 0.3"
 
 
@@ -20,7 +23,7 @@ def values(reply: dict[str, Any], body_id: str) -> dict[str, Any]:
 
 
 def test_the_earth_has_the_sunlight_temperature_and_bulk_that_textbooks_state() -> None:
-    earth = values(report_physics(systems.load_system("solar-system")), "earth")
+    earth = values(report(systems.load_system("solar-system")), "earth")
     assert earth["insolation"] == pytest.approx(1, abs=0.001)
     assert earth[A0] == pytest.approx(279, abs=1)
     assert earth[A3] == pytest.approx(255, abs=1)
@@ -32,7 +35,7 @@ def test_the_earth_has_the_sunlight_temperature_and_bulk_that_textbooks_state() 
 
 
 def test_insolation_and_temperatures_of_trappist_1_follow_from_its_luminosity_and_distances() -> None:
-    reply = report_physics(systems.load_system("trappist-1"))
+    reply = report(systems.load_system("trappist-1"))
     planets = [values(reply, f"trappist-1-{letter}") for letter in "bcdefgh"]
     # S = L / a^2 with 0.000553 solar luminosities; T = 278.6 K S^(1/4) without reflection.
     distances = [0.01154, 0.01580, 0.02227, 0.02925, 0.03849, 0.04683, 0.06189]
@@ -56,7 +59,7 @@ def test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014() -> None
 
 
 def test_a_star_below_the_range_of_the_fit_has_marked_limits() -> None:
-    reply = report_physics(systems.load_system("trappist-1"))
+    reply = report(systems.load_system("trappist-1"))
     zone = reply["zones"]["trappist-1"]
     found = [one["au"] for one in zone["limits"].values()]
     assert found == pytest.approx([0.019, 0.025, 0.050, 0.053], abs=0.0005)
@@ -71,7 +74,7 @@ def test_a_star_above_the_range_of_the_fit_has_no_zone() -> None:
     assert compute_starlight_limit("runawayGreenhouse", 5780) == 1.107
     state = one_planet()
     state["stars"]["star"]["physical"]["teffKelvin"] = 9000
-    reply = report_physics(state)
+    reply = report(state)
     assert reply["zones"]["star"]["limits"] is None
     assert "ends at 7200 K" in reply["notes"][0]
     assert "habitableZone" not in values(reply, "planet")
@@ -79,7 +82,7 @@ def test_a_star_above_the_range_of_the_fit_has_no_zone() -> None:
 
 
 def test_an_unknown_luminosity_is_unknown_and_not_guessed() -> None:
-    reply = report_physics(one_planet())
+    reply = report(one_planet())
     star, planet = values(reply, "star"), values(reply, "planet")
     assert (star["effectiveTemperature"], star["luminosity"]) == (None, None)
     assert (planet["insolation"], planet[A0]) == (None, None)
@@ -92,11 +95,11 @@ def test_an_unknown_luminosity_is_unknown_and_not_guessed() -> None:
 def test_a_meaningless_temperature_counts_as_unknown(value: Any) -> None:
     state = one_planet()
     state["stars"]["star"]["physical"]["teffKelvin"] = value
-    assert values(report_physics(state), "star")["effectiveTemperature"] is None
+    assert values(report(state), "star")["effectiveTemperature"] is None
 
 
 def test_temperature_and_luminosity_follow_from_each_other_with_the_paper_named() -> None:
-    reply = report_physics(systems.load_system("alpha-centauri"))
+    reply = report(systems.load_system("alpha-centauri"))
     assert values(reply, "alpha-centauri-a")["effectiveTemperature"] == pytest.approx(5795, abs=19)
     assert reply["bodies"]["alpha-centauri-a"]["quantities"]["effectiveTemperature"]["paper"] == "prsa2016"
     assert reply["bodies"]["alpha-centauri-a"]["quantities"]["luminosity"]["paper"] is None
@@ -106,13 +109,13 @@ def test_temperature_and_luminosity_follow_from_each_other_with_the_paper_named(
 
 def test_zones_alone_are_those_of_the_whole_report() -> None:
     state = systems.load_system("alpha-centauri")
-    alone = report_zones(state)
-    assert alone["zones"] == report_physics(state)["zones"]
+    alone = report_only_zones(state)
+    assert alone["zones"] == report(state)["zones"]
     assert "bodies" not in alone
 
 
 def test_a_moon_has_the_starlight_of_its_planet() -> None:
-    reply = report_physics(systems.load_system("solar-system"))
+    reply = report(systems.load_system("solar-system"))
     assert values(reply, "moon")["insolation"] == values(reply, "earth")["insolation"]
     assert reply["bodies"]["moon"]["star"] == "sun"
 
@@ -121,13 +124,13 @@ def test_scene_units_are_refused() -> None:
     state = one_planet()
     state["stars"]["planet"]["kepler"]["units"] = "scene"
     with pytest.raises(InvalidInput, match="no body in astronomical units"):
-        report_physics(state)
+        report(state)
 
 
 def test_bodies_without_a_star_have_no_climate() -> None:
     state = one_planet()
     state["stars"]["star"]["bodyType"] = "blackHole"
-    reply = report_physics(state)
+    reply = report(state)
     assert reply["zones"] == {}
     assert reply["bodies"]["planet"]["star"] is None
     assert "insolation" not in values(reply, "planet")
@@ -138,5 +141,5 @@ def test_every_computed_quantity_names_its_paper_in_the_bibliography() -> None:
     cited = {one.id: one for one in collect_cited_sources({**state["stars"], **make_computed_sources_entry(state)})}
     assert {"agol2021", "kopparapu2014", "mendez2017", "hamilton1992", "winn2010", "lovis2010"} <= cited.keys()
     assert cited["kopparapu2014"].uses == [("computed quantities", ("habitableZone",))]
-    named = {one["paper"] for body in report_physics(state)["bodies"].values() for one in body["quantities"].values()}
+    named = {one["paper"] for body in report(state)["bodies"].values() for one in body["quantities"].values()}
     assert named - {None} <= cited.keys()

@@ -10,6 +10,7 @@ import pytest
 from tests.universe.service.service_checks import wait_briefly
 from tests.universe.service.stores import TroubledStore
 from tests.universe.store.sample_logs import entry
+from universe.domain.entities import Entity
 from universe.errors import TooBusy
 from universe.service import positions as positions_module
 from universe.service.feed import Feed
@@ -79,7 +80,7 @@ async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in
     prepared = 0
     prepare = positions_module._make_orrery
 
-    def counted(stars: dict[str, object]) -> object:
+    def counted(stars: dict[str, Entity]) -> object:
         nonlocal prepared
         prepared += 1
         return prepare(stars)

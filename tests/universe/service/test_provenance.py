@@ -23,6 +23,13 @@ from universe.store.replica import Replica, rebuild_replica
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.actors import describe_actor, get_process_actor
 
+trace: Any = trace_value_origin
+
+
+def read_other_paper(_source: object) -> str:
+    return "a paper about something else"
+
+
 E = "trappist-1-e"
 HEAVIER = {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "to see"}
 
@@ -129,7 +136,7 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
         body = (await service.view("t")).replica.state.stars[E]
         assert (body["mass"], "setBy" in body) == (3e-6, False)
         assert "mass" in body["sources"][0]["fields"]
-        stale = await trace_value_origin(service, "t", E, "mass")
+        stale = await trace(service, "t", E, "mass")
         assert stale["status"] == "unverified claim", "the citation of a value that was changed without withdrawing it"
         assert "The shipped data give 2.078414629e-06" in stale["sources"][0]["reason"]
         assert [describe_log_entry(entry, "t")["author"] for entry in await service.read_history("t")] == [None, None]
@@ -141,7 +148,7 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
 
 
 async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist: UniverseService) -> None:
-    chain = await trace_value_origin(trappist, "t", "TRAPPIST-1 E", "mass")
+    chain = await trace(trappist, "t", "TRAPPIST-1 E", "mass")
     assert (chain["body"], chain["unit"], chain["status"], chain["mark"]) == (E, "solar masses", "cited", "")
     assert [one["doi"] for one in chain["sources"]] == ["10.3847/PSJ/abd022"]
     assert (chain["command"]["version"], chain["command"]["author"], chain["command"]["type"]) == (1, "Erik", "create")
@@ -149,24 +156,24 @@ async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist
 
 async def test_a_block_of_values_is_refused_and_its_values_are_named(trappist: UniverseService) -> None:
     with pytest.raises(MalformedRequest, match="'kepler' has several values") as refused:
-        await trace_value_origin(trappist, "t", E, "kepler")
+        await trace(trappist, "t", E, "kepler")
     assert "kepler.osculatingPeriod" in refused.value.hint
 
 
 async def test_the_chain_of_a_shipped_value_states_the_conversion_and_the_data_file(trappist: UniverseService) -> None:
-    (source,) = (await trace_value_origin(trappist, "t", E, "mass"))["sources"]
+    (source,) = (await trace(trappist, "t", E, "mass"))["sources"]
     assert source["conversion"] == "0.692 Earth masses = 2.078414629e-06 solar masses"
     assert (source["dataFile"], source["location"]) == ("universe/systems/data/trappist-1.json", None)
-    (source,) = (await trace_value_origin(trappist, "t", E, "radius"))["sources"]
+    (source,) = (await trace(trappist, "t", E, "radius"))["sources"]
     assert source["conversion"] == "0.92 Earth radii, drawn 5 times as large = 0.0001961208396 AU"
-    (source,) = (await trace_value_origin(trappist, "t", E, "kepler.osculatingPeriod"))["sources"]
+    (source,) = (await trace(trappist, "t", E, "kepler.osculatingPeriod"))["sources"]
     assert source["conversion"] == "6.101013 days, as stated"
 
 
 async def test_a_computed_shipped_value_names_its_inputs_and_not_the_paper_as_its_source(
     trappist: UniverseService,
 ) -> None:
-    chain = await trace_value_origin(trappist, "t", E, "kepler.semiMajorAxis")
+    chain = await trace(trappist, "t", E, "kepler.semiMajorAxis")
     assert (chain["status"], chain["computed"]["how"]) == ("computed", "by Kepler's third law")
     (period,) = chain["computed"]["from"]
     assert (period["field"], period["status"]) == ("kepler.osculatingPeriod", "cited")
@@ -175,11 +182,11 @@ async def test_a_computed_shipped_value_names_its_inputs_and_not_the_paper_as_it
     await trappist.send(
         "t", {"type": "updateStar", "id": "trappist-1-c", "payload": {"mass": 4e-6}}, actor=name_actor("Tycho")
     )
-    masses = (await trace_value_origin(trappist, "t", E, "kepler.semiMajorAxis"))["computed"]["masses"]
+    masses = (await trace(trappist, "t", E, "kepler.semiMajorAxis"))["computed"]["masses"]
     assert masses["trappist-1-c"]["mark"] == "set by Tycho in version 2"
-    mean = await trace_value_origin(trappist, "t", E, "kepler.period")
+    mean = await trace(trappist, "t", E, "kepler.period")
     assert (mean["status"], mean["sources"][0]["computed"]) == ("computed", True)
-    speed = await trace_value_origin(trappist, "t", E, "orbitalSpeed")
+    speed = await trace(trappist, "t", E, "orbitalSpeed")
     assert [one["field"] for one in speed["computed"]["from"]] == ["kepler.period"]
 
 
@@ -205,7 +212,7 @@ async def test_a_forged_state_is_not_cited_by_the_name_of_a_shipped_source(
         inner = body[name][0] if name == "sources" else body[name]
         inner.update(value) if isinstance(value, dict) else body.update({name: value})
     await service.create("F", {"stars": {body["id"]: body}, "rootIds": [body["id"]]}, universe_id="f")
-    chain = await trace_value_origin(service, "f", body["id"], field)
+    chain = await trace(service, "f", body["id"], field)
     assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim")
 
 
@@ -239,7 +246,7 @@ async def test_the_author_in_an_imported_record_is_not_verified(service: Univers
         snapshot = {"type": "replaceSnapshot", "snapshot": state}
         await (service.put("f", state) if way == "put" else service.send("f", snapshot))
     for universe_id in ("f", (await service.branch("f")).id):
-        chain = await trace_value_origin(service, universe_id, E, "mass")
+        chain = await trace(service, universe_id, E, "mass")
         assert chain["mark"] == "unverified claim, set by NASA in version 1, imported and not verified"
         assert chain["command"] == {"version": 1, "author": "NASA", "imported": True}
         assert (await verify_log(service.store, universe_id)).is_intact
@@ -247,13 +254,13 @@ async def test_the_author_in_an_imported_record_is_not_verified(service: Univers
 
 async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: UniverseService) -> None:
     await trappist.send("t", HEAVIER, actor=name_actor("Tycho"))
-    chain = await trace_value_origin(trappist, "t", E, "physical.massKg")
+    chain = await trace(trappist, "t", E, "physical.massKg")
     assert (chain["status"], chain["unit"], chain["sources"]) == ("computed", "kg", [])
     assert chain["mark"] == "recomputed after a change by Tycho in version 2"
     (basis,) = chain["computed"]["from"]
     assert (basis["field"], basis["mark"]) == ("mass", "set by Tycho in version 2")
     assert basis["command"].items() >= {"author": "Tycho", "reason": "to see", "type": "updateStar"}.items()
-    earlier = await trace_value_origin(trappist, "t", E, "mass", version=1)
+    earlier = await trace(trappist, "t", E, "mass", version=1)
     assert earlier["status"] == "cited"
 
 
@@ -270,24 +277,24 @@ async def test_a_claim_keeps_the_citations_of_other_fields_of_the_same_paper(tra
         "fields": ["mass"],
     }
     await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}})
-    assert (await trace_value_origin(trappist, "t", E, "mass"))["status"] == "unverified claim"
-    assert (await trace_value_origin(trappist, "t", E, "radius"))["status"] == "cited"
+    assert (await trace(trappist, "t", E, "mass"))["status"] == "unverified claim"
+    assert (await trace(trappist, "t", E, "radius"))["status"] == "cited"
 
 
 async def test_a_claim_is_checked_against_its_location(trappist: UniverseService) -> None:
     claim = {"id": "brahe", "title": "Masses of TRAPPIST-1", "fields": ["mass"]}
     await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}}, actor=name_actor("Tycho"))
-    chain = await trace_value_origin(trappist, "t", E, "mass")
+    chain = await trace(trappist, "t", E, "mass")
     assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim, cited by Tycho in version 2")
     row = {"table": "Planets of TRAPPIST-1", "header": ["Planet", "Mass (M_Earth)"], "row": ["e", "0.692"]}
     located = {**claim, "locations": {"mass": row}}
     mass = 0.692 * 3.0034893e-6
     await trappist.send("t", {**HEAVIER, "payload": {"mass": mass, "sources": [located]}}, actor=name_actor("Tycho"))
-    chain = await trace_value_origin(trappist, "t", E, "mass")
+    chain = await trace(trappist, "t", E, "mass")
     assert (chain["status"], chain["mark"]) == ("supported", "")
     assert chain["sources"][0]["location"] == row
     assert chain["sources"][0]["conversion"] == "0.692 Earth masses = 2.07841e-06 solar masses"
-    read = await trace_value_origin(trappist, "t", E, "mass", text_of=lambda _: "a paper about something else")
+    read = await trace(trappist, "t", E, "mass", text_of=read_other_paper)
     assert read["status"] == "unverified claim"
 
 
@@ -297,22 +304,22 @@ async def test_the_log_names_who_set_a_value_that_never_was_cited(service: Unive
     await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"radius": 3}}, actor=name_actor("Erik"))
     await service.undo("u", actor=name_actor("Kirstine"))
     await service.restore("u", 1, actor=name_actor("Kirstine"))
-    at_four = await trace_value_origin(service, "u", "ven", "mass", version=4)
+    at_four = await trace(service, "u", "ven", "mass", version=4)
     assert (at_four["status"], at_four["command"]["author"]) == ("without source", "Sophie")
-    assert (await trace_value_origin(service, "u", "ven", "mass"))["command"]["author"] == "Tycho"
-    assert (await trace_value_origin(service, "u", "ven", "radius"))["unit"] == "scene units"
+    assert (await trace(service, "u", "ven", "mass"))["command"]["author"] == "Tycho"
+    assert (await trace(service, "u", "ven", "radius"))["unit"] == "scene units"
 
 
 async def test_an_unknown_body_or_field_is_answered_with_the_nearest(trappist: UniverseService) -> None:
     with pytest.raises(StarNotFound) as body:
-        await trace_value_origin(trappist, "t", "trapist-1-e", "mass")
+        await trace(trappist, "t", "trapist-1-e", "mass")
     assert E in body.value.ids["nearest"]
     with pytest.raises(MalformedRequest) as field:
-        await trace_value_origin(trappist, "t", E, "period")
+        await trace(trappist, "t", E, "period")
     assert field.value.ids["nearest"] == ["kepler.period"]
     with pytest.raises(MalformedRequest):
-        await trace_value_origin(trappist, "t", E, "")
+        await trace(trappist, "t", E, "")
     await trappist.send("t", {"type": "updateStar", "id": E, "payload": {"name": "TRAPPIST-1 b"}})
     with pytest.raises(MalformedRequest) as several:
-        await trace_value_origin(trappist, "t", "trappist-1 b", "mass")
+        await trace(trappist, "t", "trappist-1 b", "mass")
     assert set(several.value.ids["allowed"]) == {E, "trappist-1-b"}

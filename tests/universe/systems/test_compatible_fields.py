@@ -1,6 +1,7 @@
 """Compatible orbits agree with true orbits."""
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -50,7 +51,7 @@ def test_any_orbit_can_be_expressed_in_the_terms_of_the_compatible_rule(
     tilt: float, node: float, periapsis: float, eccentricity: float, anomaly: float
 ) -> None:
     orbit = Orbit(2.0, eccentricity, 100.0, anomaly, (tilt, node), periapsis)
-    body = {"id": "x", "parentId": None, **compute_scene_orbit_fields(orbit)}
+    body: dict[str, Any] = {"id": "x", "parentId": None, **compute_scene_orbit_fields(orbit)}
     body["kepler"] = {
         "semiMajorAxis": 2.0,
         "eccentricity": eccentricity,

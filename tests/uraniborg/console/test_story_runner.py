@@ -8,7 +8,6 @@ from typing import Any
 from uraniborg.console.story_runner import StoryRunner
 from uraniborg.kernel.actors import Actor
 from uraniborg.story.errors import StepRunning
-from uraniborg.story.folder import Plain
 from uraniborg.story.service import Story
 
 
@@ -18,11 +17,11 @@ class EndlessStory(Story):
     started = 0
     ended = 0
 
-    async def get_step(self, step_id: str) -> Plain:
+    async def get_step(self, step_id: str) -> Any:
         await asyncio.sleep(0)
         return {"id": step_id}
 
-    async def run_step(self, step_id: str, inputs: Mapping[str, Any] | None = None, **_options: Any) -> Plain:
+    async def run_step(self, step_id: str, inputs: Mapping[str, Any] | None = None, **_options: Any) -> Any:
         if self.started:
             raise StepRunning("A step is running.", hint="Wait until it ends.", step=step_id)
         self.started += 1

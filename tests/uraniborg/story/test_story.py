@@ -45,7 +45,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 
 @pytest.fixture(scope="session")
 def steps(demo: Demo) -> dict[str, dict[str, Any]]:
-    return {step["id"]: step for step in asyncio.run(Story(demo.story_home).list_steps())}
+    return {step["id"]: {**step} for step in asyncio.run(Story(demo.story_home).list_steps())}
 
 
 @pytest.fixture
@@ -164,9 +164,9 @@ async def test_a_step_that_cannot_run_says_why_and_other_inputs_change_the_words
         ):
             branch = await copied.run_step("branch", {"factor": factor}, actor=BO)
             assert f"{mass} instead of 0.326 Earth masses, {words} as much" in branch["sentence"]
-            integrated = await copied.run_step("integrate", {"years": 0.1}, actor=BO)
+            integrated: Any = await copied.run_step("integrate", {"years": 0.1}, actor=BO)
             assert [run["is_reused"] for run in integrated["result"]["runs"]] == is_reused
-            compared = await copied.run_step("compare", actor=BO)
+            compared: Any = await copied.run_step("compare", actor=BO)
             assert (compared["by"], compared["actor"]) == ("Bo", BO.model_dump())
             assert await list_words(copied) == (f"{words} as heavy", "0.1 years")
         state = await copied.get_state()
@@ -467,8 +467,8 @@ async def test_ten_years_with_twice_the_mass_hold_all_resonances_and_with_fifty_
     recorded = json.loads(Path(__file__).with_name("ten_years.json").read_text(encoding="utf-8"))
     try:
         await copied.run_step("integrate", {"years": 10})
-        twice = (await copied.run_step("compare"))["result"]
-        fifty = (await copied.run_step("break"))["result"]
+        twice: Any = (await copied.run_step("compare"))["result"]
+        fifty: Any = (await copied.run_step("break"))["result"]
     finally:
         await copied.aclose()
     assert (twice["verdict"], fifty["verdict"]) == ("yes", "no")

@@ -5,17 +5,18 @@ deficit is constant only without mean-motion resonances, so it does not apply to
 """
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from universe.nbody.analysis.orbit_history import OrbitHistory
+from universe.nbody.replies import Deficit, DeficitPair
 
 _HEAVY: Final = 0.1
 _BISECTIONS: Final = 60
 
 
-def compute_angular_momentum_deficit(motion: OrbitHistory, *, has_resonances: bool) -> dict[str, Any] | None:
+def compute_angular_momentum_deficit(motion: OrbitHistory, *, has_resonances: bool) -> Deficit | None:
     """Return the deficit over its critical value at the start, for the largest family, or None if it does not apply.
 
     `ratio` is the largest of the neighbouring pairs. The meaning says how resonances limit it.
@@ -30,7 +31,7 @@ def compute_angular_momentum_deficit(motion: OrbitHistory, *, has_resonances: bo
     momenta = motion.masses[massive] * np.sqrt(motion.central_masses[massive] * axes)
     flatness = np.sqrt(1 - motion.eccentricities[0, massive] ** 2) * np.cos(np.radians(motion.tilts[0, massive]))
     deficit = float((1 - flatness) @ momenta)
-    pairs = [
+    pairs: list[DeficitPair] = [
         {
             "inner": motion.ids[massive[k]],
             "outer": motion.ids[massive[k + 1]],
@@ -42,7 +43,7 @@ def compute_angular_momentum_deficit(motion: OrbitHistory, *, has_resonances: bo
         }
         for k in range(len(massive) - 1)
     ]
-    worst = max(float(pair["ratio"]) for pair in pairs)
+    worst = max(pair["ratio"] for pair in pairs)
     return {"ratio": worst, "pairs": pairs, "meaning": _describe_deficit(worst, has_resonances=has_resonances)}
 
 

@@ -6,10 +6,11 @@ to the time, as half of it over the Lyapunov time, for chaotic motion.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from universe.nbody.replies import ChaosFacts
 from universe.nbody.text_formats import format_short_duration
 from universe.orbits.kepler_equation import Floats
 
@@ -30,7 +31,7 @@ class Chaos:
     lyapunov_days: float | None
     meaning: str
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> ChaosFacts:
         """Return the fields of a reply."""
         return {"megno": self.megno, "lyapunovDays": self.lyapunov_days, "meaning": self.meaning}
 

@@ -1,13 +1,14 @@
 """Summaries of orbits during a run: ranges of elements, pairs with their closest approaches, and ejected bodies."""
 
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from universe.nbody.analysis.orbit_history import OrbitHistory, Samples, iterate_pairs_neighbours_first
 from universe.nbody.encounters import ClosestApproaches
 from universe.nbody.initial_conditions import InitialConditions
+from universe.nbody.replies import ClosestApproach, Ejection, OrbitPair, OrbitRanges, Range
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.number_fields import finite_or_none
 
@@ -16,7 +17,7 @@ _HEAVY: Final = 0.1
 _MOST_PAIRS: Final = 300
 
 
-def summarise_orbits(motion: OrbitHistory) -> dict[str, dict[str, Any]]:
+def summarise_orbits(motion: OrbitHistory) -> dict[str, OrbitRanges]:
     """Return the range of a (AU), e and i (degrees) of each body that orbits another, and its mean period."""
     return {
         motion.ids[body]: {
@@ -30,7 +31,7 @@ def summarise_orbits(motion: OrbitHistory) -> dict[str, dict[str, Any]]:
     }
 
 
-def summarise_pairs(motion: OrbitHistory, closest: ClosestApproaches) -> list[dict[str, Any]]:
+def summarise_pairs(motion: OrbitHistory, closest: ClosestApproaches) -> list[OrbitPair]:
     """Return the period ratio and the closest approach of each pair of siblings, neighbours first.
 
     Of more than 300 pairs of a family only the first are in the list: those with the fewest siblings between them.
@@ -49,7 +50,7 @@ def summarise_pairs(motion: OrbitHistory, closest: ClosestApproaches) -> list[di
 
 def _find_closest_approach(
     motion: OrbitHistory, closest: ClosestApproaches, inner: int, outer: int
-) -> dict[str, Any] | None:
+) -> ClosestApproach | None:
     distance = finite_or_none(float(closest.distance_au[inner, outer]))
     if distance is None:
         return None
@@ -58,7 +59,7 @@ def _find_closest_approach(
     return {"au": distance, "hillRadii": finite_or_none(hill) if is_light else None, "day": finite_or_none(day)}
 
 
-def _compute_min_mean_max(values: Floats) -> dict[str, float] | None:
+def _compute_min_mean_max(values: Floats) -> Range | None:
     """Return the least, mean and largest value, or None if there is none."""
     known = values[np.isfinite(values)]
     if not known.size:
@@ -66,12 +67,12 @@ def _compute_min_mean_max(values: Floats) -> dict[str, float] | None:
     return {"min": float(known.min()), "mean": float(known.mean()), "max": float(known.max())}
 
 
-def find_ejections(start: InitialConditions, motion: OrbitHistory, samples: Samples) -> list[dict[str, Any]]:
+def find_ejections(start: InitialConditions, motion: OrbitHistory, samples: Samples) -> list[Ejection]:
     """Return the bodies that were ejected, each with the day of the first sample after which it stayed unbound.
 
     A body that was unbound at the start is not in the list, nor one that comes closer at the end.
     """
-    found: list[dict[str, Any]] = []
+    found: list[Ejection] = []
     is_bound = (motion.axes > 0) & np.isfinite(motion.axes)
     is_unbound = motion.axes[-1] < 0
     offsets = start.relative_matrix @ samples.positions[[0, -1]]

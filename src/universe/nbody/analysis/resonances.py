@@ -10,6 +10,7 @@ import numpy as np
 
 from universe.nbody.analysis.orbit_history import OrbitHistory, iterate_pairs_neighbours_first
 from universe.nbody.analysis.resonant_angle_behaviour import LIBRATES, Behaviour, classify_angle
+from universe.nbody.replies import ResonanceFacts
 from universe.orbits.kepler_equation import Floats
 
 PAIR: Final = "mean-motion"
@@ -78,7 +79,7 @@ class Resonance:
     angle: ResonantAngle
     behaviour: Behaviour
 
-    def to_plain(self, motion: OrbitHistory) -> dict[str, Any]:
+    def to_plain(self, motion: OrbitHistory) -> ResonanceFacts:
         """Return the fields of a reply."""
         angle = self.angle
         bodies = [motion.ids[body] for body in angle.bodies]

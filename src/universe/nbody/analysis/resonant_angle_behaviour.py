@@ -2,10 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from universe.nbody.replies import AngleBehaviour
 from universe.orbits.kepler_equation import Floats
 
 LIBRATES: Final = "librates"
@@ -39,9 +40,9 @@ class Behaviour:
     reason: str | None = None
     """Why the behaviour is unclear."""
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> AngleBehaviour:
         """Return the fields of a reply."""
-        found: dict[str, Any] = {
+        found: AngleBehaviour = {
             "behaviour": self.behaviour,
             "centre": None if self.centre is None else round(self.centre, 3),
             "halfRange": None if self.half_range is None else round(self.half_range, 3),

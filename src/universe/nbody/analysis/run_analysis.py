@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from universe.nbody.analysis.orbit_history import OrbitHistory, Samples, compute
 from universe.nbody.analysis.orbit_summary import find_ejections, summarise_orbits, summarise_pairs
 from universe.nbody.analysis.resonances import find_resonances
 from universe.nbody.analysis.verdict_text import Findings, compose_verdict
+from universe.nbody.replies import RunAnalysis
 from universe.nbody.runs import Run
 from universe.orbits.kepler_equation import Floats
 
@@ -19,7 +20,7 @@ _MOST_STATES: Final = 1_000_000
 """Samples times bodies: the elements of so many states take some hundred megabytes."""
 
 
-def analyse_run(run: Run, motion: OrbitHistory | None = None) -> dict[str, Any]:
+def analyse_run(run: Run, motion: OrbitHistory | None = None) -> RunAnalysis:
     """Return verdict, orbits, pairs, resonances, ejections, chaos and amd of a run, as JSON values.
 
     `motion` is the result of `compute_run_orbit_history`, if the caller has it.

@@ -1,13 +1,20 @@
 """Two runs side by side: which answers differ, and the differences in plain words."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from universe.nbody.analysis.resonances import TRIPLE
 from universe.nbody.analysis.resonant_angle_behaviour import CIRCULATES, LIBRATES, UNCLEAR, compute_circular_difference
+from universe.nbody.replies import (
+    ChaosComparison,
+    OrbitComparison,
+    PairComparison,
+    ResonanceComparison,
+    RunDifferences,
+    RunReply,
+)
 from universe.nbody.text_formats import join_words
 
-Answers = Mapping[str, Any]
 _WIDER: Final = 1.0
 """The smallest difference of half ranges that is mentioned, in degrees."""
 _ABSENT: Final = "not near"
@@ -15,38 +22,46 @@ _LISTED: Final = 4
 
 
 def compare_run_analyses(
-    first: Answers, second: Answers, names: Sequence[str] = ("the first", "the second")
-) -> dict[str, Any]:
+    first: RunReply, second: RunReply, names: Sequence[str] = ("the first", "the second")
+) -> RunDifferences:
     """Return two answers of `analyse_run` side by side, and a verdict about the differences.
 
     Each value is a list of two: the first run's and the second's, None where a run does not have it. The verdict
     claims nothing if a run is not trustworthy.
     """
-    found: dict[str, Any] = {
+    found: RunDifferences = {
+        "verdict": "",
         "resonances": _compare_resonances(first, second),
         "orbits": _compare_orbits(first, second),
         "pairs": _compare_pairs(first, second),
         "ejections": [[one["id"] for one in run["ejections"]] for run in (first, second)],
-        "chaos": {key: [run["chaos"][key] for run in (first, second)] for key in ("megno", "lyapunovDays")},
+        "chaos": {
+            "megno": [run["chaos"]["megno"] for run in (first, second)],
+            "lyapunovDays": [run["chaos"]["lyapunovDays"] for run in (first, second)],
+        },
     }
     doubtful = [name for name, run in zip(names, (first, second), strict=True) if run.get("trustworthy") is False]
     for row in found["resonances"]:
         row["changed"] = row["changed"] and not _list_bodies_in_one_run(found, row["bodies"])
-    return {"verdict": _describe_distrust(doubtful) if doubtful else _compose_verdict(found, names), **found}
+    found["verdict"] = _describe_distrust(doubtful) if doubtful else _compose_verdict(found, names)
+    return found
 
 
-def _compare_resonances(first: Answers, second: Answers) -> list[dict[str, Any]]:
+def _compare_resonances(first: RunReply, second: RunReply) -> list[ResonanceComparison]:
     """Return every angle of either run with both behaviours, Laplace triples first."""
     runs = [{one["angle"]: one for one in run["resonances"]} for run in (first, second)]
     angles = list(dict.fromkeys([*runs[0], *runs[1]]))
-    rows: list[dict[str, Any]] = []
+    rows: list[ResonanceComparison] = []
     for angle in angles:
         both = [run.get(angle) for run in runs]
         known = next(one for one in both if one)
         behaviours = [one["behaviour"] if one else None for one in both]
         rows.append(
             {
-                **{key: known[key] for key in ("bodies", "kind", "ratio", "angle")},
+                "bodies": known["bodies"],
+                "kind": known["kind"],
+                "ratio": known["ratio"],
+                "angle": known["angle"],
                 "behaviour": behaviours,
                 "centre": [one["centre"] if one else None for one in both],
                 "halfRange": [one["halfRange"] if one else None for one in both],
@@ -56,34 +71,26 @@ def _compare_resonances(first: Answers, second: Answers) -> list[dict[str, Any]]
     return sorted(rows, key=lambda row: row["kind"] != TRIPLE)
 
 
-def _compare_orbits(first: Answers, second: Answers) -> dict[str, dict[str, Any]]:
+def _compare_orbits(first: RunReply, second: RunReply) -> dict[str, OrbitComparison]:
     ids = list(dict.fromkeys([*first["orbits"], *second["orbits"]]))
     return {
         body: {
-            "meanPeriod": [run["orbits"].get(body, {}).get("meanPeriod") for run in (first, second)],
+            "meanPeriod": [orbit and orbit["meanPeriod"] for orbit in both],
             "eccentricityMax": [
-                _get_element_maximum(run["orbits"].get(body), "eccentricity") for run in (first, second)
+                orbit["eccentricity"]["max"] if orbit and orbit["eccentricity"] else None for orbit in both
             ],
             "semiMajorAxisMean": [
-                _get_element_mean(run["orbits"].get(body), "semiMajorAxis") for run in (first, second)
+                orbit["semiMajorAxis"]["mean"] if orbit and orbit["semiMajorAxis"] else None for orbit in both
             ],
         }
-        for body in ids
+        for body, both in ((body, [run["orbits"].get(body) for run in (first, second)]) for body in ids)
     }
 
 
-def _get_element_maximum(orbit: Mapping[str, Any] | None, element: str) -> float | None:
-    return orbit[element]["max"] if orbit and orbit[element] else None
-
-
-def _get_element_mean(orbit: Mapping[str, Any] | None, element: str) -> float | None:
-    return orbit[element]["mean"] if orbit and orbit[element] else None
-
-
-def _compare_pairs(first: Answers, second: Answers) -> list[dict[str, Any]]:
+def _compare_pairs(first: RunReply, second: RunReply) -> list[PairComparison]:
     runs = [{(pair["inner"], pair["outer"]): pair for pair in run["pairs"]} for run in (first, second)]
     keys = list(dict.fromkeys([*runs[0], *runs[1]]))
-    rows: list[dict[str, Any]] = []
+    rows: list[PairComparison] = []
     for key in keys:
         both = [run.get(key) for run in runs]
         closest = [one["closest"] if one else None for one in both]
@@ -104,7 +111,7 @@ def _describe_distrust(doubtful: Sequence[str]) -> str:
     return f"Nothing is claimed about the difference: the {runs} not trustworthy ({join_words(doubtful)})."
 
 
-def _compose_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
+def _compose_verdict(found: RunDifferences, names: Sequence[str]) -> str:
     shared = [row for row in found["resonances"] if not _list_bodies_in_one_run(found, row["bodies"])]
     triples = [row for row in shared if row["kind"] == TRIPLE]
     pairs = [row for row in shared if row["kind"] != TRIPLE]
@@ -121,14 +128,14 @@ def _compose_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
     return " ".join(sentences)
 
 
-def _list_bodies_in_one_run(found: Mapping[str, Any], ids: Iterable[str], run: int | None = None) -> list[str]:
+def _list_bodies_in_one_run(found: RunDifferences, ids: Iterable[str], run: int | None = None) -> list[str]:
     """Return the bodies that orbit in only one of the runs: in `run`, or in either."""
     shapes = {body: found["orbits"][body]["eccentricityMax"] for body in ids if body in found["orbits"]}
     lone = {body: one for body, one in shapes.items() if (one[0] is None) != (one[1] is None)}
     return [body for body, one in lone.items() if run is None or one[run] is not None]
 
 
-def _describe_bodies_in_one_run(found: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def _describe_bodies_in_one_run(found: RunDifferences, names: Sequence[str]) -> list[str]:
     sentences: list[str] = []
     for run, name in enumerate(names):
         if lone := _list_bodies_in_one_run(found, found["orbits"], run):
@@ -140,7 +147,7 @@ def _describe_bodies_in_one_run(found: Mapping[str, Any], names: Sequence[str]) 
     return sentences
 
 
-def _describe_angles(rows: Sequence[Mapping[str, Any]], noun: str) -> list[str]:
+def _describe_angles(rows: Sequence[ResonanceComparison], noun: str) -> list[str]:
     if not rows:
         return []
     plural = noun.replace("angle", "angles", 1)
@@ -166,25 +173,28 @@ def _describe_angles(rows: Sequence[Mapping[str, Any]], noun: str) -> list[str]:
     return [*sentences, *_describe_largest_swing_change(rows)]
 
 
-def _describe_largest_swing_change(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _describe_largest_swing_change(rows: Sequence[ResonanceComparison]) -> list[str]:
     """Return the angle that librates in both and whose swing changed most."""
-    held = [row for row in rows if row["behaviour"] == [LIBRATES, LIBRATES]]
+    held = [
+        (row, before, after)
+        for row in rows
+        for before, after in [row["halfRange"]]
+        if row["behaviour"] == [LIBRATES, LIBRATES] and before is not None and after is not None
+    ]
     if not held:
         return []
-    most = max(held, key=lambda row: abs(row["halfRange"][1] - row["halfRange"][0]))
-    before, after = most["halfRange"]
+    most, before, after = max(held, key=lambda one: abs(one[2] - one[1]))
     if abs(after - before) < _WIDER:
         return []
-    moved = compute_circular_difference(*most["centre"])
+    first, second = most["centre"]
+    moved = 0.0 if first is None or second is None else compute_circular_difference(first, second)
     about = f", about a centre moved by {moved:+.3g} degrees" if abs(moved) >= _WIDER else ""
     return [f"The largest change of a swing: {most['angle']} from {before:.3g} to {after:.3g} degrees{about}."]
 
 
-def _describe_approaches(pairs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+def _describe_approaches(pairs: Sequence[PairComparison], names: Sequence[str]) -> list[str]:
     least = [
-        min(
-            (pair["closestHillRadii"][run] for pair in pairs if pair["closestHillRadii"][run] is not None), default=None
-        )
+        min((radii for pair in pairs if (radii := pair["closestHillRadii"][run]) is not None), default=None)
         for run in (0, 1)
     ]
     if least[0] is None or least[1] is None:
@@ -193,7 +203,7 @@ def _describe_approaches(pairs: Sequence[Mapping[str, Any]], names: Sequence[str
     return [f"The closest approach is {first} and {second}."]
 
 
-def _describe_chaos(chaos: Mapping[str, Sequence[float | None]], names: Sequence[str]) -> list[str]:
+def _describe_chaos(chaos: ChaosComparison, names: Sequence[str]) -> list[str]:
     is_chaotic = [days is not None for days in chaos["lyapunovDays"]]
     if is_chaotic == [False, False]:
         return ["Neither run shows chaos within its span."]

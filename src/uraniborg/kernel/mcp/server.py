@@ -447,9 +447,22 @@ def _make_output_schema(function: AsyncFunction) -> dict[str, Any] | None:
     if get_origin(declared) in (Union, UnionType):
         declared = Union[tuple(kind for kind in get_args(declared) if kind is not ErrorReply)]  # noqa: UP007
     adapter: TypeAdapter[Any] = TypeAdapter(declared)
-    schema = adapter.json_schema(mode="serialization")
+    schema = cast("dict[str, Any]", _remove_titles(adapter.json_schema(mode="serialization")))
     if schema.get("type") == "array":
         definitions = schema.pop("$defs", {})
         schema = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
         return schema | ({"$defs": definitions} if definitions else {})
     return schema if "properties" in schema else None
+
+
+def _remove_titles(schema: Any, *, is_map: bool = False) -> Any:
+    """Return a schema without the titles, which repeat the names of fields. `is_map`: its keys are names of fields."""
+    if isinstance(schema, list):
+        return [_remove_titles(one) for one in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _remove_titles(value, is_map=not is_map and key in ("properties", "$defs"))
+        for key, value in cast("dict[str, Any]", schema).items()
+        if is_map or key != "title"
+    }
