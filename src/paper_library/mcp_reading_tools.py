@@ -1,15 +1,17 @@
 """The MCP tools that read papers: metadata, summaries, texts, sections and citations."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from paper_library.library import Library
 from paper_library.limits import CITATIONS, READ_CHARS, VALUE_CHARS
-from paper_library.replies import FOREIGN, Metadata
+from paper_library.replies import Metadata
 from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.worker_threads import WorkerThreads
-from uraniborg.kernel.mcp import Server, tool
+from uraniborg.kernel.mcp import Origin, Server, tool
+
+FOREIGN: Final[tuple[Origin, ...]] = ("papers",)
 
 PaperId = Annotated[
     str,

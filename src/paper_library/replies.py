@@ -3,10 +3,10 @@
 Classes without a docstring are in the schemas of tools, where each sentence costs every agent tokens.
 """
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, NotRequired, TypeAlias
 
 from pydantic import Field, GetPydanticSchema
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from paper_library.text_replies import Inline, SummarySection
 from uraniborg.kernel.actors import Actor
@@ -147,23 +147,28 @@ class Metadata(TypedDict):
     ]
 
 
-class StoredMetadata(Metadata):
+class RecordedFields(TypedDict, total=False):
+    """Fields of papers that have them; most are from the record of a search."""
+
+    title_is_derived: bool
+    work_type: str
+    editors: list[str]
+    sources: Json
+    records: Json
+    provenance: Json
+    citation_count: Json
+    relevance_score: Json
+    relevance_reason: Json
+    status: Json
+    decisions: Json
+    found_in_round: Json
+    other_ids: Json
+
+
+class StoredMetadata(Metadata, RecordedFields):
     """All metadata of a paper. Shelves of schema 1 have no citation key."""
 
     citation_key: NotRequired[str]
-    title_is_derived: NotRequired[bool]
-    work_type: NotRequired[str]
-    editors: NotRequired[list[str]]
-    sources: NotRequired[Json]
-    records: NotRequired[Json]
-    provenance: NotRequired[Json]
-    citation_count: NotRequired[Json]
-    relevance_score: NotRequired[Json]
-    relevance_reason: NotRequired[Json]
-    status: NotRequired[Json]
-    decisions: NotRequired[Json]
-    found_in_round: NotRequired[Json]
-    other_ids: NotRequired[Json]
 
 
 class PublicationLink(TypedDict):
@@ -296,8 +301,8 @@ class Addresses(TypedDict):
     addresses: list[str]
 
 
-class PaperNoteReply(TypedDict):
-    """The note on a paper, and the collections that the paper is in. Empty if nobody wrote one."""
+class NoteLine(TypedDict):
+    """A note as its file stores it."""
 
     paper_id: str
     text: str
@@ -307,6 +312,11 @@ class PaperNoteReply(TypedDict):
     actor: NotRequired[
         Annotated[ActorFields, Field(description="Who wrote the note; absent in notes of earlier versions.")]
     ]
+
+
+class PaperNoteReply(NoteLine):
+    """The note on a paper, and the collections that the paper is in. Empty if nobody wrote one."""
+
     revision: Annotated[
         str,
         Field(
@@ -362,5 +372,3 @@ class Verification(TypedDict):
     papers: int
     files: int
     problems: list[str]
-
-

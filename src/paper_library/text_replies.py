@@ -1,9 +1,9 @@
 """Texts as trees of plain values: blocks, and the pieces of text in them. A page displays them without HTML."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 Mark = Literal["emphasis", "strong", "strikethrough", "subscript", "superscript"]
 Alignment = Literal["left", "center", "right"]
