@@ -261,20 +261,13 @@ class _FieldMatcher:
 
 
 def _list_field_texts(row: Row, field_name: str) -> list[str]:
-    match field_name:
-        case "title":
-            return [row.title]
-        case "abstract":
-            return [row.abstract]
-        case "venue":
-            return [row.venue]
-        case "identifier":
-            return list(map(str, row.record["identifiers"].values()))
-        case "author":
-            return row.record["authors"]
-        case "keyword":
-            return row.record["keywords"]
-        case "tag":
-            return row.record["tags"]
-        case _:
-            return row.record["institutions"]
+    texts = {
+        "title": [row.title],
+        "abstract": [row.abstract],
+        "venue": [row.venue],
+        "identifier": list(map(str, row.record["identifiers"].values())),
+        "author": row.record["authors"],
+        "keyword": row.record["keywords"],
+        "tag": row.record["tags"],
+    }
+    return texts[field_name]
