@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from paper_library.config import load_config
 from paper_library.store.manifest import read_manifest
@@ -18,6 +18,7 @@ from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.logging import get_logger, make_printable
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.search_shelf_replies import BuildFacts, BuildRequest, ShelfBuildReply, ShelfTarget
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _MAX_BUILDS: Final = 100
@@ -39,13 +40,13 @@ class ShelfBuild:
     actor: Actor | None = None
     """Who started the build."""
     state: Literal["running", "done", "failed"] = "running"
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    facts: BuildFacts = field(default_factory=BuildFacts)
     process: "asyncio.subprocess.Process | None" = None
 
-    def to_fields(self) -> dict[str, Any]:
+    def to_fields(self) -> ShelfBuildReply:
         """Return the build as the API sends it."""
         return {
-            "session_id": self.session_id,
+            **_make_empty_reply(self.session_id),
             "state": self.state,
             "shelf": self.shelf,
             "path": str(self.path),
@@ -54,12 +55,29 @@ class ShelfBuild:
         }
 
 
+def _make_empty_reply(session_id: str) -> ShelfBuildReply:
+    return {
+        "session_id": session_id,
+        "state": "none",
+        "actor": None,
+        "shelf": None,
+        "path": None,
+        "phase": None,
+        "done": 0,
+        "total": 0,
+        "papers": None,
+        "added": None,
+        "error": None,
+        "hint": None,
+    }
+
+
 def find_shelves_folder() -> Path:
     """Return the folder of the shelves that the console builds."""
     return secure_own_folder("data", "library") / "shelves"
 
 
-def list_shelf_targets() -> list[dict[str, Any]]:
+def list_shelf_targets() -> list[ShelfTarget]:
     """Return the shelves that papers can be put on: that of the settings, and those that were built before. Blocks."""
     configured = load_config().shelf
     folder = find_shelves_folder()
@@ -100,12 +118,12 @@ class ShelfBuilds:
     _builds: dict[str, ShelfBuild] = field(default_factory=dict[str, ShelfBuild])
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
 
-    def get(self, session_id: str) -> dict[str, Any]:
+    def get(self, session_id: str) -> ShelfBuildReply:
         """Return the last build of the session."""
         build = self._builds.get(session_id)
-        return build.to_fields() if build else {"session_id": session_id, "state": "none"}
+        return build.to_fields() if build else _make_empty_reply(session_id)
 
-    async def start(self, session_id: str, name: str, papers_json: str, actor: Actor | None = None) -> dict[str, Any]:
+    async def start(self, session_id: str, name: str, papers_json: str, actor: Actor | None = None) -> ShelfBuildReply:
         """Start a build and return it. Raise InvalidInput, or ShelfBuildActive if one of the shelf runs.
 
         `actor` is who starts it, by default the program that runs this process.
@@ -149,7 +167,7 @@ class ShelfBuilds:
             }
         self._announce(build)
 
-    async def _follow_worker(self, build: ShelfBuild, papers: Path) -> dict[str, Any]:
+    async def _follow_worker(self, build: ShelfBuild, papers: Path) -> BuildFacts:
         """Run the worker and announce its progress; return its last line."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -163,10 +181,10 @@ class ShelfBuilds:
         assert process.stdin is not None
         assert process.stdout is not None
         actor = build.actor and build.actor.model_dump()
-        request = {"papers": str(papers), "shelf": str(build.path), "actor": actor}
+        request: BuildRequest = {"papers": str(papers), "shelf": str(build.path), "actor": actor}
         process.stdin.write(json.dumps(request).encode() + b"\n")
         process.stdin.close()
-        last: dict[str, Any] = {}
+        last: BuildFacts = {}
         async for line in process.stdout:
             last = json.loads(line)
             if "phase" in last:

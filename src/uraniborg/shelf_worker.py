@@ -9,13 +9,14 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from paper_library.build.builder import build_shelf
 from uraniborg.kernel.actors import read_actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.parent_output import write_line_to_parent
+from uraniborg.search_shelf_replies import BuildFacts, BuildRequest
 
 _LEAST_PAUSE_S: Final = 0.2
 
@@ -37,7 +38,7 @@ class _ProgressWriter:
 def main() -> None:
     """Build the shelf of the request."""
     configure_logging()
-    request: dict[str, Any] = json.loads(sys.stdin.readline())
+    request: BuildRequest = json.loads(sys.stdin.readline())
     target = Path(request["shelf"])
     actor = read_actor(request.get("actor"))
     try:
@@ -48,7 +49,7 @@ def main() -> None:
         _write_line({"error": error.message, "hint": error.hint})
 
 
-def _write_line(line: dict[str, Any]) -> None:
+def _write_line(line: BuildFacts) -> None:
     write_line_to_parent(json.dumps(line))
 
 

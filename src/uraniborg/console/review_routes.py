@@ -20,13 +20,12 @@ from uraniborg.console.search_replies import (
     PaperDetails,
     PaperList,
     ReasonList,
-    ShelfBuildReply,
-    ShelfTargets,
     UndoneMarks,
 )
 from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.reply_route import JsonReply
+from uraniborg.search_shelf_replies import ShelfBuildReply, ShelfTargets
 from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
 
 _TYPES = {
@@ -251,10 +250,8 @@ def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
 
 
 def _add_shelf_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBuilds) -> None:
-    @api.get(
-        "/api/search-shelves", tags=["searches"], summary="List the shelves for papers", response_model=ShelfTargets
-    )
-    async def list_shelves_for_papers() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/search-shelves", tags=["searches"], summary="List the shelves for papers")
+    async def list_shelves_for_papers() -> ShelfTargets:  # pyright: ignore[reportUnusedFunction]
         """Return the shelves that papers of a search can be put on. A new name makes a new shelf."""
         return {"shelves": await asyncio.to_thread(list_shelf_targets)}
 
@@ -263,14 +260,13 @@ def _add_shelf_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBu
         tags=["searches"],
         summary="Put the papers on a shelf",
         status_code=202,
-        response_model=ShelfBuildReply,
     )
     async def put_papers_on_shelf(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         session_id: SessionId,
         name: Annotated[str, Body(max_length=100, description="A shelf of `/api/search-shelves`, or a new name.")],
         statuses: Annotated[list[ReviewStatus], Body(min_length=1, max_length=4)] = [ReviewStatus.INCLUDE],  # noqa: B006 - copied by the framework
-    ) -> dict[str, Any]:
+    ) -> ShelfBuildReply:
         """Build or extend a shelf from the papers with these statuses. Follow the build in the event stream."""
         collection = await review.get_visible_collection(session_id, get_reviewer(request))
         papers = [paper for paper in collection.papers if paper.status in statuses]
@@ -288,8 +284,7 @@ def _add_shelf_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBu
         "/api/searches/{session_id}/shelf",
         tags=["searches"],
         summary="Return the last build of a shelf",
-        response_model=ShelfBuildReply,
     )
-    async def get_shelf_build(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def get_shelf_build(session_id: SessionId) -> ShelfBuildReply:  # pyright: ignore[reportUnusedFunction]
         """Return the progress or the outcome of the last build from this session."""
         return shelf_builds.get(session_id)

@@ -449,35 +449,3 @@ class ExclusionList(Reply):
     offset: int
     limit: int
     next_offset: int | None
-
-
-class ShelfBuildReply(Reply):
-    """The last build of a shelf from the papers of a search."""
-
-    session_id: str
-    state: Literal["none", "running", "done", "failed"]
-    actor: Actor | None = None
-    """Who started the build."""
-    shelf: str | None = None
-    path: str | None = None
-    phase: str | None = None
-    done: int = 0
-    total: int = 0
-    papers: int | None = None
-    added: int | None = None
-    error: str | None = None
-    hint: str | None = None
-
-
-class ShelfTarget(Reply):
-    """A shelf that papers can be put on."""
-
-    name: str
-    path: str
-    papers: int | None = None
-
-
-class ShelfTargets(Reply):
-    """The shelves that papers can be put on."""
-
-    shelves: list[ShelfTarget]
