@@ -49,13 +49,20 @@ def record_call(
     message: str = "",
 ) -> None:
     """Record a call soon, in a thread. `error` is a code, `message` its text. Do not raise."""
-    facts: dict[str, Any] = {"tool": tool[:_MAX_CHARS], "duration_ms": round(duration_ms, 1)}
-    facts |= {"reply_bytes": reply_bytes}
-    facts |= {"error": error[:_MAX_CHARS]} if error else {}
-    facts |= {"client": client[:_MAX_CHARS]} if client else {}
-    facts |= {"about": [one[:_MAX_CHARS] for one in about]} if about else {}
-    facts |= {"message": message[:_MAX_MESSAGE_CHARS]} if message else {}
-    _get_feed().publish(CALL, server, **facts)
+    facts: dict[str, Any] = {
+        "tool": tool[:_MAX_CHARS],
+        "duration_ms": round(duration_ms, 1),
+        "reply_bytes": reply_bytes,
+    }
+    if error:
+        facts["error"] = error[:_MAX_CHARS]
+    if client:
+        facts["client"] = client[:_MAX_CHARS]
+    if about:
+        facts["about"] = [one[:_MAX_CHARS] for one in about]
+    if message:
+        facts["message"] = message[:_MAX_MESSAGE_CHARS]
+    (_feed or _get_feed()).publish(CALL, server, **facts)
 
 
 def list_calls(
