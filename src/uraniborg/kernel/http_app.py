@@ -1,6 +1,7 @@
 """The HTTP application of every server: error bodies, access checks, CORS, HEAD requests and the policy of pages."""
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
@@ -20,6 +21,7 @@ from uraniborg.kernel.http_access import (
     MethodNotAllowed,
     RequestIds,
     make_error_response,
+    read_headers,
 )
 from uraniborg.kernel.http_config import HttpConfig
 from uraniborg.kernel.logging import get_logger
@@ -198,11 +200,29 @@ class StoppableApp:
         await self._app(scope, receive, send)
 
 
+async def _send_with_vary(send: Send, message: Message) -> None:
+    """Send a response that depends on the origin, as CORSMiddleware does, which takes longer."""
+    if message["type"] == "http.response.start":
+        headers = list(message.get("headers", ()))
+        varied = [value for name, value in headers if name.lower() == b"vary"]
+        if varied:
+            headers = [(name, value) for name, value in headers if name.lower() != b"vary"]
+        message["headers"] = [*headers, (b"vary", b", ".join((*varied, b"Origin")))]
+    await send(message)
+
+
 def _add_cors(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
     """Return `app` with answers that browsers of these origins may read; LOOPBACK is any origin of this machine."""
     from starlette.middleware.cors import CORSMiddleware
 
-    return CORSMiddleware(
+    class Cors(CORSMiddleware):
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http" and b"origin" not in read_headers(scope):
+                await self.app(scope, receive, partial(_send_with_vary, send))
+            else:
+                await super().__call__(scope, receive, send)
+
+    return Cors(
         app,
         allow_origins=[origin for origin in origins if origin != LOOPBACK],
         allow_origin_regex=_LOOPBACK_ORIGIN if LOOPBACK in origins else None,
