@@ -20,6 +20,8 @@ from uraniborg.kernel.settings import secure_own_folder
 CALL: Final = "call"
 FOLDER: Final = "calls"
 _SEGMENT_BYTES: Final = 100_000
+_BATCH_S: Final = 0.2
+"""The time for which a call waits for others: a busy server writes often, and every writing delays its calls."""
 _MAX_CHARS: Final = 100
 _MAX_MESSAGE_CHARS: Final = 400
 
@@ -113,7 +115,7 @@ def _get_feed() -> QueuedChangeFeed:
     global _feed  # noqa: PLW0603 - one writing thread for all servers of the process
     with _lock:
         if _feed is None:
-            _feed = QueuedChangeFeed(_CallFeed())
+            _feed = QueuedChangeFeed(_CallFeed(), batch_s=_BATCH_S)
             atexit.register(_feed.close)
         return _feed
 

@@ -1,6 +1,7 @@
 """Replies of tools: values as one text block of JSON, and errors with one body."""
 
 import asyncio
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -50,7 +51,7 @@ class Reply(NamedTuple):
 
     def result_json(self) -> bytes:
         """Return the JSON of `result()`, without creating the result."""
-        meta = b'"_meta":%b' % orjson.dumps(make_foreign_meta(self.foreign)) if self.foreign else b""
+        meta = _encode_meta(self.foreign) if self.foreign else b""
         structured = b"" if self.structured is None else b',"structuredContent":' + self.structured
         return b'{%b"content":[{"type":"text","text":%b%b}]%b,"isError":%b}' % (
             meta + b"," if meta and structured else b"",
@@ -61,19 +62,24 @@ class Reply(NamedTuple):
         )
 
 
-def make_reply(value: Any, *, structured: bool) -> Reply:
+@lru_cache(maxsize=16)
+def _encode_meta(foreign: tuple[Origin, ...]) -> bytes:
+    return b'"_meta":%b' % orjson.dumps(make_foreign_meta(foreign))
+
+
+def make_reply(value: Any, *, structured: bool, foreign: tuple[Origin, ...] = ()) -> Reply:
     """Return the reply of a tool that returned `value`. Raise as `encode_json` does, and if it is nested too deep."""
     if isinstance(value, str):
-        return Reply(replace_surrogates(value))
+        return Reply(replace_surrogates(value), foreign=foreign)
     written = encode_json(value)
     if not structured:
-        return Reply(written.decode())
+        return Reply(written.decode(), foreign=foreign)
     # The same JSON, not the value: the SDK would encode models and None differently.
     same = written if written[:1] == b"{" else b'{"result":%b}' % written
     if same.count(b"[") + same.count(b"{") > _SURELY_SHALLOW:
         # The brackets stand for a result in a reply in a batch, which clients must be able to parse.
         from_json(b"[[[%b]]]" % same)
-    return Reply(written.decode(), same)
+    return Reply(written.decode(), same, foreign=foreign)
 
 
 def make_error_reply(error: UraniborgError) -> Reply:

@@ -285,7 +285,9 @@ class Server(FastMCP[Any]):
 
     def _read_subjects(self, called: _Tool | None, arguments: dict[str, Any]) -> dict[str, str]:
         """Return the arguments that a call is about; `arguments` may be wrong."""
-        given = {argument: arguments.get(argument) for argument in (called.about if called else ())}
+        if called is None or not called.about:
+            return {}
+        given = {argument: arguments.get(argument) for argument in called.about}
         return {argument: value[:_MOST_NAMED] for argument, value in given.items() if isinstance(value, str)}
 
     async def _compute_reply(self, name: str, arguments: dict[str, Any]) -> Reply:
@@ -298,7 +300,7 @@ class Server(FastMCP[Any]):
             if isinstance(value, ErrorReply):
                 reply = _make_failed_reply(value.value, structured=called.structured)
             else:
-                reply = make_reply(value, structured=called.structured)
+                return make_reply(value, structured=called.structured, foreign=foreign)
         except BaseException as exc:
             if is_end_of_call(exc):
                 raise
