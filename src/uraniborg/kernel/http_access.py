@@ -126,6 +126,13 @@ def read_headers(scope: Scope) -> Headers:
     return found
 
 
+def identify_request(scope: Scope) -> tuple[bytes, bytes]:
+    """Give a request an id, or use a well-formed id of the client, and return the header that sends it back."""
+    request_id = begin_request(_decode_header(read_headers(scope), _REQUEST_ID_NAME) or None)
+    scope[REQUEST_ID] = request_id
+    return (_REQUEST_ID_NAME, request_id.encode())
+
+
 class RequestIds:
     """Middleware that gives each request an id, or uses a well-formed id of the client, and sends it back."""
 
@@ -136,9 +143,7 @@ class RequestIds:
         if scope["type"] != "http" or REQUEST_ID in scope:
             await self._app(scope, receive, send)
             return
-        request_id = begin_request(_decode_header(read_headers(scope), _REQUEST_ID_NAME) or None)
-        scope[REQUEST_ID] = request_id
-        header = (_REQUEST_ID_NAME, request_id.encode())
+        header = identify_request(scope)
 
         async def send_identified(message: Message) -> None:
             if message["type"] == "http.response.start":
