@@ -1,6 +1,6 @@
 """The HTTP application of every server: error bodies, access checks, CORS, HEAD requests and the policy of pages."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
@@ -104,9 +104,7 @@ class _PlainRequests:
     Requests of pages, HEAD requests and requests to refuse go to `otherwise`, the middleware with the same checks.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, checks: Sequence[Callable[[Scope, Headers], None]], otherwise: ASGIApp
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, checks: Sequence[Callable[[Scope, Headers], None]], otherwise: ASGIApp) -> None:
         self._app = app
         self._checks = checks
         self._otherwise = otherwise
@@ -119,12 +117,11 @@ class _PlainRequests:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = message.get("headers", ())
-                if any(name.lower() == b"vary" for name, _ in headers):
-                    headers = _merge_vary(headers)
-                    message["headers"] = [*headers, added[1]]
-                else:
-                    message["headers"] = [*headers, *added]
+                headers = message["headers"] = [*message.get("headers", ()), *added]
+                for name, _ in headers[: -len(added)]:
+                    if name.lower() == b"vary":
+                        message["headers"] = _merge_vary(headers)
+                        break
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
@@ -246,12 +243,11 @@ class StoppableApp:
         await self._app(scope, receive, send)
 
 
-def _merge_vary(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a response that depends on the origin and on what its Vary header names."""
-    pairs = list(headers)
-    varied = [value for name, value in pairs if name.lower() == b"vary"]
-    others = [(name, value) for name, value in pairs if name.lower() != b"vary"]
-    return [*others, (b"vary", b", ".join((*varied, b"Origin")))]
+def _merge_vary(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers with all Vary headers as one."""
+    varied = [value for name, value in headers if name.lower() == b"vary"]
+    others = [(name, value) for name, value in headers if name.lower() != b"vary"]
+    return [*others, (b"vary", b", ".join(varied))]
 
 
 def _add_cors(app: ASGIApp, origins: Collection[str]) -> ASGIApp:

@@ -22,7 +22,7 @@ class _ChangeQueue:
 
     def add(self, change: Announcement) -> None:
         kind, subject, facts = change
-        key = f"{subject} {facts.get('node')}" if kind == "node" else id(change)
+        key = id(change) if kind != "node" else f"{subject} {facts.get('node')}"
         with self._lock:
             self._changes[key] = change
 

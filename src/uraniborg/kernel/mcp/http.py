@@ -16,6 +16,7 @@ from uraniborg.kernel.mcp.request_checks import Guard, Rules
 from uraniborg.kernel.mcp.server import Server
 from uraniborg.kernel.mcp.session_manager import Sessions
 from uraniborg.kernel.mcp.stateless_http import Dispatcher, StatelessEndpoint
+from uraniborg.kernel.request_ids import REQUEST_ID
 
 BODY_LIMIT: Final = 4 * 1024 * 1024
 
@@ -39,7 +40,7 @@ def make_stateless_app(
     `app.router.lifespan_context(app)` in the lifespan of that app.
     """
     endpoint = StatelessEndpoint(Dispatcher(server), _make_rules(("POST",), origins, hosts), body_limit)
-    return _StatelessApp(path, RequestIds(endpoint), routes, lifespan)
+    return _StatelessApp(path, endpoint, routes, lifespan)
 
 
 class _StatelessApp(Starlette):
@@ -49,15 +50,14 @@ class _StatelessApp(Starlette):
         self, path: str, endpoint: ASGIApp, routes: Sequence[BaseRoute], lifespan: Lifespan[Starlette] | None
     ) -> None:
         paths = (path, f"{path}/")  # neither is redirected
-        super().__init__(routes=[*(Route(one, endpoint) for one in paths), *routes], lifespan=lifespan)
-        self._endpoint = endpoint
+        self._endpoint, self._identified = endpoint, RequestIds(endpoint)
+        super().__init__(routes=[*(Route(one, self._identified) for one in paths), *routes], lifespan=lifespan)
         self._paths = frozenset(paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_call = scope["type"] == "http" and scope["path"] in self._paths and not scope.get("root_path")
         if is_call and not self.user_middleware:
-            scope["app"] = self
-            await self._endpoint(scope, receive, send)
+            await (self._endpoint if REQUEST_ID in scope else self._identified)(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
 

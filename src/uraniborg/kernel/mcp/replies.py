@@ -31,6 +31,12 @@ class ErrorReply(NamedTuple):
     value: Any
 
 
+class EncodedReply(NamedTuple):
+    """The return value of a tool whose reply is stored as compact JSON."""
+
+    json: bytes
+
+
 class Reply(NamedTuple):
     """The reply of a tool: its text, the JSON of its structured content if any, and the origins of foreign text."""
 
@@ -71,7 +77,7 @@ def make_reply(value: Any, *, structured: bool, foreign: tuple[Origin, ...] = ()
     """Return the reply of a tool that returned `value`. Raise as `encode_json` does, and if it is nested too deep."""
     if isinstance(value, str):
         return Reply(replace_surrogates(value), foreign=foreign)
-    written = encode_json(value)
+    written = value.json if isinstance(value, EncodedReply) else encode_json(value)
     if not structured:
         return Reply(written.decode(), foreign=foreign)
     # The same JSON, not the value: the SDK would encode models and None differently.

@@ -23,6 +23,7 @@ from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
 from uraniborg.kernel.mcp.prompts import Prompt, UnknownPrompt
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.replies import (
+    EncodedReply,
     ErrorReply,
     Reply,
     encode_text,
@@ -447,7 +448,7 @@ def _make_output_schema(function: AsyncFunction) -> dict[str, Any] | None:
     """Return the schema of the structured content, as the return annotation declares it; None if it declares none."""
     declared = get_type_hints(function, include_extras=True).get("return", Any)
     if get_origin(declared) in (Union, UnionType):
-        declared = Union[tuple(kind for kind in get_args(declared) if kind is not ErrorReply)]  # noqa: UP007
+        declared = Union[tuple(kind for kind in get_args(declared) if kind not in (ErrorReply, EncodedReply))]  # noqa: UP007
     schema = TypeAdapter(declared).json_schema(mode="serialization")
     if schema.get("type") == "array":
         definitions = schema.pop("$defs", {})
