@@ -33,7 +33,7 @@ def sdk_app(shelf: Path) -> Any:
     @server.tool()
     async def get_paper_metadata(paper_id: str) -> dict[str, Any]:
         """Look up a paper."""
-        return library.metadata(paper_id)
+        return dict(library.metadata(paper_id))
 
     return server.streamable_http_app()
 

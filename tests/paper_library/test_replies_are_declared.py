@@ -73,11 +73,12 @@ def list_untyped_parts(kind: Any, path: str = "reply", seen: tuple[Any, ...] = (
 def list_fields(kind: Any) -> dict[str, Any]:
     if not isinstance(kind, type):
         return {}
-    if issubclass(kind, BaseModel):
-        return {name: field.annotation for name, field in kind.model_fields.items()}
-    if is_typeddict(kind) or dataclasses.is_dataclass(kind) or issubclass(kind, tuple):
+    declared = cast("type[object]", kind)
+    if issubclass(declared, BaseModel):
+        return {name: field.annotation for name, field in declared.model_fields.items()}
+    if is_typeddict(declared) or dataclasses.is_dataclass(declared) or issubclass(declared, tuple):
         known = {name: value for module in DECLARATIONS for name, value in vars(module).items()}
-        return get_type_hints(kind, localns=known, include_extras=True)
+        return get_type_hints(declared, localns=known, include_extras=True)
     return {}
 
 
@@ -134,7 +135,7 @@ def list_published_types() -> dict[str, Any]:
     ]
     assert all(isinstance(route, ReplyRoute) for route in routes)
     functions = {f"{route.methods} {route.path}": route.endpoint for route in routes}
-    functions |= {tool.name: tool.fn for tool in server._tool_manager.list_tools()}
+    functions |= {tool.name: tool.fn for tool in server._tool_manager.list_tools()}  # pyright: ignore[reportPrivateUsage]
     threads.close()
     return {name: read_return_type(function) for name, function in functions.items()}
 
