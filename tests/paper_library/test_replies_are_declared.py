@@ -25,6 +25,7 @@ from paper_library.worker_threads import WorkerThreads
 from uraniborg import search_shelf_replies, search_shelves
 from uraniborg.console import note_routes, paper_use_routes, shelf_routes
 from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.mcp import EncodedReply
 from uraniborg.kernel.reply_route import ReplyRoute
 
 DECLARATIONS = (replies, text_replies, node_replies, source_replies, search_shelf_replies)
@@ -78,7 +79,7 @@ def list_fields(kind: Any) -> dict[str, Any]:
         return {name: field.annotation for name, field in declared.model_fields.items()}
     if is_typeddict(declared) or dataclasses.is_dataclass(declared) or issubclass(declared, tuple):
         known = {name: value for module in DECLARATIONS for name, value in vars(module).items()}
-        return get_type_hints(declared, localns=known, include_extras=True)
+        return get_type_hints(cast("Any", declared), localns=known, include_extras=True)
     return {}
 
 
@@ -137,7 +138,13 @@ def list_published_types() -> dict[str, Any]:
     functions = {f"{route.methods} {route.path}": route.endpoint for route in routes}
     functions |= {tool.name: tool.fn for tool in server._tool_manager.list_tools()}  # pyright: ignore[reportPrivateUsage]
     threads.close()
-    return {name: read_return_type(function) for name, function in functions.items()}
+    return {name: strip_encoded(read_return_type(function)) for name, function in functions.items()}
+
+
+def strip_encoded(kind: Any) -> Any:
+    """Return the published part of a type: EncodedReply is the same reply as JSON."""
+    published = [part for part in get_args(kind) if part is not EncodedReply]
+    return published[0] if EncodedReply in get_args(kind) else kind
 
 
 def test_tools_and_routes_publish_what_the_library_declares() -> None:
