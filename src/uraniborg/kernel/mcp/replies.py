@@ -21,6 +21,7 @@ _LONGEST_TEXT: Final = 1_000
 _LONGEST_ITEM: Final = 300
 _MOST_ITEMS: Final = 20
 _SURELY_SHALLOW: Final = 190
+_BOOLEANS: Final = (b"false", b"true")
 
 _log = get_logger(__name__)
 
@@ -57,20 +58,29 @@ class Reply(NamedTuple):
 
     def result_json(self) -> bytes:
         """Return the JSON of `result()`, without creating the result."""
-        meta = _encode_meta(self.foreign) if self.foreign else b""
-        structured = b"" if self.structured is None else b',"structuredContent":' + self.structured
-        return b'{%b"content":[{"type":"text","text":%b%b}]%b,"isError":%b}' % (
-            meta + b"," if meta and structured else b"",
-            orjson.dumps(self.text),
-            b"," + meta if meta else b"",
-            structured,
-            b"true" if self.is_error else b"false",
-        )
+        text = orjson.dumps(self.text)
+        if self.structured is None:
+            of_block = _encode_meta(self.foreign)
+            return b'{"content":[{"type":"text","text":%b%b}],"isError":%b}' % (
+                text,
+                of_block,
+                _BOOLEANS[self.is_error],
+            )
+        of_result, of_block = _encode_both_metas(self.foreign)
+        parts = (b"{", of_result, b'"content":[{"type":"text","text":', text, of_block, b'}],"structuredContent":')
+        return b"".join((*parts, self.structured, b',"isError":', _BOOLEANS[self.is_error], b"}"))
 
 
 @lru_cache(maxsize=16)
 def _encode_meta(foreign: tuple[Origin, ...]) -> bytes:
-    return b'"_meta":%b' % orjson.dumps(make_foreign_meta(foreign))
+    return b',"_meta":%b' % orjson.dumps(make_foreign_meta(foreign)) if foreign else b""
+
+
+@lru_cache(maxsize=16)
+def _encode_both_metas(foreign: tuple[Origin, ...]) -> tuple[bytes, bytes]:
+    """Return `_meta` as it begins a result, and as it ends a block."""
+    meta = _encode_meta(foreign)
+    return meta[1:] + b"," if meta else b"", meta
 
 
 def make_reply(value: Any, *, structured: bool, foreign: tuple[Origin, ...] = ()) -> Reply:
@@ -82,10 +92,11 @@ def make_reply(value: Any, *, structured: bool, foreign: tuple[Origin, ...] = ()
         return Reply(written.decode(), foreign=foreign)
     # The same JSON, not the value: the SDK would encode models and None differently.
     same = written if written[:1] == b"{" else b'{"result":%b}' % written
-    if same.count(b"[") + same.count(b"{") > _SURELY_SHALLOW:
+    text = written.decode()
+    if text.count("[") + text.count("{") >= _SURELY_SHALLOW:  # faster than in bytes
         # The brackets stand for a result in a reply in a batch, which clients must be able to parse.
         from_json(b"[[[%b]]]" % same)
-    return Reply(written.decode(), same, foreign=foreign)
+    return Reply(text, same, foreign=foreign)
 
 
 def make_error_reply(error: UraniborgError) -> Reply:
