@@ -18,6 +18,8 @@ from shelves import CORPUS, make_temporary_folder, need_data
 from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.library import Library
+from paper_library.mcp_reading_tools import FOREIGN
+from uraniborg.kernel.mcp.foreign_text import make_foreign_meta
 
 NAMES: Final = {"sdk": "the SDK's stateless transport", "ours": "paper-library", "bare": "bare Starlette route"}
 
@@ -31,7 +33,7 @@ def sdk_app(shelf: Path) -> Any:
     @server.tool()
     async def get_paper_metadata(paper_id: str) -> dict[str, Any]:
         """Look up a paper."""
-        return library.metadata(paper_id)
+        return dict(library.metadata(paper_id))
 
     return server.streamable_http_app()
 
@@ -50,15 +52,16 @@ def bare_app(shelf: Path) -> Any:
     from starlette.routing import Route
 
     library = Library.open(shelf)
+    mark = orjson.dumps(make_foreign_meta(FOREIGN))
 
     async def look_up(request: Request) -> Response:
         asked = orjson.loads(await request.body())
         said = library.metadata_json(asked["params"]["arguments"]["paper_id"])
         text = orjson.dumps(said.decode())
         body = (
-            b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":%b}],'
+            b'{"jsonrpc":"2.0","id":%d,"result":{"_meta":%b,"content":[{"type":"text","text":%b,"_meta":%b}],'
             b'"structuredContent":%b,"isError":false}}'
-        ) % (asked["id"], text, said)
+        ) % (asked["id"], mark, text, mark, said)
         return Response(body, media_type="application/json")
 
     return Starlette(routes=[Route("/mcp", look_up, methods=["POST"])])

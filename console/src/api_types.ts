@@ -406,13 +406,12 @@ export interface EarlierDecision {
   decided_at: string | null;
 }
 
-/** A retraction, a concern or a correction. */
 export interface EditorialNotice {
   status: string;
-  source?: string | null;
-  date?: string | null;
-  notice_doi?: string | null;
-  label?: string | null;
+  source?: string;
+  date?: string;
+  notice_doi?: string;
+  label?: string;
 }
 
 /** The reply of `execute` for a run that could not begin or ended at once. */
@@ -478,15 +477,15 @@ export interface ExclusionReply {
   mark: "include" | "exclude" | "maybe" | "undecided" | null;
 }
 
-/** The most frequent values of a category. */
 export interface FacetPage {
   category: string;
   result: FacetValue[];
+  /** The number of different values. */
   total: number;
-  more?: string | null;
+  /** How to find values that no offset reaches. */
+  more?: string;
 }
 
-/** A value and its number of papers. */
 export interface FacetValue {
   value: string;
   paper_count: number;
@@ -521,7 +520,7 @@ export interface FigureReference {
   alt: string;
   caption: (Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[];
   href: string | null;
-  offset?: number | null;
+  offset?: number;
 }
 
 /** The PRISMA flow with your marks. `counts` has the papers by your status. */
@@ -627,10 +626,15 @@ export interface InstalledSchedule {
 /** The kind of papers that a query asks for. */
 export type IntentType = "survey" | "method" | "dataset" | "baseline";
 
-/** How a query was read. */
 export interface InterpretedQuery {
   terms: string[];
-  filters: Record<string, unknown>;
+  filters: Record<string, string[]>;
+  phrases?: string[];
+  prefixes?: string[];
+  required?: string[];
+  excluded?: string[];
+  sort?: string;
+  dropped?: string[];
   /** Notes on words that were not searched. */
   ignored: string[];
 }
@@ -856,8 +860,8 @@ export interface NotedPaper {
   collections: string[];
   by: string;
   at: string;
-  /** Who wrote the note; None if nobody did, and for notes of earlier versions. */
-  actor?: Actor | null;
+  /** Who wrote the note; absent in notes of earlier versions. */
+  actor?: Actor;
   /** Differs if the note differs. Send it with a new note, so that a change of somebody else is not lost. */
   revision: string;
   title: string | null;
@@ -872,10 +876,10 @@ export interface NoticeReply {
   label: string | null;
 }
 
-/** A heading of a text. */
 export interface OutlineHeading {
   level: number;
   title: string;
+  /** The position of the section, for get_paper_source. */
   offset: number;
 }
 
@@ -952,17 +956,21 @@ export interface PaperHit {
   title: string;
   year: number | null;
   venue: string;
-  /** The first ten authors. */
+  /** The passage that matched, matches in bold. */
+  snippet_markdown: string;
+  /** The first authors; the metadata has all. */
   authors: string[];
   score: number;
-  snippet_markdown: string;
+  /** The fields of the paper that matched. */
+  matched_fields: string[];
+  /** The section of the match, for read_paper_section. */
+  section: string | null;
+  /** The position of the match, for get_paper_source. */
+  offset: number | null;
+  /** True if the paper was retracted; else absent. */
+  retracted?: boolean;
   /** The passage; matched words are `strong`. */
   snippet: (Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[];
-  matched_fields: string[];
-  section: string | null;
-  /** Where the passage is in the text of the paper. */
-  offset: number | null;
-  retracted?: boolean;
 }
 
 /** A page of papers, and counts of all papers. */
@@ -993,18 +1001,18 @@ export interface PaperMerge {
   reviewer?: string | null;
 }
 
-/** All metadata of a paper. */
+/** All metadata of a paper, its links and its shelf. */
 export interface PaperMetadata {
   paper_id: string;
-  citation_key: string;
   title: string;
   authors: string[];
   year: number | null;
+  month: number | null;
   venue: string;
-  volume: string;
-  issue: string;
-  pages: string;
-  publisher: string;
+  volume?: string;
+  issue?: string;
+  pages?: string;
+  publisher?: string;
   abstract: string;
   identifiers: Record<string, string>;
   keywords: string[];
@@ -1012,14 +1020,33 @@ export interface PaperMetadata {
   institutions: string[];
   kind: string;
   language: string;
-  retraction: EditorialNotice | null;
-  notices?: EditorialNotice[];
   preferred_summary_template: string;
   available_summary_templates: string[];
+  /** Languages, for lang of get_paper_source. */
   translations: string[];
+  translation_chars: Record<string, number>;
   has_source: boolean;
   source_chars: number;
   outline: OutlineHeading[];
+  has_bibtex: boolean;
+  /** Retractions, expressions of concern and corrections. */
+  notices?: EditorialNotice[];
+  /** Set if the paper was retracted: do not rely on it. */
+  retraction?: EditorialNotice | null;
+  title_is_derived?: boolean;
+  work_type?: string;
+  editors?: string[];
+  sources?: JsonValue;
+  records?: JsonValue;
+  provenance?: JsonValue;
+  citation_count?: JsonValue;
+  relevance_score?: JsonValue;
+  relevance_reason?: JsonValue;
+  status?: JsonValue;
+  decisions?: JsonValue;
+  found_in_round?: JsonValue;
+  other_ids?: JsonValue;
+  citation_key?: string;
   links: PublicationLink[];
   /** Whether the shelf has the PDF of the paper. */
   has_original: boolean;
@@ -1034,8 +1061,8 @@ export interface PaperNoteReply {
   collections: string[];
   by: string;
   at: string;
-  /** Who wrote the note; None if nobody did, and for notes of earlier versions. */
-  actor?: Actor | null;
+  /** Who wrote the note; absent in notes of earlier versions. */
+  actor?: Actor;
   /** Differs if the note differs. Send it with a new note, so that a change of somebody else is not lost. */
   revision: string;
 }
@@ -1068,19 +1095,22 @@ export interface PaperRow {
   found_in_round: number;
 }
 
-/** A page of search results. */
+/** A page of search results, with each passage as a tree, too. */
 export interface PaperSearchPage {
-  results: PaperHit[];
   total: number;
   limit: number;
   offset: number;
+  /** The offset of the next page; null on the last. */
   next_offset: number | null;
-  more?: string | null;
+  /** How to find results that no offset reaches. */
+  more?: string;
+  /** How the query was read. */
   interpreted_query: InterpretedQuery;
-  did_you_mean?: string | null;
+  did_you_mean?: string;
   suggestions?: string[];
   facets?: Record<string, FacetValue[]>;
   years?: YearCount[];
+  results: PaperHit[];
 }
 
 /** A source of papers. Its key is never sent. */
@@ -1105,7 +1135,7 @@ export interface PaperSplit {
 export interface PaperSummary {
   paper_id: string;
   template: string;
-  summary: unknown;
+  summary: JsonValue;
   sections: SummarySection[];
 }
 
@@ -1219,8 +1249,10 @@ export interface Provenance {
 
 /** An address under which a paper was published. */
 export interface PublicationLink {
+  /** The name of the identifier, such as `doi`. */
   scheme: string;
   label: string;
+  /** The identifier. */
   text: string;
   url: string;
 }
@@ -1829,13 +1861,14 @@ export interface ShelfDetails {
   papers: number;
   built_at: string | null;
   /** Who built the shelf; None if that is not known. */
-  built_by?: Actor | null;
+  built_by: Actor | null;
   /** Changes when the shelf is replaced. */
   build_id: string | null;
   problem: string | null;
   hint: string | null;
   years: YearBounds;
   with_source: number;
+  with_original?: number;
   summaries: Record<string, number>;
   translations: Record<string, number>;
   /** The number of different authors, venues and so on. */
@@ -1860,7 +1893,7 @@ export interface ShelfSummary {
   papers: number;
   built_at: string | null;
   /** Who built the shelf; None if that is not known. */
-  built_by?: Actor | null;
+  built_by: Actor | null;
   /** Changes when the shelf is replaced. */
   build_id: string | null;
   problem: string | null;

@@ -287,7 +287,7 @@ def serve(
     """
     from paper_library.serve_command import serve_shelf
 
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "shelf": shelf,
         "host": host,
         "port": port,

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-Notice = dict[str, str]
-"""`status`, and where known `source`, `date`, `notice_doi` and `label`."""
+if TYPE_CHECKING:
+    from paper_library.replies import EditorialNotice
 
 STATUSES: Final = ("retracted", "withdrawn", "removed", "partially_retracted", "concern", "corrected", "updated")
 """The most serious first. The first four mean that the paper is retracted."""
@@ -19,7 +19,7 @@ _SYNONYMS: Final = {
     "expression_of_concern": "concern",
     **dict.fromkeys(("correction", "corrigendum", "erratum"), "corrected"),
 }
-_FIELDS: Final = ("source", "date", "notice_doi", "label")
+_FIELDS: Final[tuple[Literal["source", "date", "notice_doi", "label"], ...]] = ("source", "date", "notice_doi", "label")
 _LONGEST: Final = 500
 _MOST: Final = 100
 _IN_A_NOTE: Final = re.compile(
@@ -30,7 +30,7 @@ _IN_A_NOTE: Final = re.compile(
 )
 
 
-def read_notices(value: Any) -> list[Notice]:
+def read_notices(value: Any) -> "list[EditorialNotice]":
     """Return the notices in a JSON value: an object, a list of them, a status, or true for a retraction."""
     if isinstance(value, list):
         items = [item for item in cast("list[Any]", value)[:_MOST] if not isinstance(item, list)]
@@ -46,28 +46,31 @@ def read_notices(value: Any) -> list[Notice]:
     status = _SYNONYMS.get(status, status)
     if not status or len(status) > _LONGEST:
         return []
-    given = {name: text for name in _FIELDS if isinstance(text := fields.get(name), str) and text.strip()}
-    return [{"status": status, **{name: " ".join(text.split())[:_LONGEST] for name, text in given.items()}}]
+    notice: EditorialNotice = {"status": status}
+    for name in _FIELDS:
+        if isinstance(text := fields.get(name), str) and text.strip():
+            notice[name] = " ".join(text.split())[:_LONGEST]
+    return [notice]
 
 
-def parse_notices_of_note(note: str) -> list[Notice]:
+def parse_notices_of_note(note: str) -> "list[EditorialNotice]":
     """Return the notices in a BibTeX note that `describe_serious_notices` wrote."""
     found = [_IN_A_NOTE.fullmatch(part.rstrip(" .")) for part in note[: 10 * _LONGEST].split(";")]
     described = [match.groupdict() for match in found if match]
     return [notice for facts in described for notice in read_notices(facts)]
 
 
-def merge_notices(notices: Iterable[Notice]) -> list[Notice]:
+def merge_notices(notices: "Iterable[EditorialNotice]") -> "list[EditorialNotice]":
     """Return each notice once, the most serious first; notices with the same status and DOI are the same."""
-    best: dict[tuple[str, ...], Notice] = {}
+    best: dict[tuple[str, ...], EditorialNotice] = {}
     for notice in sorted(notices, key=_make_sort_key):
         doi = notice.get("notice_doi", "")
-        own = (doi,) if doi else ("", *(notice.get(name, "") for name in ("source", "date", "label")))
+        own = (doi,) if doi else ("", notice.get("source", ""), notice.get("date", ""), notice.get("label", ""))
         best.setdefault((notice["status"], *own), notice)
     return list(best.values())
 
 
-def find_retraction(notices: Iterable[Notice]) -> Notice | None:
+def find_retraction(notices: "Iterable[EditorialNotice]") -> "EditorialNotice | None":
     """Return the most serious retraction notice, without its label, or None.
 
     Among equally serious notices, those with a DOI come first, then the latest.
@@ -76,10 +79,14 @@ def find_retraction(notices: Iterable[Notice]) -> Notice | None:
     gravest = min((_get_severity_rank(notice) for notice in found), default=None)
     equals = [notice for notice in found if _get_severity_rank(notice) == gravest]
     best = max(equals, key=lambda one: ("notice_doi" in one, one.get("date", "")), default=None)
-    return {name: value for name, value in best.items() if name != "label"} if best else None
+    if best is None:
+        return None
+    retraction = best.copy()
+    retraction.pop("label", None)
+    return retraction
 
 
-def describe_serious_notices(notices: Iterable[Notice]) -> str:
+def describe_serious_notices(notices: "Iterable[EditorialNotice]") -> str:
     """Return one line with all notices, or "" if none is a retraction or a concern."""
     ordered = sorted(notices, key=_make_sort_key)
     if not ordered or _get_severity_rank(ordered[0]) > STATUSES.index("concern"):
@@ -88,7 +95,7 @@ def describe_serious_notices(notices: Iterable[Notice]) -> str:
     return line[0].upper() + line[1:]
 
 
-def _describe_notice(notice: Notice) -> str:
+def _describe_notice(notice: "EditorialNotice") -> str:
     status = {"concern": "expression of concern"}.get(notice["status"], notice["status"].replace("_", " "))
     date = f" {notice['date']}" if "date" in notice else ""
     details = [f"notice doi:{notice['notice_doi']}"] if "notice_doi" in notice else []
@@ -96,11 +103,11 @@ def _describe_notice(notice: Notice) -> str:
     return f"{status}{date}" + (f" ({', '.join(details)})" if details else "")
 
 
-def _get_severity_rank(notice: Notice) -> int:
+def _get_severity_rank(notice: "EditorialNotice") -> int:
     return STATUSES.index(notice["status"]) if notice["status"] in STATUSES else len(STATUSES)
 
 
-def _make_sort_key(notice: Notice) -> tuple[int, str, str, str]:
+def _make_sort_key(notice: "EditorialNotice") -> tuple[int, str, str, str]:
     # "~" sorts after every digit: notices without a date come last.
     return (
         _get_severity_rank(notice),

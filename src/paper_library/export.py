@@ -1,7 +1,7 @@
 """The export of a shelf, or of the papers that a query finds, in the order of the shelf."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypedDict
+from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict, cast
 
 import orjson
 
@@ -12,7 +12,10 @@ from paper_library.store.shelf import Shelf
 from paper_library.text.bibtex_edits import add_fields
 from paper_library.text.citations import format_citations, make_bibtex_entry, make_bibtex_entry_of_metadata
 
-Paper = tuple[dict[str, Any], str]
+if TYPE_CHECKING:
+    from paper_library.replies import StoredMetadata
+
+Paper: TypeAlias = "tuple[StoredMetadata, str]"
 """The metadata of a paper, and the BibTeX entry of its owner."""
 _MOST_FOUND: Final = OFFSET + PAGE_SIZE
 _OF_THE_SHELF: Final = frozenset(
@@ -30,7 +33,7 @@ _CITED: Final = frozenset(
 class CitedPaper(TypedDict):
     """What the citations of a paper are made of."""
 
-    metadata: dict[str, Any]
+    metadata: "StoredMetadata"
     bibtex: str
     """The entry of its owner, or an empty text."""
 
@@ -39,11 +42,16 @@ def list_cited_papers(shelf: Shelf) -> list[CitedPaper]:
     """Return all papers, in the order of the shelf."""
     return [
         CitedPaper(
-            metadata={name: value for name, value in shelf.read_metadata(no).items() if name in _CITED},
+            metadata=_select_cited_fields(shelf.read_metadata(no)),
             bibtex=shelf.read_bibtex(no),
         )
         for no in range(shelf.manifest.papers)
     ]
+
+
+def _select_cited_fields(metadata: "StoredMetadata") -> "StoredMetadata":
+    # The formats read no other field
+    return cast("StoredMetadata", {name: value for name, value in metadata.items() if name in _CITED})
 
 
 def format_cited_papers(papers: Iterable[CitedPaper], format_name: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from html import escape
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -21,6 +21,7 @@ from paper_library.html_page_frame import (
 from paper_library.html_paper_page import make_paper_page
 from paper_library.library import Library
 from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS
+from paper_library.replies import Hit
 from paper_library.store.layout import FACET_KINDS
 from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.markdown import render_safe_html, unescape_markdown
@@ -95,9 +96,9 @@ def _render_count(total: int, query: str, filters: dict[str, str]) -> str:
     return f"{total:,} {'paper' if total == 1 else 'papers'}{scope or ' on this shelf'}"
 
 
-def _render_hit(hit: dict[str, Any]) -> str:
+def _render_hit(hit: Hit) -> str:
     badge = ' <span class="badge">Retracted</span>' if hit.get("retracted") else ""
-    section = f'<p class="facts">In section “{escape(hit["section"])}”</p>' if hit.get("section") else ""
+    section = f'<p class="facts">In section “{escape(hit["section"])}”</p>' if hit["section"] else ""
     facts = escape(format_authors_venue_year({**hit, "retracted": False}))
     return (
         f"<article><h2>{render_link(make_paper_address(hit['paper_id']), hit['title'])}{badge}</h2>"
@@ -105,7 +106,7 @@ def _render_hit(hit: dict[str, Any]) -> str:
     )
 
 
-def _render_passage(hit: dict[str, Any]) -> str:
+def _render_passage(hit: Hit) -> str:
     shown = render_safe_html(hit["snippet_markdown"])
     return "" if hit["title"] == unescape_markdown(hit["snippet_markdown"].replace("**", "")) else shown
 

@@ -2,7 +2,7 @@
 
 import json
 from html import escape
-from typing import Any, Final, cast
+from typing import Final
 from urllib.parse import quote
 
 from paper_library.editorial_notices import RETRACTIONS
@@ -18,15 +18,16 @@ from paper_library.html_page_frame import (
 from paper_library.library import Library
 from paper_library.limits import HTML_CHARS
 from paper_library.paper_links import list_paper_links, make_identifier_url
+from paper_library.replies import EditorialNotice, StoredMetadata
 from paper_library.text.bibtex_edits import get_or_make_citation_key
 from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.citations import FORMATS
 from paper_library.text.excerpts import find_page_end
 from paper_library.text.markdown import render_safe_html
+from uraniborg.kernel.json_values import Json
 
 _AUTHORS_SHOWN: Final = 12
 _SIMILAR_SHOWN: Final = 5
-_NOTICE_FACTS: Final = {"date": "", "source": "source: "}
 _LABELS: Final = {"bibkey": "BibTeX key", "isbn": "ISBN", "issn": "ISSN"}
 
 
@@ -62,15 +63,16 @@ def _make_anchor(name: str) -> str:
     return name.split(maxsplit=1)[0].lower()
 
 
-def _render_notices(metadata: dict[str, Any]) -> str:
+def _render_notices(metadata: StoredMetadata) -> str:
     """Return the editorial notices, the most serious first; retractions in red."""
-    retraction: dict[str, str] | None = metadata.get("retraction")
+    retraction = metadata.get("retraction")
     return "".join(map(_render_notice, metadata.get("notices") or ([retraction] if retraction else [])))
 
 
-def _render_notice(notice: dict[str, str]) -> str:
+def _render_notice(notice: EditorialNotice) -> str:
     status, doi = notice["status"], notice.get("notice_doi", "")
-    facts = [escape(f"{label}{notice[name]}") for name, label in _NOTICE_FACTS.items() if notice.get(name)]
+    date, source = notice.get("date"), notice.get("source")
+    facts = [escape(fact) for fact in (date, f"source: {source}" if source else "") if fact]
     facts += [f"notice: {render_external_link(make_identifier_url('doi', doi), doi)}"] if doi else []
     label = "Expression of concern" if status == "concern" else status.replace("_", " ").capitalize()
     kind = "notice retracted" if status in RETRACTIONS else "notice"
@@ -86,23 +88,24 @@ def _render_authors(authors: list[str]) -> str:
     return f'<div class="authors">{", ".join(shown)}{more}</div>'
 
 
-def _describe_publication(metadata: dict[str, Any]) -> str:
-    volume = "".join((metadata.get("volume") or "", f"({metadata['issue']})" if metadata.get("issue") else ""))
+def _describe_publication(metadata: StoredMetadata) -> str:
+    issue = metadata.get("issue")
+    volume = "".join((metadata.get("volume") or "", f"({issue})" if issue else ""))
     parts = (metadata["venue"], volume, metadata.get("pages"), metadata.get("publisher"), str(metadata["year"] or ""))
     return " · ".join(part for part in parts if part)
 
 
-def _render_identifiers(metadata: dict[str, Any]) -> str:
-    ids: dict[str, str] = metadata["identifiers"]
+def _render_identifiers(metadata: StoredMetadata) -> str:
+    ids = metadata["identifiers"]
     links = list_paper_links(ids)
-    parts = [f"{link.label}: {render_external_link(link.url, link.text)}" for link in links]
-    linked = {link.scheme for link in links}
+    parts = [f"{link['label']}: {render_external_link(link['url'], link['text'])}" for link in links]
+    linked = {link["scheme"] for link in links}
     others = (scheme for scheme in ids if scheme not in linked)
     parts += [f"{escape(_LABELS.get(scheme, scheme))}: {escape(ids[scheme])}" for scheme in others]
     return " · ".join(parts)
 
 
-def _render_formats(metadata: dict[str, Any]) -> str:
+def _render_formats(metadata: StoredMetadata) -> str:
     """Return links to the JSON, summaries and translations of the paper."""
     address = f"/api/v1{make_paper_address(metadata['paper_id'])}"
     forms = {"JSON": address}
@@ -113,7 +116,7 @@ def _render_formats(metadata: dict[str, Any]) -> str:
     return " · ".join(render_link(target, name) for name, target in forms.items())
 
 
-def _render_citations(library: Library, metadata: dict[str, Any]) -> str:
+def _render_citations(library: Library, metadata: StoredMetadata) -> str:
     address = f"/api/v1{make_paper_address(metadata['paper_id'])}/citation"
     parts: list[str] = []
     for name, form in FORMATS.items():
@@ -136,7 +139,7 @@ def _render_similar_papers(library: Library, paper_id: str) -> str:
     return f'<ul class="similar">{"".join(items)}</ul>' if items else ""
 
 
-def _render_text_section(library: Library, metadata: dict[str, Any], offset: int) -> dict[str, str]:
+def _render_text_section(library: Library, metadata: StoredMetadata, offset: int) -> dict[str, str]:
     """Return the text section of the paper, or the running text of its summary if it has no text."""
     try:
         text = library.source(metadata["paper_id"])
@@ -153,7 +156,7 @@ def _render_text_section(library: Library, metadata: dict[str, Any], offset: int
     return {"Text": f'<div class="text">{shown}</div>{more}'}
 
 
-def _get_summary_text(summary: Any) -> str:
+def _get_summary_text(summary: Json) -> str:
     """Return the `summary` text of a summary, or an empty text."""
-    text = cast("dict[str, Any]", summary).get("summary") if isinstance(summary, dict) else None
+    text = summary.get("summary") if isinstance(summary, dict) else None
     return text if isinstance(text, str) else ""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import orjson
 
@@ -48,6 +48,17 @@ from uraniborg.kernel.boolean_query import parse_query
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text
 
+if TYPE_CHECKING:
+    from paper_library.replies import (
+        FacetPage,
+        InterpretedQuery,
+        PaperSummary,
+        SearchPage,
+        ShelfCounts,
+        StoredMetadata,
+    )
+    from paper_library.text_replies import TextPage
+
 T = TypeVar("T")
 
 DEFAULT_TIMEOUT_S = 5.0
@@ -56,7 +67,7 @@ DEFAULT_TIMEOUT_S = 5.0
 class BooleanMatches(NamedTuple):
     """The papers of the shelf that match a Boolean query."""
 
-    papers: list[dict[str, Any]]
+    papers: "list[StoredMetadata]"
     """The metadata of the best papers."""
     total: int
     """The number of all papers that match."""
@@ -101,7 +112,7 @@ class Library:
         facets: Sequence[str] = (),
         facet_limit: int = 10,
         count_years: bool = False,
-    ) -> dict[str, Any]:
+    ) -> "SearchPage":
         """Return papers that match a query, best first; `paper_library.search.query` describes the language."""
         order = _check_sort(sort)
         for kind in (*facets, *(filters or {})):
@@ -109,7 +120,7 @@ class Library:
         for kind, value in (filters or {}).items():
             _check_value_length(kind, value)
 
-        def find_papers(shelf: Shelf) -> dict[str, Any]:
+        def find_papers(shelf: Shelf) -> "SearchPage":
             page = engine.search_shelf(
                 shelf,
                 query,
@@ -146,7 +157,7 @@ class Library:
 
         return self._query_shelf(find_papers)
 
-    def search_by_keyword(self, keyword: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
+    def search_by_keyword(self, keyword: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> "SearchPage":
         """Return papers with this keyword or tag, ignoring case; newest first.
 
         If no paper has it, return the papers with keywords that contain it, and say so in the interpreted query.
@@ -155,7 +166,7 @@ class Library:
         _check_value_length("keyword", keyword)
         value = fold_text(replace_surrogates(" ".join(keyword.split())))
 
-        def find_papers(shelf: Shelf) -> dict[str, Any]:
+        def find_papers(shelf: Shelf) -> "SearchPage":
             ids = [one for kind in ("keyword", "tag") if (one := shelf.find_facet_id(kind, value)) is not None]
             containing = [] if ids else find_keywords_with_part(shelf, value)
             ids = ids or [one for one, _ in containing]
@@ -163,7 +174,7 @@ class Library:
             hits = make_hits(
                 shelf, shelf.read_rows(numbers), [0.0] * len(numbers), CompiledQuery.make_for_snippets(keyword)
             )
-            interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
+            interpreted: InterpretedQuery = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
             page = Page(hits, total, limit, offset, interpreted)
             if containing or not total:
                 kinds = (kind for kind in FACET_KINDS if shelf.find_facet_id(kind, value) is not None)
@@ -173,7 +184,7 @@ class Library:
 
         return self._query_shelf(find_papers)
 
-    def find_similar(self, paper: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
+    def find_similar(self, paper: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> "SearchPage":
         """Return papers on the same topics, the most similar first."""
         return self._query_shelf(
             lambda shelf: engine.find_similar(
@@ -209,7 +220,7 @@ class Library:
         shelf = self.live.get_current()
         return shelf.read_metadata_json(shelf.find_paper_number(paper))
 
-    def metadata(self, paper: str) -> dict[str, Any]:
+    def metadata(self, paper: str) -> "StoredMetadata":
         """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key."""
         return orjson.loads(self.metadata_json(paper))
 
@@ -217,7 +228,7 @@ class Library:
         """Return the summary of this template, or the preferred summary, as a JSON text."""
         return self._query_shelf(lambda shelf: self._read_summary(shelf, paper, template))
 
-    def summary_page(self, paper: str, template: str | None = None) -> dict[str, Any]:
+    def summary_page(self, paper: str, template: str | None = None) -> "PaperSummary":
         """Return a summary, and each of its texts as a tree."""
         metadata = self.metadata(paper)
         content = orjson.loads(self.summary(paper, template))
@@ -249,7 +260,7 @@ class Library:
 
     def text_page(
         self, paper: str, *, lang: str | None = None, offset: int = 0, section: str | None = None
-    ) -> dict[str, Any]:
+    ) -> "TextPage":
         """Return the page of a paper's text that contains `offset`, or the section under a heading, as a tree.
 
         Raise OutOfBounds.
@@ -348,26 +359,28 @@ class Library:
         """Return what the citations of all papers are made of, in the order of the shelf."""
         return list_cited_papers(self.live.get_current())
 
-    def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
+    def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> "FacetPage":
         """Return the most frequent values of a category, with their numbers of papers."""
         _check_facet_kind(category, "category")
         engine.check_facet_limit(limit)
         engine.check_page_bounds(1, offset)
 
-        def count_values(shelf: Shelf) -> dict[str, Any]:
+        def count_values(shelf: Shelf) -> "FacetPage":
             values = shelf.list_top_facets(category, limit, offset)
             total = shelf.count_facet_values(category)
             more = engine.describe_unreachable_results(offset + len(values), total, "value")
-            return {
+            page: FacetPage = {
                 "category": category,
                 "result": [{"value": value, "paper_count": count} for value, count in values],
                 "total": total,
-                **({"more": more} if more and values else {}),
             }
+            if more and values:
+                page["more"] = more
+            return page
 
         return self._query_shelf(count_values)
 
-    def stats(self) -> dict[str, Any]:
+    def stats(self) -> "ShelfCounts":
         """Return counts of papers, assets, values and missing fields."""
         return self._query_shelf(lambda shelf: shelf.count_contents())
 

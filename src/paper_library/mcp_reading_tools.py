@@ -1,15 +1,17 @@
 """The MCP tools that read papers: metadata, summaries, texts, sections and citations."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from paper_library.library import Library
 from paper_library.limits import CITATIONS, READ_CHARS, VALUE_CHARS
-from paper_library.replies import FOREIGN, Metadata
+from paper_library.replies import Metadata
 from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.worker_threads import WorkerThreads
-from uraniborg.kernel.mcp import Server, tool
+from uraniborg.kernel.mcp import EncodedReply, Origin, Server, tool
+
+FOREIGN: Final[tuple[Origin, ...]] = ("papers",)
 
 PaperId = Annotated[
     str,
@@ -33,14 +35,14 @@ def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) 
     """Add get_paper_metadata, get_paper_summary and get_paper_source."""
 
     @tool(server, title="Metadata of a paper", read_only=True, idempotent=True, foreign=FOREIGN)
-    async def get_paper_metadata(paper_id: PaperId) -> Metadata:
+    async def get_paper_metadata(paper_id: PaperId) -> Metadata | EncodedReply:
         """Return the metadata of a paper of this shelf: authors, abstract, identifiers, keywords, outline and more.
 
         Use it after a search and before reading. It lists the summaries (available_summary_templates; the default is
         preferred_summary_template), the translations, the headings (outline) and the length of the text (source_chars).
         retraction is set if the paper was retracted.
         """
-        return library.metadata(paper_id)
+        return EncodedReply(library.metadata_json(paper_id))
 
     @tool(server, title="Read a summary", read_only=True, idempotent=True, foreign=FOREIGN)
     async def get_paper_summary(

@@ -1,6 +1,6 @@
 """The MCP server: the tools and resources of a shelf."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -17,8 +17,8 @@ from paper_library.limits import (
     RESOURCES_LISTED,
     VALUE_CHARS,
 )
-from paper_library.mcp_reading_tools import TextOffset, add_extra_tools, add_reading_tools
-from paper_library.replies import FOREIGN, FacetReply, SearchReply
+from paper_library.mcp_reading_tools import FOREIGN, TextOffset, add_extra_tools, add_reading_tools
+from paper_library.replies import FacetPage, Hit, SearchReply
 from paper_library.search import engine
 from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.excerpts import cut_text_with_marker
@@ -147,7 +147,7 @@ def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) 
             Field(description="The values to count: author, venue, keyword, institution or tag."),
         ],
         limit: Annotated[int, Field(ge=1, le=FACETS, description="The most values to return.")] = DEFAULT_FACETS,
-    ) -> FacetReply:
+    ) -> FacetPage:
         """List the most frequent authors, venues, keywords, institutions or tags of this shelf, with numbers of papers.
 
         Use it for an overview of the shelf, or to find the exact spelling of a value.
@@ -226,7 +226,7 @@ def _parse_cursor(cursor: str | None) -> int:
     return int(cursor)
 
 
-def _make_resource_listing(hit: dict[str, Any]) -> Listed:
+def _make_resource_listing(hit: Hit) -> Listed:
     return Listed(
         f"paper://{hit['paper_id']}/metadata",
         hit["title"],

@@ -1,8 +1,11 @@
 """The addresses under which a paper was published, made of its identifiers."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from paper_library.replies import PublicationLink
 
 _SITES: Final = {
     "doi": ("DOI", "https://doi.org/"),
@@ -13,21 +16,10 @@ _SITES: Final = {
 }
 
 
-class PaperLink(NamedTuple):
-    """An address of a paper."""
-
-    scheme: str
-    """The name of the identifier, such as `doi`."""
-    label: str
-    text: str
-    """The identifier."""
-    url: str
-
-
-def list_paper_links(identifiers: Mapping[str, str]) -> list[PaperLink]:
+def list_paper_links(identifiers: Mapping[str, str]) -> "list[PublicationLink]":
     """Return the addresses of a paper. A `url` is given as it is in the metadata: check its scheme before linking."""
     return [
-        PaperLink(scheme, label, value, make_identifier_url(scheme, value))
+        {"scheme": scheme, "label": label, "text": value, "url": make_identifier_url(scheme, value)}
         for scheme, (label, _) in _SITES.items()
         if (value := identifiers.get(scheme))
     ]

@@ -8,7 +8,7 @@ read as one, and the next change stores them as one.
 import hashlib
 import os
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import orjson
 
@@ -20,6 +20,9 @@ from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.files import hold_lock, open_private
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text
+
+if TYPE_CHECKING:
+    from paper_library.replies import NoteLine, PaperNoteReply
 
 CHANGE_KIND: Final = "note"
 MOST_CHARACTERS: Final = 20_000
@@ -46,15 +49,22 @@ class PaperNote(NamedTuple):
         """A text that differs if the note differs."""
         return hashlib.sha256(orjson.dumps([*self[:5]])).hexdigest()[:16]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> "PaperNoteReply":
         """Return the note as JSON values."""
-        return {**self.to_line(), "collections": list(self.collections), "revision": self.revision}
+        return {**self.to_line(), "revision": self.revision}
 
-    def to_line(self) -> dict[str, Any]:
+    def to_line(self) -> "NoteLine":
         """Return the note as the file stores it."""
-        fields = self._asdict()
-        actor: Actor | None = fields.pop("actor")
-        return {**fields, **({"actor": actor.model_dump()} if actor else {})}
+        line: NoteLine = {
+            "paper_id": self.paper_id,
+            "text": self.text,
+            "collections": list(self.collections),
+            "by": self.by,
+            "at": self.at,
+        }
+        if self.actor:
+            line["actor"] = self.actor.model_dump()
+        return line
 
 
 class PaperIds(Protocol):
@@ -187,7 +197,7 @@ def _join_notes(earlier: PaperNote, later: PaperNote) -> PaperNote:
 
 def _parse_line(line: bytes) -> PaperNote | None:
     try:
-        found: dict[str, Any] = orjson.loads(line)
+        found: NoteLine = orjson.loads(line)
         return PaperNote(
             str(found["paper_id"]),
             str(found["text"]),

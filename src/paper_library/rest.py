@@ -18,6 +18,7 @@ from paper_library.limits import (
     QUERY_CHARS,
     VALUE_CHARS,
 )
+from paper_library.replies import Addresses, FacetPage, FoundPapers, SearchPage, ShelfCounts
 from paper_library.search import engine
 from paper_library.text.citations import FORMATS
 from paper_library.text.excerpts import cut_text_with_marker
@@ -25,6 +26,7 @@ from paper_library.text.markdown import render_safe_html
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.http_app import FRAGMENT_HEADERS, ErrorBody, add_error_handlers, add_validation_handler
+from uraniborg.kernel.reply_route import ReplyRoute
 from uraniborg.kernel.suggestions import find_nearest_names
 from uraniborg.kernel.version import version
 
@@ -50,6 +52,7 @@ def make_rest_app(library: Library, threads: WorkerThreads) -> FastAPI:
         responses={status: {"model": ErrorBody} for status in (404, 422, 503)},
         dependencies=[Depends(_reject_unknown_parameters)],
     )
+    app.router.route_class = ReplyRoute
     add_error_handlers(app)
     add_validation_handler(app, InvalidInput, hint="See /api/v1/openapi.json.")
     _add_etags(app, library)
@@ -93,7 +96,7 @@ def _add_search_routes(app: FastAPI, library: Library, threads: WorkerThreads) -
             list[FacetKind] | None, Query(description="Count these values over all results. Repeatable.")
         ] = None,
         facet_limit: Annotated[int, Query(ge=1, le=FACETS)] = 10,
-    ) -> dict[str, Any]:
+    ) -> SearchPage:
         """Return the papers that match a query, best first, with snippets; filters take complete values."""
         given = {
             "author": author,
@@ -117,7 +120,7 @@ def _add_search_routes(app: FastAPI, library: Library, threads: WorkerThreads) -
         )
 
     @app.get("/", summary="List the addresses")
-    async def index() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def index() -> Addresses:  # pyright: ignore[reportUnusedFunction]
         """Return the addresses of this interface."""
         paths = [path for path in app.openapi()["paths"] if path != "/"]
         return {"build_id": library.build_id, "openapi": "openapi.json", "addresses": [path[1:] for path in paths]}
@@ -127,12 +130,12 @@ def _add_search_routes(app: FastAPI, library: Library, threads: WorkerThreads) -
         kind: FacetKind,
         limit: Annotated[int, Query(ge=1, le=FACETS)] = DEFAULT_FACETS,
         offset: Offset = 0,
-    ) -> dict[str, Any]:
+    ) -> FacetPage:
         """Return the values of one kind with their numbers of papers, most frequent first."""
         return await threads.run_query(lambda: library.top_facets(kind, limit=limit, offset=offset))
 
     @app.get("/stats", summary="The shelf in numbers")
-    async def stats() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def stats() -> ShelfCounts:  # pyright: ignore[reportUnusedFunction]
         """Return counts of papers, texts, summaries and missing fields."""
         return await threads.run_query(library.stats)
 
@@ -142,7 +145,7 @@ def _add_search_routes(app: FastAPI, library: Library, threads: WorkerThreads) -
             str | None, Query(max_length=VALUE_CHARS, description="A DOI, arXiv id, BibTeX key or paper_id.")
         ] = None,
         title: Annotated[str | None, Query(max_length=VALUE_CHARS, description="The exact title.")] = None,
-    ) -> dict[str, Any]:
+    ) -> FoundPapers:
         """Return the paper_ids of the papers with this identifier or title."""
         if (id is None) == (title is None):
             raise InvalidInput(
@@ -209,7 +212,7 @@ def _add_paper_routes(app: FastAPI, library: Library, threads: WorkerThreads) ->
         return Response(text, media_type=FORMATS[format].media_type)
 
     @app.get("/papers/{paper_id}/similar", summary="Similar papers")
-    async def similar(paper_id: Paper, limit: Limit = None, offset: Offset = 0) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def similar(paper_id: Paper, limit: Limit = None, offset: Offset = 0) -> SearchPage:  # pyright: ignore[reportUnusedFunction]
         """Return papers on the same topics, the most similar first."""
         size = limit or DEFAULT_PAGE_SIZE
         return await threads.run_query(lambda: library.find_similar(paper_id, limit=size, offset=offset))

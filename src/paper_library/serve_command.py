@@ -1,7 +1,6 @@
 """`paper-library serve`: the shelf, the settings and the options of the server."""
 
 from pathlib import Path
-from typing import Any
 
 from paper_library.config import LibraryConfig, get_sample_shelf_path, load_config
 from paper_library.store.manifest import read_manifest
@@ -11,7 +10,7 @@ from uraniborg.kernel.serving import apply_options, require_server_extra, serve
 from uraniborg.kernel.text import plural
 
 
-def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
+def serve_shelf(options: dict[str, object], *, as_json: bool) -> None:
     """Serve a shelf until interrupted; `options` override the settings. Raise the error that prevents the start."""
     config = _load_config_and_ensure_shelf(options)
     configure_logging()
@@ -37,7 +36,7 @@ def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
     )
 
 
-def _load_config_and_ensure_shelf(options: dict[str, Any]) -> LibraryConfig:
+def _load_config_and_ensure_shelf(options: dict[str, object]) -> LibraryConfig:
     config = apply_options(load_config(), options)
     if config.shelf is None:
         from paper_library.sample_shelf_builder import sample_shelf

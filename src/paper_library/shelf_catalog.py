@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 from os.path import realpath
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import orjson
 
@@ -19,6 +19,9 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, write_atomic
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import is_encodable
+
+if TYPE_CHECKING:
+    from paper_library.replies import ShelfSummary
 
 _BUILT: Final = "built-shelves.json"
 """The paths of shelves that were built outside of the data folder, the last one last."""
@@ -35,26 +38,24 @@ class KnownShelf:
     is_served: bool
     """Whether servers and searches use the shelf."""
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> "ShelfSummary":
         """Return the shelf with the facts of its manifest, or with the problem that prevents its use."""
-        known = {
+        known: ShelfSummary = {
             "name": self.name,
             "path": str(self.path),
             "is_served": self.is_served,
             "is_sample": realpath(self.path) == realpath(get_sample_shelf_path()),
+            "papers": 0,
+            "built_at": None,
+            "built_by": None,
+            "build_id": None,
+            "problem": None,
+            "hint": None,
         }
         try:
             manifest = read_manifest(self.path)
         except UraniborgError as exc:
-            return {
-                **known,
-                "papers": 0,
-                "built_at": None,
-                "built_by": None,
-                "build_id": None,
-                "problem": exc.message,
-                "hint": exc.hint,
-            }
+            return {**known, "problem": exc.message, "hint": exc.hint}
         builder = read_builder(self.path)
         return {
             **known,
@@ -62,8 +63,6 @@ class KnownShelf:
             "built_at": manifest.built_at,
             "built_by": builder and builder.model_dump(),
             "build_id": manifest.build_id,
-            "problem": None,
-            "hint": None,
         }
 
 

@@ -7,7 +7,7 @@ match.
 import asyncio
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from paper_library.config import find_stated_address, load_config
 from paper_library.editorial_notices import STATUSES
@@ -18,6 +18,8 @@ from uraniborg.kernel.words import split_words
 
 if TYPE_CHECKING:
     from paper_library.library import BooleanMatches, Library
+    from paper_library.replies import StoredMetadata
+    from paper_library.source_replies import SourcePaper, SourceReply, Strategy, StrategyFilters, StrategyQuery
 
 _SHARED: Final = ("doi", "arxiv", "pmid", "pmcid")
 _WEB: Final = ("http://", "https://")
@@ -35,7 +37,7 @@ class ShelfSource:
         """Return True if the settings name a shelf; the sample shelf is used only on request."""
         return load_config().shelf is not None
 
-    async def search_advanced(self, strategy: dict[str, Any]) -> dict[str, Any]:
+    async def search_advanced(self, strategy: "Strategy") -> "SourceReply":
         """Return the best papers for the query of `strategy` (`papers`) and the number of all that match (`total`).
 
         `stopped` is `source_limit` if the shelf gives out fewer papers than are wanted, otherwise None. The papers for
@@ -44,12 +46,12 @@ class ShelfSource:
         """
         return await asyncio.to_thread(self._search_shelf, strategy)
 
-    def _search_shelf(self, strategy: dict[str, Any]) -> dict[str, Any]:
+    def _search_shelf(self, strategy: "Strategy") -> "SourceReply":
         from paper_library.library import open_shared_library
 
         library = open_shared_library(_get_or_build_shelf())
-        filters: dict[str, Any] = strategy.get("filters") or {}
-        queries: list[dict[str, Any]] = strategy.get("queries") or []
+        filters = strategy.get("filters") or {}
+        queries = strategy.get("queries") or []
         wanted = int(filters.get("max_results") or PAGE_SIZE)
         found = [_find_matches(library, query, filters, min(wanted, SOURCE_PAPERS)) for query in queries]
         # Interleaved, so that the best results of each query are included.
@@ -78,21 +80,21 @@ def _get_or_build_shelf() -> Path:
 
 
 def _find_matches(
-    library: "Library", query: dict[str, Any], filters: dict[str, Any], max_results: int
+    library: "Library", query: "StrategyQuery", filters: "StrategyFilters", max_results: int
 ) -> "BooleanMatches":
     text = query.get("boolean_query") or _join_keywords(query)
     return library.search_boolean(text, limit=max_results, years=(filters.get("year_from"), filters.get("year_to")))
 
 
-def _join_keywords(query: dict[str, Any]) -> str:
+def _join_keywords(query: "StrategyQuery") -> str:
     """Return the query for papers with any word of the keywords, for strategies without Boolean queries."""
     given = [*query.get("keywords", []), *(one for entry in query.get("synonym_map", []) for one in entry["synonyms"])]
     return " OR ".join(f'"{word}"' for word in dict.fromkeys(one for text in given for one in split_words(text)))
 
 
-def _make_search_record(metadata: dict[str, Any], shelf_name: str, address: str | None) -> dict[str, Any]:
+def _make_search_record(metadata: "StoredMetadata", shelf_name: str, address: str | None) -> "SourcePaper":
     """Return the metadata of a paper in the fields of a search, with its shelf, and its id, key and page there."""
-    known: dict[str, str] = metadata["identifiers"]
+    known = metadata["identifiers"]
     paper_id = metadata["paper_id"]
     return {
         "title": metadata["title"],
@@ -109,7 +111,11 @@ def _make_search_record(metadata: dict[str, Any], shelf_name: str, address: str 
             "bibkey": get_or_make_citation_key(metadata),
             **({"shelf_url": f"{address}/papers/{paper_id}"} if address else {}),
         },
-        **{name: metadata.get(name) or None for name in ("volume", "issue", "pages", "publisher", "language")},
+        "volume": metadata.get("volume") or None,
+        "issue": metadata.get("issue") or None,
+        "pages": metadata.get("pages") or None,
+        "publisher": metadata.get("publisher") or None,
+        "language": metadata["language"] or None,
         "notices": [{"source": "library", **one} for one in metadata.get("notices", []) if one["status"] in STATUSES],
         "source": ShelfSource.source_name,
     }

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 from rich.markup import escape as escape_markup
@@ -22,12 +22,16 @@ from uraniborg.kernel.paragraphs import print_paragraph
 from uraniborg.kernel.progress import ReportPhase
 from uraniborg.kernel.text import format_first_authors, plural
 
+if TYPE_CHECKING:
+    from paper_library.replies import SearchPage, ShelfCounts, StoredMetadata
+
 _PHASES: Final = {
     "read": "Reading entries",
     "write": "Writing papers",
     "index": "Finishing the index",
     "verify": "Reading files",
 }
+_PLACE: Final = ("volume", "issue", "pages")
 _LINES_LISTED: Final = 20
 
 
@@ -120,7 +124,7 @@ def _print_problems(out: Console, problems: list[Problem]) -> None:
     _print_remainder(out, len(by_reason))
 
 
-def print_results(found: dict[str, Any]) -> None:
+def print_results(found: "SearchPage") -> None:
     """Print a page of search results."""
     out = _make_console()
     read = found["interpreted_query"]
@@ -149,14 +153,14 @@ def print_results(found: dict[str, Any]) -> None:
         out.print(f"{found['total']:,} papers in total; continue with --offset {found['next_offset']}.", style="dim")
 
 
-def print_paper(metadata: dict[str, Any]) -> None:
+def print_paper(metadata: "StoredMetadata") -> None:
     """Print the metadata of a paper."""
     out = _make_console()
     out.print(f"[bold]{escape_text(metadata['title'])}[/bold]")
     out.print(escape_text(", ".join(metadata["authors"])))
     facts = (
         metadata["venue"],
-        *(f"{name} {metadata[name]}" for name in ("volume", "issue", "pages") if metadata.get(name)),
+        *(f"{name} {value}" for name in _PLACE if (value := metadata.get(name))),
         metadata.get("publisher", ""),
         str(metadata["year"] or ""),
         *(f"{name} {value}" for name, value in metadata["identifiers"].items()),
@@ -180,7 +184,7 @@ def print_paper(metadata: dict[str, Any]) -> None:
     out.print(metadata["paper_id"], style="dim")
 
 
-def print_stats(counts: dict[str, Any]) -> None:
+def print_stats(counts: "ShelfCounts") -> None:
     """Print the counts of a shelf."""
     out = _make_console()
     years = counts["years"]

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import orjson
 
@@ -23,6 +23,22 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path, hold_lock, make_folder
 from uraniborg.kernel.words import split_words
 
+if TYPE_CHECKING:
+    from paper_library.library import Library
+    from paper_library.node_replies import (
+        Addition,
+        AdditionParams,
+        FoundHits,
+        FoundRow,
+        PaperContent,
+        ReadParams,
+        SearchParams,
+        ShelfParams,
+        TableParams,
+        TableRows,
+    )
+    from uraniborg.kernel.json_values import Json
+
 _PARTS: Final = ("metadata", "summary", "source", "bibtex")
 _LOCK_TIMEOUT_S: Final = 60.0
 DEFAULT_ROWS: Final = 100
@@ -36,7 +52,7 @@ class Context(Protocol):
     def folder(self) -> Path: ...
 
 
-def search_shelf(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def search_shelf(params: "SearchParams", context: Context) -> "FoundHits":
     """Return papers that match a query, best first. Raise the errors of `Library.open` and `Library.search`."""
     with _open_library_or_sample(params, context) as library:
         found = library.search(
@@ -45,10 +61,10 @@ def search_shelf(params: dict[str, Any], context: Context) -> dict[str, Any]:
             offset=params.get("offset", 0),
             sort=params.get("sort") or "relevance",
         )
-    return {name: found[name] for name in ("results", "total", "next_offset")}
+    return {"results": found["results"], "total": found["total"], "next_offset": found["next_offset"]}
 
 
-def read_paper(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def read_paper(params: "ReadParams", context: Context) -> "PaperContent":
     """Return the metadata of a paper, with its summary, text or BibTeX entry. Raise the errors of `Library`."""
     what, paper = params.get("what") or "metadata", params["paper_id"]
     if what not in _PARTS:
@@ -61,10 +77,11 @@ def read_paper(params: dict[str, Any], context: Context) -> dict[str, Any]:
             text = library.summary(paper, params.get("template"))
         else:
             text = library.source(paper) if what == "source" else library.bibtex(paper)
-    return {"metadata": metadata, **_make_content_reply(text, params.get("offset") or 0, params.get("max_chars"))}
+    excerpt = cut_excerpt(text, params.get("offset") or 0, params.get("max_chars"))
+    return {"metadata": metadata, "content": excerpt.text, "chars": len(text), "next_offset": excerpt.next_offset}
 
 
-def list_table_rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def list_table_rows(params: "TableParams", context: Context) -> "TableRows":
     """Return the table rows of a paper's text, all or those with given words. Raise the errors of `Library.source`."""
     limit = params.get("limit", DEFAULT_ROWS)
     if not 1 <= limit <= MOST_ROWS:
@@ -72,7 +89,7 @@ def list_table_rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
     wanted = set(split_words(params.get("containing") or ""))
     with _open_library_or_sample(params, context) as library:
         text = library.source(params["paper_id"])
-    found = [
+    found: list[FoundRow] = [
         {
             "section": one.section,
             "table": one.caption,
@@ -86,13 +103,12 @@ def list_table_rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"rows": found[:limit], "total": len(found)}
 
 
-def add_papers(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def add_papers(params: "AdditionParams", context: Context) -> "Addition":
     """Add papers to a shelf, and create the shelf if needed; entries of existing papers are merged.
 
     Raise the errors of `build_shelf`.
     """
-    papers: list[Any] = params.get("papers") or []
-    files: Any = params.get("files") or []
+    papers, files = params.get("papers") or [], params.get("files") or []
     if not papers and not files and not params.get("sample"):
         raise InvalidInput("papers, files and sample are all empty.", hint="Set papers or files.", argument="papers")
     shelf = _resolve_shelf_parameter(params, context) or load_config().shelf
@@ -126,7 +142,7 @@ def _lock_additions(shelf: Path) -> Generator[None]:
         yield
 
 
-def _write_papers_file(papers: list[Any], folder: Path) -> list[Path]:
+def _write_papers_file(papers: "list[Json]", folder: Path) -> list[Path]:
     if not papers:
         return []
     content = orjson.dumps(papers)
@@ -136,7 +152,7 @@ def _write_papers_file(papers: list[Any], folder: Path) -> list[Path]:
     return [path]
 
 
-def _build_with_additions(shelf: Path, inputs: list[Path], *, with_sample: bool, actor: Actor | None) -> dict[str, Any]:
+def _build_with_additions(shelf: Path, inputs: list[Path], *, with_sample: bool, actor: Actor | None) -> "Addition":
     from paper_library.build.builder import build_shelf
     from paper_library.sample_shelf_builder import SAMPLE_INPUTS
     from paper_library.shelf_catalog import remember_shelf
@@ -154,7 +170,7 @@ def _build_with_additions(shelf: Path, inputs: list[Path], *, with_sample: bool,
 
 
 @contextmanager
-def _open_library_or_sample(params: dict[str, Any], context: Context) -> Generator[Any]:
+def _open_library_or_sample(params: "ShelfParams", context: Context) -> "Generator[Library]":
     """Yield the library of the shelf, opened again so that additions of other nodes are visible."""
     from paper_library.library import Library
 
@@ -170,10 +186,6 @@ def _open_library_or_sample(params: dict[str, Any], context: Context) -> Generat
         library.close()
 
 
-def _resolve_shelf_parameter(params: dict[str, Any], context: Context) -> Path | None:
-    return context.folder / Path(params["shelf"]).expanduser() if params.get("shelf") else None
-
-
-def _make_content_reply(text: str, offset: int, max_chars: int | None) -> dict[str, Any]:
-    excerpt = cut_excerpt(text, offset, max_chars)
-    return {"content": excerpt.text, "chars": len(text), "next_offset": excerpt.next_offset}
+def _resolve_shelf_parameter(params: "ShelfParams", context: Context) -> Path | None:
+    shelf = params.get("shelf")
+    return context.folder / Path(shelf).expanduser() if shelf else None

@@ -1,5 +1,7 @@
 """Who built a shelf and who wrote a note is stored with it; shelves and notes of earlier versions name nobody."""
 
+# pyright: reportTypedDictNotRequiredAccess=false
+
 from pathlib import Path
 from typing import NamedTuple
 

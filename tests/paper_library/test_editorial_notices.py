@@ -1,5 +1,7 @@
 """Notices about papers are read from JSON and BibTeX notes, described in one line, and read back from it."""
 
+# pyright: reportArgumentType=false
+
 from typing import Any
 
 import pytest

@@ -1,5 +1,7 @@
 """All operations of `Library`, and its errors."""
 
+# pyright: reportGeneralTypeIssues=false, reportTypedDictNotRequiredAccess=false
+
 import contextlib
 import json
 from collections.abc import Callable, Iterator

@@ -1,5 +1,7 @@
 """The limits of the library, with their numbers."""
 
+# pyright: reportArgumentType=false
+
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

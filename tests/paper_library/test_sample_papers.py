@@ -1,5 +1,7 @@
 """The sample papers are complete, searchable and readable."""
 
+# pyright: reportArgumentType=false
+
 import json
 import re
 from collections.abc import Iterator

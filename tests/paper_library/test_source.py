@@ -1,5 +1,7 @@
 """The shelf as a source of paper searches, and its error for a missing shelf."""
 
+# pyright: reportArgumentType=false, reportReturnType=false, reportTypedDictNotRequiredAccess=false
+
 import json
 import os
 import subprocess

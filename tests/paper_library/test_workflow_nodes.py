@@ -1,5 +1,7 @@
 """The library as nodes of workflows."""
 
+# pyright: reportArgumentType=false, reportTypedDictNotRequiredAccess=false
+
 import json
 import subprocess
 import sys

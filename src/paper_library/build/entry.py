@@ -3,7 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from paper_library.replies import EditorialNotice
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 SEARCH_FIELDS: Final = (
     "editors",
@@ -47,9 +51,9 @@ class Entry:
     work_type: str = ""
     """The type of publication as a search names it: preprint, dataset, …"""
     language: str = ""
-    notices: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    notices: "list[EditorialNotice]" = field(default_factory=list)
     """Retractions, concerns and corrections; see `paper_library.editorial_notices`."""
-    search: dict[str, Any] = field(default_factory=dict[str, Any])
+    search: "JsonObject" = field(default_factory=dict)
     """The `SEARCH_FIELDS` that a search recorded: sources, relevance and decisions."""
     bibtex: str = ""
     """The BibTeX entry as its owner wrote it."""
@@ -57,7 +61,7 @@ class Entry:
     """The text of the paper, as markdown."""
     translations: dict[str, str] = field(default_factory=dict[str, str])
     """Translations of the text by language, as markdown."""
-    summaries: dict[str, Any] = field(default_factory=dict[str, Any])
+    summaries: "dict[str, Json]" = field(default_factory=dict)
     """Summaries by template, as JSON values."""
     preferred_summary: str = ""
     origin: str = ""

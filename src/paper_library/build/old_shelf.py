@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, cast
 
 import orjson
 
@@ -17,8 +17,9 @@ from paper_library.store.layout import ORIGINAL, SOURCE, SUMMARY, TEXT_KINDS, TR
 from paper_library.store.shelf import Shelf
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, is_default_summary
 
-_SINCE_2: Final = ("volume", "issue", "pages", "publisher", "work_type")
-"""Fields that shelves of schema 1 do not have."""
+if TYPE_CHECKING:
+    from paper_library.replies import StoredMetadata
+    from uraniborg.kernel.json_values import JsonObject
 
 
 class OldShelf:
@@ -37,7 +38,7 @@ class OldShelf:
         """Close the shelf."""
         self._shelf.close()
 
-    def read_metadata(self, no: int) -> dict[str, Any]:
+    def read_metadata(self, no: int) -> "StoredMetadata":
         """Return the metadata of a paper."""
         return self._shelf.read_metadata(no)
 
@@ -98,7 +99,7 @@ class OldShelf:
             paper.keys = self._shelf.list_keys(no)
         yield paper
 
-    def read_added_summaries(self, no: int) -> dict[str, Any]:
+    def read_added_summaries(self, no: int) -> "JsonObject":
         """Return the summaries from summary folders; for schema 1, which does not record them, all summaries."""
         if self.has_entries:
             names = self._shelf.list_added_summaries(no)
@@ -129,7 +130,7 @@ class OldShelf:
         return found
 
 
-def _make_entry(known: dict[str, Any], bibtex: str, texts: dict[tuple[str, str], str], origins: list[str]) -> Entry:
+def _make_entry(known: "StoredMetadata", bibtex: str, texts: dict[tuple[str, str], str], origins: list[str]) -> Entry:
     """Return the contents of a paper as one entry."""
     summaries = {name: orjson.loads(text) for (kind, name), text in texts.items() if kind == SUMMARY}
     preferred = known["preferred_summary_template"]
@@ -140,9 +141,14 @@ def _make_entry(known: dict[str, Any], bibtex: str, texts: dict[tuple[str, str],
         year=known["year"],
         month=known["month"],
         venue=known["venue"],
-        **{name: known.get(name, "") for name in _SINCE_2},
+        # Shelves of schema 1 do not have these
+        volume=known.get("volume", ""),
+        issue=known.get("issue", ""),
+        pages=known.get("pages", ""),
+        publisher=known.get("publisher", ""),
+        work_type=known.get("work_type", ""),
         notices=known.get("notices", []),
-        search={name: known[name] for name in SEARCH_FIELDS if name in known},
+        search={name: value for name, value in cast("JsonObject", known).items() if name in SEARCH_FIELDS},
         abstract=known["abstract"],
         identifiers=known["identifiers"],
         keywords=known["keywords"],

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import orjson
 
@@ -14,6 +14,10 @@ from paper_library.limits import OUTLINE_SHOWN
 from paper_library.store.layout import ORIGINAL, SOURCE, SUMMARY, TRANSLATION
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text, find_headings
+
+if TYPE_CHECKING:
+    from paper_library.replies import OutlineHeading, RecordedFields, StoredMetadata
+    from uraniborg.kernel.json_values import Json
 
 _PREFERRED: Final = ("simple",)
 _NOT_IN_A_NAME: Final = re.compile(r"[^\w-]+")
@@ -65,7 +69,7 @@ def prepare_paper(paper: Paper, *, omit_default_summary: bool, original: bytes |
     added = {name for name, (raw, _) in given.items() if raw in paper.added_summaries}
     templates = [DEFAULT_TEMPLATE, *(name for name in given if name != DEFAULT_TEMPLATE)]
     translations = {name.lower(): text for name, text in sorted(entry.translations.items())}
-    metadata: dict[str, Any] = {
+    metadata: StoredMetadata = {
         "paper_id": paper.paper_id,
         "citation_key": paper.citation_key,
         "title": entry.title,
@@ -115,14 +119,14 @@ def prepare_paper(paper: Paper, *, omit_default_summary: bool, original: bytes |
     return PreparedPaper(paper, orjson.dumps(metadata), assets, texts)
 
 
-def _collect_optional_fields(entry: Entry) -> dict[str, Any]:
+def _collect_optional_fields(entry: Entry) -> "RecordedFields":
     given = {"title_is_derived": entry.title_is_derived, "work_type": entry.work_type, "notices": entry.notices}
-    return {**{name: value for name, value in given.items() if value}, **entry.search}
+    return cast("RecordedFields", {**{name: value for name, value in given.items() if value}, **entry.search})
 
 
-def _index_summaries_by_normalised_name(summaries: dict[str, Any]) -> dict[str, tuple[str, Any]]:
+def _index_summaries_by_normalised_name(summaries: "dict[str, Json]") -> "dict[str, tuple[str, Json]]":
     """Return summaries and their given names by unique, normalised template names."""
-    named: dict[str, tuple[str, Any]] = {}
+    named: dict[str, tuple[str, Json]] = {}
     for given, value in sorted(summaries.items()):
         name = base = normalise_template_name(given) or "summary"
         while name in named:
@@ -131,7 +135,7 @@ def _index_summaries_by_normalised_name(summaries: dict[str, Any]) -> dict[str, 
     return named
 
 
-def _list_headings(source: str) -> list[dict[str, Any]]:
+def _list_headings(source: str) -> "list[OutlineHeading]":
     headings = find_headings(source)[:OUTLINE_SHOWN] if source else []
     return [{"level": one.level, "title": one.title, "offset": one.offset} for one in headings]
 

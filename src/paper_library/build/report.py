@@ -1,10 +1,13 @@
 """The report of a build: counts, merges, problems and changes."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from paper_library.build.entry import Problem
 from uraniborg.kernel.actors import Actor
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 Kind = Literal["added", "changed", "replaced", "merged", "pruned"]
 _LISTED: Final = 1_000
@@ -103,8 +106,8 @@ class BuildReport:
         if len(self.derived_titles) < _LISTED:
             self.derived_titles.append({"origin": origin, "title": title})
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> "JsonObject":
         """Return the report as JSON values."""
         from dataclasses import asdict
 
-        return {**asdict(self), "actor": self.actor and self.actor.model_dump()}
+        return asdict(self)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from tantivy import Occur
 from tantivy import Query as IndexQuery
@@ -26,6 +26,9 @@ from uraniborg.kernel.boolean_query import Node
 from uraniborg.kernel.text import plural
 from uraniborg.kernel.words import extract_terms, fold_text
 
+if TYPE_CHECKING:
+    from paper_library.replies import FacetValue, InterpretedQuery, SearchPage, YearCount
+
 _SIMILAR_TERMS: Final = 25
 _FACET_VALUES: Final = 65_000
 _YEARS: Final = 10_000
@@ -42,11 +45,11 @@ class Page:
     total: int
     limit: int
     offset: int
-    interpreted: dict[str, Any]
+    interpreted: "InterpretedQuery"
     did_you_mean: str | None = None
     suggestions: list[str] = field(default_factory=list[str])
-    facets: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
-    years: list[dict[str, int]] | None = None
+    facets: "dict[str, list[FacetValue]]" = field(default_factory=dict)
+    years: "list[YearCount] | None" = None
 
     def add_suggestions(
         self, keyword: str, others: list[str], containing: Sequence[str] = (), kind: str | None = None
@@ -67,23 +70,30 @@ class Page:
             notes.append(f'No paper has the keyword "{keyword}". search_papers looks for its words in all fields.')
         self.interpreted["ignored"] = [*self.interpreted["ignored"], *notes]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> "SearchPage":
         """Return the page as JSON values."""
         end = self.offset + len(self.hits)
         more = describe_unreachable_results(end, self.total, "paper") if self.hits else ""
-        return {
+        page: SearchPage = {
             "results": [hit.as_dict() for hit in self.hits],
             "total": self.total,
             "limit": self.limit,
             "offset": self.offset,
             "next_offset": end if self.hits and end < self.total and not more else None,
-            **({"more": more} if more else {}),
+            "more": more,
             "interpreted_query": self.interpreted,
-            **({"did_you_mean": self.did_you_mean} if self.did_you_mean else {}),
-            **({"suggestions": self.suggestions} if self.suggestions else {}),
-            **({"facets": self.facets} if self.facets else {}),
-            **({"years": self.years} if self.years is not None else {}),
         }
+        if not more:
+            del page["more"]
+        if self.did_you_mean:
+            page["did_you_mean"] = self.did_you_mean
+        if self.suggestions:
+            page["suggestions"] = self.suggestions
+        if self.facets:
+            page["facets"] = self.facets
+        if self.years is not None:
+            page["years"] = self.years
+        return page
 
 
 def describe_unreachable_results(end: int, total: int, noun: str) -> str:
@@ -208,11 +218,11 @@ def find_similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offse
     query = IndexQuery.boolean_query([(Occur.Must, IndexQuery.boolean_query(clauses)), itself])
     alike = CompiledQuery(query if clauses else IndexQuery.empty_query(), stems=set(chosen))
     found = find_page(shelf, alike, (), limit, offset, "relevance")
-    interpreted: dict[str, Any] = {"terms": chosen, "filters": {}, "ignored": []}
+    interpreted: InterpretedQuery = {"terms": chosen, "filters": {}, "ignored": []}
     return Page(found.hits, found.total, limit, offset, interpreted)
 
 
-def count_facets(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: int) -> dict[str, list[dict[str, Any]]]:
+def count_facets(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: int) -> "dict[str, list[FacetValue]]":
     """Return the most frequent values of each facet kind among the results, with numbers of papers."""
     # Each segment returns its own most frequent values; short lists would miss counts of other segments.
     whole = {"segment_size": _FACET_VALUES} if shelf.searcher.num_segments > 1 else {}
@@ -267,23 +277,23 @@ def _list_filtered_fields(parsed: Query) -> list[str]:
     return ["identifier" if name in _IDENTIFIERS else name for name in names]
 
 
-def _describe_interpretation(parsed: Query, compiled: CompiledQuery, found: FoundPage, sort: Sort) -> dict[str, Any]:
+def _describe_interpretation(
+    parsed: Query, compiled: CompiledQuery, found: FoundPage, sort: Sort
+) -> "InterpretedQuery":
     """Return the interpreted query, with a note for each word that was not searched."""
-    reading = parsed.as_dict()
-    notes: list[str] = [*reading.pop("ignored")]
-    notes += [f'No paper has "{name}"; its parts were searched instead.' for name in compiled.split]
+    notes = [f'No paper has "{name}"; its parts were searched instead.' for name in compiled.split]
     if compiled.unread:
         notes.append(f"The last {compiled.unread} words were not searched: the query is too long.")
     if compiled.stop_words:
         notes.append(f"Too common to count: {', '.join(compiled.stop_words)}.")
-        reading["terms"] = [term for term in reading["terms"] if term not in compiled.stop_words]
     if dropped := [*compiled.missing, *found.lacking] if found.total else []:
-        reading["dropped"] = dropped
         fact = "has all the words; the best match lacks" if found.lacking else "has"
         notes.append(f"No paper {fact}: {', '.join(dropped)}.")
     if sort != "relevance" and parsed.sort not in (None, sort):
         notes.append(f"sort:{parsed.sort} was not used: the argument sort is {sort}.")
-    return {**reading, "ignored": notes}
+    reading = parsed.as_dict(dropped=dropped, notes=notes)
+    reading["terms"] = [term for term in reading["terms"] if term not in compiled.stop_words]
+    return reading
 
 
 def _read_facet_values(shelf: Shelf, ids: Sequence[int]) -> dict[int, str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from tantivy import Occur
 from tantivy import Query as IndexQuery
@@ -17,6 +17,9 @@ from paper_library.store.layout import SOURCE
 from paper_library.store.shelf import Row, Shelf
 from paper_library.text.markdown import escape_markdown, find_headings, strip_text_marks
 from uraniborg.kernel.words import split_words, stem_word
+
+if TYPE_CHECKING:
+    from paper_library import replies
 
 FULL_TEXT: Final = "full_text"
 MATCHED_FIELDS: Final = (
@@ -48,10 +51,10 @@ class Hit:
     names: frozenset[str] = frozenset()
     """The stems and phrases of the query that the metadata contains."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> "replies.Hit":
         """Return the result as JSON values."""
         row = self.row
-        return {
+        hit: replies.Hit = {
             "paper_id": row.paper_id,
             "title": row.title,
             "year": row.year,
@@ -62,8 +65,10 @@ class Hit:
             "matched_fields": self.matched_fields,
             "section": self.section,
             "offset": self.offset,
-            **({"retracted": True} if row.record.get("retraction") else {}),
         }
+        if row.record.get("retraction"):
+            hit["retracted"] = True
+        return hit
 
 
 def make_hits(
@@ -256,14 +261,13 @@ class _FieldMatcher:
 
 
 def _list_field_texts(row: Row, field_name: str) -> list[str]:
-    match field_name:
-        case "title":
-            return [row.title]
-        case "abstract":
-            return [row.abstract]
-        case "venue":
-            return [row.venue]
-        case "identifier":
-            return list(map(str, row.record["identifiers"].values()))
-        case _:
-            return row.record[f"{field_name}s"]
+    texts = {
+        "title": [row.title],
+        "abstract": [row.abstract],
+        "venue": [row.venue],
+        "identifier": list(map(str, row.record["identifiers"].values())),
+        "author": row.record["authors"],
+        "keyword": row.record["keywords"],
+        "tag": row.record["tags"],
+    }
+    return texts[field_name]

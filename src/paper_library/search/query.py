@@ -10,16 +10,20 @@ Papers match any of the words; papers with all of them come first. More syntax:
 `parser.parse_query` parses a query. `Query.ignored` has a note for each part that was not used as written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from uraniborg.kernel.words import split_words
+
+if TYPE_CHECKING:
+    from paper_library.replies import InterpretedQuery
 
 FIELDS: Final = ("title", "author", "venue", "keyword", "tag", "institution", "doi", "arxiv", "year", "is")
 
 Kind = Literal["word", "phrase", "name", "prefix", "field", "years"]
 Sort = Literal["relevance", "year_desc", "year_asc", "title_asc", "title_desc"]
+_LEFT_OUT_IF_EMPTY: Final = ("phrases", "prefixes", "required", "excluded", "sort", "dropped")
 SORTS: Final[tuple[Sort, ...]] = ("relevance", "year_desc", "year_asc", "title_asc", "title_desc")
 
 
@@ -86,24 +90,13 @@ class Query:
             ],
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the query as JSON values for replies."""
+    def as_dict(self, *, dropped: Sequence[str] = (), notes: Sequence[str] = ()) -> "InterpretedQuery":
+        """Return the query as JSON values for replies; `dropped` are words that the results lack."""
         filters: dict[str, list[str]] = {}
         for unit in (unit for group in self.required for unit in group if unit.field):
             filters.setdefault(unit.field, []).append(unit.text)
         units = list(self._list_searched_units())
-        extra = {
-            "phrases": [unit.text for unit in units if unit.kind in ("phrase", "name")],
-            "prefixes": [f"{unit.text}*" for unit in units if unit.kind == "prefix"],
-            "required": [
-                " OR ".join(map(str, group))
-                for group in self.required
-                if len(group) > 1 or group[0].kind in ("word", "prefix")
-            ],
-            "excluded": [str(unit).strip('"') for unit in self.excluded],
-            "sort": self.sort,
-        }
-        return {
+        reading: InterpretedQuery = {
             "terms": [
                 word
                 for group in self.wanted
@@ -112,9 +105,22 @@ class Query:
                 for word in unit.text.split()
             ],
             "filters": filters,
-            **{name: values for name, values in extra.items() if values},
-            "ignored": self.ignored,
+            "phrases": [unit.text for unit in units if unit.kind in ("phrase", "name")],
+            "prefixes": [f"{unit.text}*" for unit in units if unit.kind == "prefix"],
+            "required": [
+                " OR ".join(map(str, group))
+                for group in self.required
+                if len(group) > 1 or group[0].kind in ("word", "prefix")
+            ],
+            "excluded": [str(unit).strip('"') for unit in self.excluded],
+            "sort": self.sort or "",
+            "dropped": [*dropped],
+            "ignored": [*self.ignored, *notes],
         }
+        for name in _LEFT_OUT_IF_EMPTY:
+            if not reading.get(name):
+                del reading[name]
+        return reading
 
     def _list_searched_units(self) -> Iterator[Unit]:
         for group in (*self.wanted, *self.required):

@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from paper_library.store.shelf import Shelf
+
+if TYPE_CHECKING:
+    from paper_library.replies import ChangedPaper, ShelfDifference, StoredMetadata
 
 _NOT_COMPARED: Final = frozenset({"paper_id", "outline", "translation_chars"})
 
@@ -19,6 +22,11 @@ class Change:
     fields: tuple[str, ...] = ()
     """The fields that differ; empty for a paper that only one shelf has."""
 
+    def as_dict(self) -> "ChangedPaper":
+        """Return the change as JSON values."""
+        known: ChangedPaper = {"paper_id": self.paper_id, "title": self.title}
+        return {**known, "fields": list(self.fields)} if self.fields else known
+
 
 @dataclass(slots=True)
 class Difference:
@@ -29,19 +37,12 @@ class Difference:
     changed: list[Change]
     unchanged: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> "ShelfDifference":
         """Return the difference as JSON values."""
-
-        def list_changes(changes: list[Change]) -> list[dict[str, Any]]:
-            return [
-                {"paper_id": one.paper_id, "title": one.title, **({"fields": list(one.fields)} if one.fields else {})}
-                for one in changes
-            ]
-
         return {
-            "added": list_changes(self.added),
-            "removed": list_changes(self.removed),
-            "changed": list_changes(self.changed),
+            "added": [change.as_dict() for change in self.added],
+            "removed": [change.as_dict() for change in self.removed],
+            "changed": [change.as_dict() for change in self.changed],
             "unchanged": self.unchanged,
         }
 
@@ -74,7 +75,7 @@ def _make_change(shelf: Shelf, no: int) -> Change:
     return Change(metadata["paper_id"], metadata["title"])
 
 
-def find_differing_fields(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+def find_differing_fields(old: "StoredMetadata", new: "StoredMetadata") -> list[str]:
     """Return the names of the metadata fields that differ; a field that only one has counts if it is not empty.
 
     Shelves of schema 1 do not have citation keys, so a missing key does not count.

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 from urllib.parse import quote, unquote
 
 import orjson
@@ -42,6 +42,9 @@ from paper_library.text.markdown import extract_json_text, extract_plain_text
 from uraniborg.kernel.suggestions import find_nearest_ids
 from uraniborg.kernel.text import plural, replace_surrogates
 from uraniborg.kernel.words import fold_text, split_words
+
+if TYPE_CHECKING:
+    from paper_library.replies import ShelfCounts, StoredMetadata
 
 _BLANKS: Final = f"{string.whitespace}\u00a0\u2009\u202f\u3000\u200b\ufeff"
 _STEPS_BETWEEN_CHECKS: Final = 10_000
@@ -71,7 +74,7 @@ class Row:
     venue: str
     authors: list[str]
     abstract: str
-    record: dict[str, Any]
+    record: "StoredMetadata"
     """All metadata of the paper."""
 
 
@@ -312,7 +315,7 @@ class Shelf:
         """Return all metadata of a paper, as JSON."""
         return self._read_value("SELECT metadata FROM paper WHERE no = ?", no)
 
-    def read_metadata(self, no: int) -> dict[str, Any]:
+    def read_metadata(self, no: int) -> "StoredMetadata":
         """Return all metadata of a paper."""
         return orjson.loads(self.read_metadata_json(no))
 
@@ -401,7 +404,7 @@ class Shelf:
         query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ?"
         return [AssetRef(*row) for row in self.get_connection().execute(query, (no,))]
 
-    def count_contents(self) -> dict[str, Any]:
+    def count_contents(self) -> "ShelfCounts":
         """Return counts of papers, assets, values and missing fields."""
         connection = self.get_connection()
         missing = connection.execute("SELECT what, papers FROM missing").fetchall()
@@ -410,19 +413,22 @@ class Shelf:
         years = connection.execute("SELECT min(year), max(year) FROM paper").fetchone()
         builder = read_builder(self.folder)
         originals = sum(count for kind, _, count in assets if kind == ORIGINAL)
-        return {
+        counts: ShelfCounts = {
             "papers": self.manifest.papers,
             "build_id": self.build_id,
             "built_at": self.manifest.built_at,
             "built_by": builder and builder.model_dump(),
             "years": {"first": years[0], "last": years[1]},
             "with_source": sum(count for kind, _, count in assets if kind == SOURCE),
-            **({"with_original": originals} if originals else {}),
+            "with_original": originals,
             "summaries": {name: count for kind, name, count in assets if kind == SUMMARY},
             "translations": {name: count for kind, name, count in assets if kind == TRANSLATION},
             "values": dict(facets),
             "missing": dict(missing),
         }
+        if not originals:
+            del counts["with_original"]
+        return counts
 
     def read_texts(self, no: int, max_chars: int) -> Iterator[StoredText]:
         """Yield the local texts of a paper: source, translations, then summaries other than the default one.
@@ -448,7 +454,7 @@ class Shelf:
         return self.get_connection().execute(query, (no,)).fetchone()[0]
 
 
-def _make_row(no: int, record: dict[str, Any]) -> Row:
+def _make_row(no: int, record: "StoredMetadata") -> Row:
     authors = record["authors"][:AUTHORS_SHOWN]
     head = (record["paper_id"], record["title"], record["year"], record["venue"])
     return Row(no, *head, authors, record["abstract"], record)

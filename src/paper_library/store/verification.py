@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from paper_library.store.layout import STATIC, make_asset_path
 from paper_library.store.manifest import compute_file_digest, read_manifest
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.errors import UraniborgError
+
+if TYPE_CHECKING:
+    from paper_library.replies import Verification
 
 
 @dataclass(slots=True)
@@ -26,7 +29,7 @@ class Verdict:
         """True if there are no problems."""
         return not self.problems
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> "Verification":
         """Return the result as JSON values."""
         return {
             "is_whole": self.is_intact,

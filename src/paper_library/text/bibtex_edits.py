@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from uraniborg.kernel.bibliography.citation_keys import clean_citation_key, make_citation_key
+
+if TYPE_CHECKING:
+    from paper_library.replies import StoredMetadata
 
 _PLACE: Final = re.compile(r"\s*\b(?:file|local-url|bdsk-file-\d+|bdsk-url-\d+)\s*=\s*(?=[{\"\w])", re.IGNORECASE)
 _HEAD: Final = re.compile(r"(?P<begin>\s*@\s*\w+\s*[{(])(?P<key>[^,={}\"()]*),")
@@ -12,7 +15,7 @@ _NOTE: Final = re.compile(r"[\s,{]note\s*=", re.IGNORECASE)
 _PAPER_ID: Final = re.compile(r"\n  paperid = \{[0-9a-f]{32}\},")
 
 
-def get_or_make_citation_key(metadata: dict[str, Any]) -> str:
+def get_or_make_citation_key(metadata: "StoredMetadata") -> str:
     """Return the BibTeX key that the shelf gave to the paper; a shelf of schema 1 gave none, so it is made here."""
     own = clean_citation_key(metadata.get("citation_key") or metadata["identifiers"].get("bibkey") or "")
     return own or make_citation_key(metadata["authors"], metadata["year"], metadata["title"])

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from paper_library.editorial_notices import describe_serious_notices
 from paper_library.text.bibtex_edits import add_fields, get_or_make_citation_key, has_note_field, replace_key
 from uraniborg.kernel.bibliography.one_line_text import to_one_line
 from uraniborg.kernel.bibliography.references import Reference, split_pages
+
+if TYPE_CHECKING:
+    from paper_library.replies import StoredMetadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ _KINDS: Final = {
 }
 
 
-def format_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: str) -> str:
+def format_citations(papers: "Iterable[tuple[StoredMetadata, str]]", format_name: str) -> str:
     """Return the citations of `papers` in one of `FORMATS`.
 
     Each paper is its metadata and the BibTeX entry of its owner, which is copied; an empty entry is replaced by one
@@ -58,7 +61,7 @@ def format_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: 
     return write_csl_json(references) + "\n"
 
 
-def make_bibtex_entry(metadata: dict[str, Any], owner_entry: str) -> str:
+def make_bibtex_entry(metadata: "StoredMetadata", owner_entry: str) -> str:
     """Return the BibTeX entry of a paper: `owner_entry`, as its owner wrote it, else one made of the metadata.
 
     Its key is the one that the shelf gave to the paper, and a note mentions that the paper is retracted.
@@ -75,16 +78,17 @@ def make_bibtex_entry(metadata: dict[str, Any], owner_entry: str) -> str:
     return entry if note in entry else add_fields(entry, {"addendum" if has_note_field(entry) else "note": note})
 
 
-def make_bibtex_entry_of_metadata(metadata: dict[str, Any]) -> str:
+def make_bibtex_entry_of_metadata(metadata: "StoredMetadata") -> str:
     """Return a BibTeX entry made of the metadata."""
     from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex
 
     return write_bibtex([make_reference(metadata)]) + "\n"
 
 
-def make_reference(metadata: dict[str, Any]) -> Reference:
+def make_reference(metadata: "StoredMetadata") -> Reference:
     """Return the reference to the paper with this metadata."""
-    ids: dict[str, str] = metadata["identifiers"]
+    ids = metadata["identifiers"]
+    retraction = metadata.get("retraction")
     return Reference(
         key=get_or_make_citation_key(metadata),
         kind=_choose_reference_kind(metadata),
@@ -105,12 +109,12 @@ def make_reference(metadata: dict[str, Any]) -> Reference:
         abstract=to_one_line(metadata["abstract"]),
         keywords=tuple(map(to_one_line, metadata["keywords"])),
         editors=() if metadata["authors"] else tuple(map(to_one_line, metadata.get("editors", ()))),
-        retraction=metadata["retraction"]["status"] if metadata.get("retraction") else "",
+        retraction=retraction["status"] if retraction else "",
         note=describe_serious_notices(metadata.get("notices", [])),
     )
 
 
-def _choose_reference_kind(metadata: dict[str, Any]) -> str:
+def _choose_reference_kind(metadata: "StoredMetadata") -> str:
     kind = _KINDS.get(metadata["kind"].lower())
     if kind is None:
         kind = "preprint" if "arxiv" in metadata["identifiers"] else "other"

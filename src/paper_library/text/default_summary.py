@@ -3,10 +3,14 @@
 import re
 from collections import Counter
 from itertools import chain
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from paper_library.text.markdown import extract_plain_text
 from uraniborg.kernel.words import STOP_WORDS
+
+if TYPE_CHECKING:
+    from paper_library.replies import DefaultSummary, Metadata, OutlineHeading
+    from uraniborg.kernel.json_values import JsonObject
 
 DEFAULT_TEMPLATE: Final = "default"
 """The template name of the default summary."""
@@ -25,7 +29,7 @@ _MAX_CHARS: Final = 400
 _SENTENCES_READ: Final = 400
 
 
-def make_default_summary(metadata: dict[str, Any], source: str = "") -> dict[str, Any]:
+def make_default_summary(metadata: "Metadata", source: str = "") -> "DefaultSummary":
     """Return the default summary of the paper with this metadata; missing fields are empty."""
     text = extract_plain_text(source[: _find_text_end(metadata["outline"])]) if source else metadata["abstract"]
     return {
@@ -45,7 +49,7 @@ def make_default_summary(metadata: dict[str, Any], source: str = "") -> dict[str
 
 def is_default_summary(summary: Any) -> bool:
     """Return True for a summary that `make_default_summary` returned."""
-    return isinstance(summary, dict) and cast("dict[str, Any]", summary).get("method") == _METHOD
+    return isinstance(summary, dict) and cast("JsonObject", summary).get("method") == _METHOD
 
 
 def split_sentences(text: str) -> list[str]:
@@ -78,7 +82,7 @@ def select_key_sentences(text: str, count: int, *, title: str = "") -> list[str]
     return [candidates[index] for index in sorted(best)]
 
 
-def _find_text_end(outline: list[dict[str, Any]]) -> int:
+def _find_text_end(outline: "list[OutlineHeading]") -> int:
     """Return the offset at which references and acknowledgements begin."""
     ends = (h["offset"] for h in outline if h["title"].lower().strip(" .:0123456789") in _END_MATTER)
     return min(_SOURCE_CHARS_READ, *ends, _SOURCE_CHARS_READ)

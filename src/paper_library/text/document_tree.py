@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import unescape
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from paper_library.limits import HTML_CHARS
@@ -20,13 +20,14 @@ from paper_library.text.references import NameCitation
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
-Node = dict[str, Any]
+    from paper_library.text_replies import Alignment, AnyBlock, Inline, Mark, SummarySection, Table
+    from uraniborg.kernel.json_values import Json
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 _SCHEMES: Final = frozenset(("http", "https", "mailto"))
 _BRACES: Final = re.compile(r"\{[^{}]*\}")
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z]++)[^>]*+>")
-_CONTAINERS: Final = {
+_CONTAINERS: Final[dict[str, "Mark"]] = {
     "em": "emphasis",
     "i": "emphasis",
     "strong": "strong",
@@ -42,7 +43,7 @@ _MAX_FIELDS: Final = 50
 _MAX_ITEMS: Final = 100
 
 
-def make_text_tree(markdown: str, offset: int = 0, name_citation: NameCitation = str) -> list[Node]:
+def make_text_tree(markdown: str, offset: int = 0, name_citation: NameCitation = str) -> "list[AnyBlock]":
     """Return the blocks of a text, which begins at `offset` of a longer one."""
     from markdown_it.tree import SyntaxTreeNode
 
@@ -51,15 +52,15 @@ def make_text_tree(markdown: str, offset: int = 0, name_citation: NameCitation =
     return _make_blocks(SyntaxTreeNode(make_markdown_parser(name_citation).parse(markdown)).children, offsets)
 
 
-def make_value_trees(value: Any) -> list[Node]:
+def make_value_trees(value: "Json") -> "list[SummarySection]":
     """Return the texts of a JSON object, such as a summary, as trees by name. A list of texts is one list."""
-    fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {"summary": value}
-    trees: list[Node] = []
+    fields = value if isinstance(value, dict) else {"summary": value}
+    trees: list[SummarySection] = []
     for name, content in list(fields.items())[:_MAX_FIELDS]:
         if isinstance(content, str) and content.strip():
             trees.append({"name": name, "nodes": make_text_tree(content[:HTML_CHARS])})
         elif isinstance(content, list):
-            texts = [one for one in cast("list[Any]", content)[:_MAX_ITEMS] if isinstance(one, str)]
+            texts = [one for one in content[:_MAX_ITEMS] if isinstance(one, str)]
             items = [make_text_tree(text[: HTML_CHARS // 10]) for text in texts]
             trees.append(
                 {"name": name, "nodes": [{"type": "list", "offset": 0, "ordered": False, "start": 1, "items": items}]}
@@ -67,71 +68,70 @@ def make_value_trees(value: Any) -> list[Node]:
     return trees
 
 
-def make_inline_tree(markdown: str) -> list[Node]:
+def make_inline_tree(markdown: str) -> "list[Inline]":
     """Return a line of markdown, such as a snippet, as nodes without blocks."""
     from markdown_it.tree import SyntaxTreeNode
 
     return _make_inlines(SyntaxTreeNode(make_markdown_parser().parseInline(markdown)))
 
 
-def _make_blocks(nodes: "Iterable[SyntaxTreeNode]", offsets: Sequence[int]) -> list[Node]:
-    blocks: list[Node] = []
-    for node in nodes:
-        start = _get_offset(node, offsets)
-        if (block := _make_block(node, offsets)) is not None:
-            blocks.append({"type": block.pop("type"), "offset": start, **block})
-    return blocks
+def _make_blocks(nodes: "Iterable[SyntaxTreeNode]", offsets: Sequence[int]) -> "list[AnyBlock]":
+    return [block for node in nodes if (block := _make_block(node, offsets)) is not None]
 
 
 def _get_offset(node: "SyntaxTreeNode", offsets: Sequence[int]) -> int:
     return offsets[min(node.map[0], len(offsets) - 1)] if node.map else offsets[0]
 
 
-def _make_block(node: "SyntaxTreeNode", offsets: Sequence[int]) -> Node | None:  # noqa: PLR0911 - one for each type
+def _make_block(node: "SyntaxTreeNode", offsets: Sequence[int]) -> "AnyBlock | None":  # noqa: PLR0911 - one for each type
+    start = _get_offset(node, offsets)
     match node.type:
         case "heading":
-            return {"type": "heading", "level": int(node.tag[1:]), "children": _make_inlines(node)}
+            return {"type": "heading", "offset": start, "level": int(node.tag[1:]), "children": _make_inlines(node)}
         case "paragraph":
-            return _make_paragraph(_make_inlines(node))
+            return _make_paragraph(_make_inlines(node), start)
         case "bullet_list" | "ordered_list":
             return {
                 "type": "list",
+                "offset": start,
                 "ordered": node.type == "ordered_list",
                 "start": int(node.attrs.get("start", 1)),
                 "items": [_make_blocks(item.children, offsets) for item in node.children],
             }
         case "blockquote":
-            return {"type": "quote", "children": _make_blocks(node.children, offsets)}
+            return {"type": "quote", "offset": start, "children": _make_blocks(node.children, offsets)}
         case "table":
             return _make_table(node, offsets)
         case "fence" | "code_block":
-            return {"type": "code_block", "language": node.info.split(maxsplit=1)[0] if node.info.strip() else "",
-                    "text": node.content}  # fmt: skip
+            language = node.info.split(maxsplit=1)[0] if node.info.strip() else ""
+            return {"type": "code_block", "offset": start, "language": language, "text": node.content}
         case "hr":
-            return {"type": "rule"}
+            return {"type": "rule", "offset": start}
         case _ if node.type == MATH_BLOCK:
-            return {"type": "math_block", "tex": node.content}
+            return {"type": "math_block", "offset": start, "tex": node.content}
         case "html_block":
             text = _strip_html(node.content)
-            return {"type": "paragraph", "children": [{"type": "text", "text": text}]} if text else None
+            return _make_paragraph([{"type": "text", "text": text}] if text else [], start)
         case _:
             return None
 
 
-def _make_paragraph(children: list[Node]) -> Node | None:
+def _make_paragraph(children: "list[Inline]", start: int) -> "AnyBlock | None":
     """Return a paragraph; a formula or a figure alone is a block of its own."""
-    if len(children) == 1 and children[0]["type"] == "figure":
-        return children[0]
-    if len(children) == 1 and children[0]["type"] == "math" and children[0]["display"]:
-        return {"type": "math_block", "tex": children[0]["tex"]}
-    return {"type": "paragraph", "children": children} if children else None
+    only = children[0] if len(children) == 1 else None
+    if only is not None and only["type"] == "figure":
+        return {"type": "figure", "offset": start, "alt": only["alt"], "caption": only["caption"], "href": only["href"]}
+    if only is not None and only["type"] == "math" and only["display"]:
+        return {"type": "math_block", "offset": start, "tex": only["tex"]}
+    return {"type": "paragraph", "offset": start, "children": children} if children else None
 
 
-def _make_table(node: "SyntaxTreeNode", offsets: Sequence[int]) -> Node:
+def _make_table(node: "SyntaxTreeNode", offsets: Sequence[int]) -> "Table":
     rows = [(part.type, row) for part in node.children for row in part.children]
     header = next((row for kind, row in rows if kind == "thead"), None)
     return {
         "type": "table",
+        "offset": _get_offset(node, offsets),
         "align": [_get_alignment(cell) for cell in header.children] if header else [],
         "header": [_make_inlines(cell) for cell in header.children] if header else [],
         "rows": [
@@ -142,14 +142,20 @@ def _make_table(node: "SyntaxTreeNode", offsets: Sequence[int]) -> Node:
     }
 
 
-def _get_alignment(cell: "SyntaxTreeNode") -> str:
-    return str(cell.attrs.get("style", "")).removeprefix("text-align:") or "left"
+def _get_alignment(cell: "SyntaxTreeNode") -> "Alignment":
+    match str(cell.attrs.get("style", "")).removeprefix("text-align:"):
+        case "center":
+            return "center"
+        case "right":
+            return "right"
+        case _:
+            return "left"
 
 
-def _make_inlines(node: "SyntaxTreeNode") -> list[Node]:
+def _make_inlines(node: "SyntaxTreeNode") -> "list[Inline]":
     """Return the text of a node. Tags of HTML that mark text become nodes; other tags are left out."""
-    root: list[Node] = []
-    open_tags: list[tuple[str, list[Node]]] = []
+    root: list[Inline] = []
+    open_tags: list[tuple[str, list[Inline]]] = []
     for child in _iter_inline_children(node):
         target = open_tags[-1][1] if open_tags else root
         if child.type == "html_inline":
@@ -167,7 +173,7 @@ def _iter_inline_children(node: "SyntaxTreeNode") -> "Iterable[SyntaxTreeNode]":
             yield child
 
 
-def _apply_tag(tag: str, target: list[Node], open_tags: list[tuple[str, list[Node]]]) -> None:
+def _apply_tag(tag: str, target: "list[Inline]", open_tags: "list[tuple[str, list[Inline]]]") -> None:
     """Begin or end the node of an HTML tag."""
     found = _TAG.fullmatch(tag)
     if found is None:
@@ -178,12 +184,12 @@ def _apply_tag(tag: str, target: list[Node], open_tags: list[tuple[str, list[Nod
     elif found[1] and open_tags and open_tags[-1][0] == name:
         open_tags.pop()
     elif not found[1] and name in _CONTAINERS and len(open_tags) < _MAX_OPEN_TAGS:
-        children: list[Node] = []
+        children: list[Inline] = []
         target.append({"type": _CONTAINERS[name], "children": children})
         open_tags.append((name, children))
 
 
-def _append_inline(target: list[Node], node: "SyntaxTreeNode") -> None:
+def _append_inline(target: "list[Inline]", node: "SyntaxTreeNode") -> None:
     match node.type:
         case "text" | "text_special":
             _append_text(target, node.content)
@@ -201,7 +207,10 @@ def _append_inline(target: list[Node], node: "SyntaxTreeNode") -> None:
         case "link":
             children = _make_inlines(node)
             href = _find_safe_address(str(node.attrs.get("href", "")))
-            target += [{"type": "link", "href": href, "children": children}] if href else children
+            if href:
+                target.append({"type": "link", "href": href, "children": children})
+            else:
+                target += children
         case _ if node.type == MATH:
             target.append({"type": "math", "tex": node.content, "display": node.markup == "$$"})
         case _:
@@ -209,11 +218,12 @@ def _append_inline(target: list[Node], node: "SyntaxTreeNode") -> None:
                 target.append({"type": _CONTAINERS[node.type], "children": _make_inlines(node)})
 
 
-def _append_text(target: list[Node], text: str) -> None:
-    if target and target[-1]["type"] == "figure":
+def _append_text(target: "list[Inline]", text: str) -> None:
+    last = target[-1] if target else None
+    if last is not None and last["type"] == "figure":
         text = _remove_attributes(text)
-    if target and target[-1]["type"] == "text":
-        target[-1]["text"] += text
+    if last is not None and last["type"] == "text":
+        last["text"] += text
     elif text:
         target.append({"type": "text", "text": text})
 
@@ -234,11 +244,22 @@ def _find_safe_address(address: str) -> str | None:
     return address if is_safe else None
 
 
-def _read_plain_text(nodes: list[Node]) -> str:
-    return "".join(
-        node.get("text") or node.get("tex") or node.get("alt") or _read_plain_text(node.get("children", []))
-        for node in nodes
-    )
+def _read_plain_text(nodes: "list[Inline]") -> str:
+    return "".join(map(_read_text_of_node, nodes))
+
+
+def _read_text_of_node(node: "Inline") -> str:
+    match node["type"]:
+        case "text" | "code":
+            return node["text"]
+        case "math":
+            return node["tex"]
+        case "figure":
+            return node["alt"]
+        case "break":
+            return ""
+        case _:
+            return _read_plain_text(node["children"])
 
 
 def _strip_html(html: str) -> str:

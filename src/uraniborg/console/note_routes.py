@@ -1,74 +1,38 @@
 """The routes of notes and collections: what people write about the papers of a shelf."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, FastAPI, Query, Request
 
 from paper_library.library import Library, open_shared_library
 from paper_library.paper_notes import MOST_CHARACTERS, MOST_COLLECTIONS, PaperNotes, count_collections
+from paper_library.replies import NoteList, PaperNoteReply
 from paper_library.shelf_catalog import find_known_shelf
-from uraniborg.console.replies import Reply
 from uraniborg.console.shelf_routes import PaperId, ShelfName
 from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.reply_route import JsonReply
 
 _MOST_LISTED = 500
-
-
-class PaperNoteReply(Reply):
-    """The note on a paper, and the collections that the paper is in. Empty if nobody wrote one."""
-
-    paper_id: str
-    text: str
-    collections: list[str]
-    by: str
-    at: str
-    actor: Actor | None = None
-    """Who wrote the note; None if nobody did, and for notes of earlier versions."""
-    revision: str
-    """Differs if the note differs. Send it with a new note, so that a change of somebody else is not lost."""
-
-
-class NotedPaper(PaperNoteReply):
-    """A paper with a note or in a collection. `title` is None if the shelf no longer has the paper."""
-
-    title: str | None
-
-
-class Collection(Reply):
-    """A collection of papers."""
-
-    name: str
-    papers: int
-
-
-class NoteList(Reply):
-    """The papers with notes, the last changed first, and all collections of the shelf."""
-
-    papers: list[NotedPaper]
-    total: int
-    collections: list[Collection]
 
 
 def add_note_routes(api: FastAPI) -> None:
     """Add the routes."""
     address = "/api/shelves/{shelf}/papers/{paper_id}/note"
 
-    @api.get("/api/shelves/{shelf}/notes", response_model=NoteList, tags=["shelves"], summary="List notes")
+    @api.get("/api/shelves/{shelf}/notes", tags=["shelves"], summary="List notes")
     async def list_notes(  # pyright: ignore[reportUnusedFunction]
         shelf: ShelfName, collection: Annotated[str | None, Query(max_length=200)] = None
-    ) -> JsonReply:
+    ) -> NoteList:
         """Return the papers with notes, or those of a collection, and all collections of the shelf."""
-        return JsonReply(await asyncio.to_thread(_list_notes, shelf, collection))
+        return await asyncio.to_thread(_list_notes, shelf, collection)
 
-    @api.get(address, response_model=PaperNoteReply, tags=["shelves"], summary="Return the note on a paper")
-    async def get_note(shelf: ShelfName, paper_id: PaperId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
-        return JsonReply(await asyncio.to_thread(_read_note, shelf, paper_id))
+    @api.get(address, tags=["shelves"], summary="Return the note on a paper")
+    async def get_note(shelf: ShelfName, paper_id: PaperId) -> PaperNoteReply:  # pyright: ignore[reportUnusedFunction]
+        return await asyncio.to_thread(_read_note, shelf, paper_id)
 
-    @api.put(address, response_model=PaperNoteReply, tags=["shelves"], summary="Write the note on a paper")
+    @api.put(address, tags=["shelves"], summary="Write the note on a paper")
     async def write_note(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         shelf: ShelfName,
@@ -76,10 +40,10 @@ def add_note_routes(api: FastAPI) -> None:
         text: Annotated[str, Body(max_length=MOST_CHARACTERS)],
         collections: Annotated[list[str], Body(max_length=MOST_COLLECTIONS)],
         revision: Annotated[str | None, Body(max_length=100)] = None,
-    ) -> JsonReply:
+    ) -> PaperNoteReply:
         """Replace the note on a paper, unless somebody else has changed it. The shelf itself stays as it is."""
         actor = get_actor(request)
-        return JsonReply(await asyncio.to_thread(_write_note, shelf, paper_id, text, collections, actor, revision))
+        return await asyncio.to_thread(_write_note, shelf, paper_id, text, collections, actor, revision)
 
 
 def _open(shelf: str) -> tuple[Library, PaperNotes]:
@@ -88,20 +52,20 @@ def _open(shelf: str) -> tuple[Library, PaperNotes]:
     return library, PaperNotes(path, library)
 
 
-def _read_note(shelf: str, paper_id: str) -> dict[str, Any]:
+def _read_note(shelf: str, paper_id: str) -> PaperNoteReply:
     library, notes = _open(shelf)
     return notes.read_note(library.find_paper_id(paper_id)).as_dict()
 
 
 def _write_note(
     shelf: str, paper_id: str, text: str, collections: list[str], actor: Actor, revision: str | None
-) -> dict[str, Any]:
+) -> PaperNoteReply:
     library, notes = _open(shelf)
     known = library.find_paper_id(paper_id)
     return notes.write_note(known, text, collections, by=actor.name, revision=revision, actor=actor).as_dict()
 
 
-def _list_notes(shelf: str, collection: str | None) -> dict[str, Any]:
+def _list_notes(shelf: str, collection: str | None) -> NoteList:
     library, notes = _open(shelf)
     found = notes.read_all()
     chosen = [note for note in found.values() if collection is None or collection in note.collections]

@@ -1,20 +1,45 @@
 """The route that says where a paper is used: in bodies of universes and in workflows."""
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import FastAPI
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from pflow.service import Service
-from uraniborg.console.shelf_replies import PaperUseList
 from uraniborg.console.shelf_routes import PaperId, ShelfName, read_shelf
 from uraniborg.console.universe_routes import UniverseMount
-from uraniborg.kernel.reply_route import JsonReply
 
 if TYPE_CHECKING:
     from universe.provenance.paper_uses import PaperUseIndex
 
 _IDENTIFIERS = ("doi", "arxiv", "bibkey")
+
+
+class BodyUse(TypedDict):
+    """A body of a universe, and its fields whose values come from a paper."""
+
+    universe_id: str
+    universe: str
+    body: str
+    fields: list[str]
+
+
+class WorkflowUse(TypedDict):
+    """A workflow that mentions a paper, and the ids of its nodes that do."""
+
+    name: str
+    source: Literal["library", "draft"]
+    nodes: list[str]
+
+
+class PaperUseList(TypedDict):
+    """Where a paper is used."""
+
+    bodies: list[BodyUse]
+    workflows: list[WorkflowUse]
+    is_complete: Annotated[bool, Field(description="False if there may be more bodies.")]
 
 
 def add_paper_use_routes(api: FastAPI, universe: UniverseMount, workflows: Service) -> None:
@@ -23,11 +48,10 @@ def add_paper_use_routes(api: FastAPI, universe: UniverseMount, workflows: Servi
 
     @api.get(
         "/api/shelves/{shelf}/papers/{paper_id}/uses",
-        response_model=PaperUseList,
         tags=["shelves"],
         summary="List where a paper is used",
     )
-    async def list_paper_uses(shelf: ShelfName, paper_id: PaperId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    async def list_paper_uses(shelf: ShelfName, paper_id: PaperId) -> PaperUseList:  # pyright: ignore[reportUnusedFunction]
         """Return the bodies of universes that take values from a paper, and the workflows that mention it."""
         metadata = await read_shelf(shelf, lambda library: library.metadata(paper_id))
         known = {name: value for name in _IDENTIFIERS if (value := metadata["identifiers"].get(name))}
@@ -35,13 +59,14 @@ def add_paper_use_routes(api: FastAPI, universe: UniverseMount, workflows: Servi
         mentions = await asyncio.to_thread(workflows.find_mentions, list(known.values()))
         index = _get_index(universe, indexes)
         bodies = await index.find_uses(known) if index else None
-        return JsonReply(
-            {
-                "bodies": [use._asdict() for use in bodies.uses] if bodies else [],
-                "workflows": [mention._asdict() for mention in mentions],
-                "is_complete": bodies is not None and bodies.is_complete,
-            }
-        )
+        return {
+            "bodies": [
+                {"universe_id": use.universe_id, "universe": use.universe, "body": use.body, "fields": [*use.fields]}
+                for use in (bodies.uses if bodies else ())
+            ],
+            "workflows": [{"name": one.name, "source": one.source, "nodes": [*one.nodes]} for one in mentions],
+            "is_complete": bodies is not None and bodies.is_complete,
+        }
 
 
 def _get_index(universe: UniverseMount, indexes: "dict[int, PaperUseIndex]") -> "PaperUseIndex | None":

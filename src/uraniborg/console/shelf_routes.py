@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from fastapi import FastAPI, Path, Query
 from starlette.responses import Response
@@ -12,24 +12,26 @@ from paper_library.errors import PaperNotFound
 from paper_library.library import Library, open_shared_library
 from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, FACETS, PAGE_SIZE, QUERY_CHARS, VALUE_CHARS
 from paper_library.paper_links import list_paper_links
+from paper_library.replies import (
+    Citation,
+    CitationList,
+    FacetPage,
+    FoundPapers,
+    PaperHit,
+    PaperMetadata,
+    PaperSearchPage,
+    PaperSummary,
+    SearchPage,
+    ShelfDetails,
+    ShelfList,
+)
 from paper_library.search.query import Sort
 from paper_library.shelf_catalog import find_known_shelf, list_known_shelves
 from paper_library.text.citations import FORMATS
 from paper_library.text.document_tree import make_inline_tree
+from paper_library.text_replies import TextPage
 from uraniborg.connect.servers import format_program_path
-from uraniborg.console.shelf_replies import (
-    CitationList,
-    FacetPage,
-    FoundPapers,
-    PaperMetadata,
-    PaperSearchPage,
-    PaperSummary,
-    ShelfDetails,
-    ShelfList,
-    TextPage,
-)
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.reply_route import JsonReply
 
 T = TypeVar("T")
 _PDF_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox"
@@ -55,23 +57,23 @@ def add_shelf_routes(api: FastAPI) -> None:
 
 
 def _add_list_routes(api: FastAPI) -> None:
-    @api.get("/api/shelves", response_model=ShelfList, tags=["shelves"], summary="List the shelves")
-    async def list_shelves() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/shelves", tags=["shelves"], summary="List the shelves")
+    async def list_shelves() -> ShelfList:  # pyright: ignore[reportUnusedFunction]
         """Return the shelf of the settings, then the shelves in the data folder, each with its number of papers."""
         shelves = await asyncio.to_thread(lambda: [shelf.describe() for shelf in list_known_shelves()])
         # A page does not know the folder and the PATH of the reader's terminal
         command = f"{format_program_path('uraniborg')} library build FOLDER -o SHELF"
-        return JsonReply({"shelves": shelves, "build_command": command})
+        return {"shelves": shelves, "build_command": command}
 
-    @api.get("/api/shelves/{shelf}", response_model=ShelfDetails, tags=["shelves"], summary="Return a shelf in numbers")
-    async def get_shelf(shelf: ShelfName) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/shelves/{shelf}", tags=["shelves"], summary="Return a shelf in numbers")
+    async def get_shelf(shelf: ShelfName) -> ShelfDetails:  # pyright: ignore[reportUnusedFunction]
         counts = await read_shelf(shelf, lambda library: library.stats())
         known = await asyncio.to_thread(lambda: find_known_shelf(shelf).describe())
-        return JsonReply({**known, **counts})
+        return {**known, **counts}
 
 
 def _add_search_routes(api: FastAPI) -> None:
-    @api.get("/api/shelves/{shelf}/search", response_model=PaperSearchPage, tags=["shelves"], summary="Search a shelf")
+    @api.get("/api/shelves/{shelf}/search", tags=["shelves"], summary="Search a shelf")
     async def search_shelf(  # pyright: ignore[reportUnusedFunction]
         shelf: ShelfName,
         q: Annotated[str, Query(max_length=QUERY_CHARS, description="The query; empty lists all papers.")] = "",
@@ -87,11 +89,11 @@ def _add_search_routes(api: FastAPI) -> None:
         facets: Annotated[list[FacetKind] | None, Query(description="Count these values. Repeatable.")] = None,
         facet_limit: Annotated[int, Query(ge=1, le=FACETS)] = 10,
         years: Annotated[bool, Query(description="Count the papers of each year.")] = False,
-    ) -> JsonReply:
+    ) -> PaperSearchPage:
         """Return the papers that match a query, best first, each with a passage; as the tool `search_papers` does."""
         given = {"author": author, "venue": venue, "keyword": keyword, "institution": institution, "tag": tag,
                  "year": year}  # fmt: skip
-        return await _send_hits(
+        return await _find_hits(
             shelf,
             lambda library: library.search(
                 q,
@@ -105,26 +107,22 @@ def _add_search_routes(api: FastAPI) -> None:
             ),
         )
 
-    @api.get(
-        "/api/shelves/{shelf}/facets/{kind}", response_model=FacetPage, tags=["shelves"], summary="List frequent values"
-    )
+    @api.get("/api/shelves/{shelf}/facets/{kind}", tags=["shelves"], summary="List frequent values")
     async def list_facet_values(  # pyright: ignore[reportUnusedFunction]
         shelf: ShelfName,
         kind: FacetKind,
         limit: Annotated[int, Query(ge=1, le=FACETS)] = DEFAULT_FACETS,
         offset: Offset = 0,
-    ) -> JsonReply:
+    ) -> FacetPage:
         """Return the values of one kind with their numbers of papers, most frequent first."""
-        return JsonReply(await read_shelf(shelf, lambda library: library.top_facets(kind, limit=limit, offset=offset)))
+        return await read_shelf(shelf, lambda library: library.top_facets(kind, limit=limit, offset=offset))
 
-    @api.get(
-        "/api/shelves/{shelf}/lookup", response_model=FoundPapers, tags=["shelves"], summary="Find a paper by its id"
-    )
+    @api.get("/api/shelves/{shelf}/lookup", tags=["shelves"], summary="Find a paper by its id")
     async def look_up_paper(  # pyright: ignore[reportUnusedFunction]
         shelf: ShelfName,
         id: Annotated[Value, Query(description="A DOI, arXiv id, BibTeX key or paper_id.")] = None,  # noqa: A002
         title: Annotated[Value, Query(description="The exact title.")] = None,
-    ) -> JsonReply:
+    ) -> FoundPapers:
         """Return the ids of the papers with this identifier or title; none if the shelf has no such paper."""
         if (id is None) == (title is None):
             raise InvalidInput(
@@ -134,21 +132,21 @@ def _add_search_routes(api: FastAPI) -> None:
             found = await read_shelf(shelf, lambda library: library.find_ids_by_title(title))
         else:
             found = await read_shelf(shelf, lambda library: _find_by_identifier(library, id or ""))
-        return JsonReply({"paper_ids": found})
+        return {"paper_ids": found}
 
 
 def _add_paper_routes(api: FastAPI) -> None:
     papers = "/api/shelves/{shelf}/papers/{paper_id}"
 
-    @api.get(papers, response_model=PaperMetadata, tags=["shelves"], summary="Return a paper")
-    async def get_paper(shelf: ShelfName, paper_id: PaperId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get(papers, tags=["shelves"], summary="Return a paper")
+    async def get_paper(shelf: ShelfName, paper_id: PaperId) -> PaperMetadata:  # pyright: ignore[reportUnusedFunction]
         """Return all metadata of a paper, with its outline, editorial notices and links."""
         metadata = await read_shelf(shelf, lambda library: library.metadata(paper_id))
-        links = [link._asdict() for link in list_paper_links(metadata["identifiers"])]
+        links = list_paper_links(metadata["identifiers"])
         known = await asyncio.to_thread(find_known_shelf, shelf)
         has_original = await read_shelf(shelf, lambda library: library.has_original(paper_id))
-        more = {"links": links, "has_original": has_original, "shelf_path": str(known.path.resolve())}
-        return JsonReply({**metadata, **more})
+        path = str(known.path.resolve())
+        return {**metadata, "links": links, "has_original": has_original, "shelf_path": path}
 
     @api.get(
         f"{papers}/original",
@@ -159,46 +157,44 @@ def _add_paper_routes(api: FastAPI) -> None:
     )
     async def get_paper_original(shelf: ShelfName, paper_id: PaperId) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Return the PDF that the text of a paper was read from, for the viewer of the browser."""
-        key = await read_shelf(shelf, lambda library: library.metadata(paper_id)["citation_key"])
+        key = await read_shelf(shelf, lambda library: library.metadata(paper_id).get("citation_key", ""))
         content = await read_shelf(shelf, lambda library: library.original(paper_id))
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", key).strip(".-") or "paper"
         headers = {"Content-Disposition": f'inline; filename="{name}.pdf"', "Content-Security-Policy": _PDF_POLICY}
         return Response(content, media_type="application/pdf", headers=headers)
 
-    @api.get(f"{papers}/text", response_model=TextPage, tags=["shelves"], summary="Return the text of a paper")
+    @api.get(f"{papers}/text", tags=["shelves"], summary="Return the text of a paper")
     async def get_paper_text(  # pyright: ignore[reportUnusedFunction]
         shelf: ShelfName,
         paper_id: PaperId,
         lang: Annotated[str | None, Query(max_length=50, description="The language of a translation.")] = None,
         offset: Annotated[int, Query(ge=0, description="A position in the text; its page is returned.")] = 0,
         section: Annotated[Value, Query(description="Return the section under this heading.")] = None,
-    ) -> JsonReply:
+    ) -> TextPage:
         """Return a page of the text as a tree of blocks, at most about 50,000 characters."""
-        return JsonReply(
-            await read_shelf(
-                shelf, lambda library: library.text_page(paper_id, lang=lang, offset=offset, section=section)
-            )
+        return await read_shelf(
+            shelf, lambda library: library.text_page(paper_id, lang=lang, offset=offset, section=section)
         )
 
-    @api.get(f"{papers}/summary", response_model=PaperSummary, tags=["shelves"], summary="Return a summary of a paper")
+    @api.get(f"{papers}/summary", tags=["shelves"], summary="Return a summary of a paper")
     async def get_paper_summary(  # pyright: ignore[reportUnusedFunction]
         shelf: ShelfName, paper_id: PaperId, template: Value = None
-    ) -> JsonReply:
+    ) -> PaperSummary:
         """Return the summary of a template, or the preferred one."""
-        return JsonReply(await read_shelf(shelf, lambda library: library.summary_page(paper_id, template)))
+        return await read_shelf(shelf, lambda library: library.summary_page(paper_id, template))
 
-    @api.get(f"{papers}/similar", response_model=PaperSearchPage, tags=["shelves"], summary="List similar papers")
+    @api.get(f"{papers}/similar", tags=["shelves"], summary="List similar papers")
     async def list_similar_papers(  # pyright: ignore[reportUnusedFunction]
         shelf: ShelfName, paper_id: PaperId, limit: Limit = DEFAULT_PAGE_SIZE, offset: Offset = 0
-    ) -> JsonReply:
+    ) -> PaperSearchPage:
         """Return papers on the same topics, the most similar first."""
-        return await _send_hits(shelf, lambda library: library.find_similar(paper_id, limit=limit, offset=offset))
+        return await _find_hits(shelf, lambda library: library.find_similar(paper_id, limit=limit, offset=offset))
 
-    @api.get(f"{papers}/citations", response_model=CitationList, tags=["shelves"], summary="Cite a paper")
-    async def list_citations(shelf: ShelfName, paper_id: PaperId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get(f"{papers}/citations", tags=["shelves"], summary="Cite a paper")
+    async def list_citations(shelf: ShelfName, paper_id: PaperId) -> CitationList:  # pyright: ignore[reportUnusedFunction]
         """Return the citation of a paper in every format."""
 
-        def make_citations(library: Library) -> list[dict[str, Any]]:
+        def make_citations(library: Library) -> list[Citation]:
             return [
                 {
                     "format": name,
@@ -210,7 +206,7 @@ def _add_paper_routes(api: FastAPI) -> None:
                 for name, form in FORMATS.items()
             ]
 
-        return JsonReply({"citations": await read_shelf(shelf, make_citations)})
+        return {"citations": await read_shelf(shelf, make_citations)}
 
 
 def _find_by_identifier(library: Library, identifier: str) -> list[str]:
@@ -220,13 +216,14 @@ def _find_by_identifier(library: Library, identifier: str) -> list[str]:
         return []
 
 
-async def _send_hits(shelf: str, find_papers: Callable[[Library], dict[str, Any]]) -> JsonReply:
-    """Send a page of results, with each snippet also as a tree."""
+async def _find_hits(shelf: str, find_papers: Callable[[Library], SearchPage]) -> PaperSearchPage:
+    """Return a page of results, with each snippet also as a tree."""
 
-    def find_and_add_trees(library: Library) -> dict[str, Any]:
+    def find_and_add_trees(library: Library) -> PaperSearchPage:
         page = find_papers(library)
-        for hit in page["results"]:
-            hit["snippet"] = make_inline_tree(hit["snippet_markdown"])
-        return page
+        hits: list[PaperHit] = [
+            {**hit, "snippet": make_inline_tree(hit["snippet_markdown"])} for hit in page["results"]
+        ]
+        return {**page, "results": hits}
 
-    return JsonReply(await read_shelf(shelf, find_and_add_trees))
+    return await read_shelf(shelf, find_and_add_trees)

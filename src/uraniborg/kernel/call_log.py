@@ -22,6 +22,8 @@ from uraniborg.kernel.settings import secure_own_folder
 CALL: Final = "call"
 FOLDER: Final = "calls"
 _SEGMENT_BYTES: Final = 100_000
+_BATCH_S: Final = 0.2
+"""The time for which a call waits for others: a busy server writes often, and every writing delays its calls."""
 _MAX_CHARS: Final = 100
 _MAX_MESSAGE_CHARS: Final = 400
 
@@ -66,13 +68,16 @@ def record_call(
     message: str = "",
 ) -> None:
     """Record a call soon, in a thread. `error` is a code, `message` its text. Do not raise."""
-    facts: JsonObject = {"tool": tool[:_MAX_CHARS], "duration_ms": round(duration_ms, 1)}
-    facts |= {"reply_bytes": reply_bytes}
-    facts |= {"error": error[:_MAX_CHARS]} if error else {}
-    facts |= {"client": client[:_MAX_CHARS]} if client else {}
-    facts |= {"about": [one[:_MAX_CHARS] for one in about]} if about else {}
-    facts |= {"message": message[:_MAX_MESSAGE_CHARS]} if message else {}
-    _get_feed().publish(CALL, server, **facts)
+    facts: JsonObject = {"tool": tool[:_MAX_CHARS], "duration_ms": round(duration_ms, 1), "reply_bytes": reply_bytes}
+    if error:
+        facts["error"] = error[:_MAX_CHARS]
+    if client:
+        facts["client"] = client[:_MAX_CHARS]
+    if about:
+        facts["about"] = [one[:_MAX_CHARS] for one in about]
+    if message:
+        facts["message"] = message[:_MAX_MESSAGE_CHARS]
+    (_feed or _get_feed()).publish(CALL, server, **facts)
 
 
 def list_calls(
@@ -123,7 +128,7 @@ def _get_feed() -> QueuedChangeFeed:
     global _feed  # noqa: PLW0603 - one writing thread for all servers of the process
     with _lock:
         if _feed is None:
-            _feed = QueuedChangeFeed(_CallFeed())
+            _feed = QueuedChangeFeed(_CallFeed(), batch_s=_BATCH_S)
             atexit.register(_feed.close)
         return _feed
 

@@ -113,6 +113,8 @@ class ChangeFeed:
 
     def publish_all(self, changes: "Iterable[Announcement]") -> None:
         """Append changes in one write, if there is a feed."""
+        if not self._has_segment():  # encoding costs more than the rest
+            return
         at = format_now()
         lines = bytearray()  # one buffer: a thousand small ones cost more than the encoding
         for (kind, subject), group in groupby(changes, key=itemgetter(0, 1)):
@@ -129,6 +131,14 @@ class ChangeFeed:
         """Close the file. The next call of `publish` opens it again."""
         with self._lock:
             self._close_segment()
+
+    def _has_segment(self) -> bool:
+        with self._lock:
+            try:
+                return self._descriptor is not None or self._open_newest_segment()
+            except OSError:  # such as too many open files
+                self._has_lost_changes = True
+                return False
 
     def _append(self, lines: bytes | bytearray) -> None:
         """Write the lines where readers of the newest segment find them. Raise OSError."""

@@ -31,6 +31,8 @@ from uraniborg.kernel.request_ids import REQUEST_ID, begin_request, identify_err
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 JSON: Final = "application/json"
 Headers = Mapping[bytes, bytes]
+_HEADERS: Final = "uraniborg.headers"
+"""The key of the headers in the scope of a request."""
 _REQUEST_ID_NAME: Final = REQUEST_ID_HEADER.lower().encode()
 _SINGLE_HEADERS: Final = frozenset(
     (
@@ -116,6 +118,21 @@ def _is_json(content_type: str) -> bool:
     return content_type.partition(";")[0].strip().lower() == JSON
 
 
+def read_headers(scope: Scope) -> Headers:
+    """Return the headers of a request by name, of repeated ones the last. They are read once for all checks."""
+    found: Headers | None = scope.get(_HEADERS)
+    if found is None:
+        found = scope[_HEADERS] = dict(scope["headers"])
+    return found
+
+
+def identify_request(scope: Scope) -> tuple[bytes, bytes]:
+    """Give a request an id, or use a well-formed id of the client, and return the header that sends it back."""
+    request_id = begin_request(_decode_header(read_headers(scope), _REQUEST_ID_NAME) or None)
+    scope[REQUEST_ID] = request_id
+    return (_REQUEST_ID_NAME, request_id.encode())
+
+
 class RequestIds:
     """Middleware that gives each request an id, or uses a well-formed id of the client, and sends it back."""
 
@@ -126,9 +143,7 @@ class RequestIds:
         if scope["type"] != "http" or REQUEST_ID in scope:
             await self._app(scope, receive, send)
             return
-        request_id = begin_request(_decode_header(dict(scope["headers"]), _REQUEST_ID_NAME) or None)
-        scope[REQUEST_ID] = request_id
-        header = (_REQUEST_ID_NAME, request_id.encode())
+        header = identify_request(scope)
 
         async def send_identified(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -150,7 +165,7 @@ class _Check(ABC):
             return
         if scope["type"] == "http":
             try:
-                self.check(scope, dict(scope["headers"]))
+                self.check(scope, read_headers(scope))
             except UraniborgError as error:
                 await make_error_response(error)(scope, receive, send)
                 return

@@ -1,6 +1,6 @@
 """The HTTP application of every server: error bodies, access checks, CORS, HEAD requests and the policy of pages."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
@@ -17,13 +17,16 @@ from uraniborg.kernel.http_access import (
     REQUEST_ID_HEADER,
     Admission,
     Gate,
+    Headers,
     MethodNotAllowed,
     RequestIds,
+    identify_request,
     make_error_response,
+    read_headers,
 )
 from uraniborg.kernel.http_config import HttpConfig
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.request_ids import identify_error
+from uraniborg.kernel.request_ids import REQUEST_ID, identify_error
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -46,6 +49,7 @@ _CORS_HEADERS: Final = (
 )
 _CORS_METHODS: Final = ("GET", "POST", "PUT", "DELETE")
 _CORS_EXPOSED: Final = ("ETag", "Location", "Mcp-Session-Id", REQUEST_ID_HEADER)
+_VARY_BY_ORIGIN: Final = (b"vary", b"Origin")
 _MCP_PATHS: Final = ("/mcp", "/mcp/")
 
 WANTS_NO_BODY: Final = "uraniborg.wants_no_body"
@@ -87,12 +91,53 @@ def secure_app(
     """
     add_error_handlers(app)
     origins = list_origins(config)
-    admitted = HeadAsGet(
-        Admission(app, token=config.get_plain_token(), open_paths=open_paths),
-        except_at=_MCP_PATHS,
-    )
+    admission = Admission(app, token=config.get_plain_token(), open_paths=open_paths)
     hosts = list_host_names(config.host, config.allow_hosts)
-    return RequestIds(Gate(_add_cors(admitted, origins), hosts=hosts, origins=origins, is_page=is_page))
+    shared = _add_cors(HeadAsGet(admission, except_at=_MCP_PATHS), origins)
+    gate = Gate(shared, hosts=hosts, origins=origins, is_page=is_page)
+    return _PlainRequests(app, checks=(gate.check, admission.check), otherwise=RequestIds(gate))
+
+
+class _PlainRequests:
+    """Passes a request of a program at once if it satisfies `checks`, in one step instead of one for each middleware.
+
+    Requests of pages, HEAD requests and requests to refuse go to `otherwise`, the middleware with the same checks.
+    """
+
+    def __init__(self, app: ASGIApp, *, checks: Sequence[Callable[[Scope, Headers], None]], otherwise: ASGIApp) -> None:
+        self._app = app
+        self._checks = checks
+        self._otherwise = otherwise
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self._is_plain(scope):
+            await self._otherwise(scope, receive, send)
+            return
+        added = (_VARY_BY_ORIGIN, identify_request(scope))
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = message["headers"] = [*message.get("headers", ()), *added]
+                for name, _ in headers[: -len(added)]:
+                    if name.lower() == b"vary":
+                        message["headers"] = _merge_vary(headers)
+                        break
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+    def _is_plain(self, scope: Scope) -> bool:
+        if scope["type"] != "http" or scope["method"] == "HEAD" or REQUEST_ID in scope:
+            return False
+        headers = read_headers(scope)
+        if b"origin" in headers:
+            return False
+        try:
+            for check in self._checks:
+                check(scope, headers)
+        except UraniborgError:
+            return False
+        return True
 
 
 def add_error_handlers(app: Starlette) -> None:
@@ -196,6 +241,13 @@ class StoppableApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
+
+
+def _merge_vary(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers with all Vary headers as one."""
+    varied = [value for name, value in headers if name.lower() == b"vary"]
+    others = [(name, value) for name, value in headers if name.lower() != b"vary"]
+    return [*others, (b"vary", b", ".join(varied))]
 
 
 def _add_cors(app: ASGIApp, origins: Collection[str]) -> ASGIApp:

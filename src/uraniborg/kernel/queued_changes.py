@@ -22,7 +22,7 @@ class _ChangeQueue:
 
     def add(self, change: Announcement) -> None:
         kind, subject, facts = change
-        key = f"{subject} {facts.get('node')}" if kind == "node" else id(change)
+        key = id(change) if kind != "node" else f"{subject} {facts.get('node')}"
         with self._lock:
             self._changes[key] = change
 
@@ -37,11 +37,12 @@ class _ChangeQueue:
 class QueuedChangeFeed:
     """A feed for event loops: `publish` returns at once, and a thread writes the changes in order.
 
-    The thread writes what has been published within BATCH_S at once.
+    The thread writes what has been published within `batch_s` seconds at once.
     """
 
-    def __init__(self, feed: ChangeFeed | None = None) -> None:
+    def __init__(self, feed: ChangeFeed | None = None, *, batch_s: float = BATCH_S) -> None:
         self._feed = feed or ChangeFeed()
+        self._batch_s = batch_s
         self._queue = _ChangeQueue()
         self._lock = threading.Lock()
         self._has_changes = threading.Event()
@@ -77,7 +78,7 @@ class QueuedChangeFeed:
     def _write_changes(self) -> None:
         while not self._closing.is_set():
             self._has_changes.wait()
-            self._closing.wait(BATCH_S)
+            self._closing.wait(self._batch_s)
             self._has_changes.clear()
             self._queue.write_to(self._feed)
         self._feed.close()

@@ -1,5 +1,7 @@
 """The BibTeX keys of a shelf: given or generated, unique, and the same after every build."""
 
+# pyright: reportTypedDictNotRequiredAccess=false
+
 import json
 import os
 import re

@@ -1,5 +1,7 @@
 """Records without a title get the first sentence of their text as a title, and the report lists them."""
 
+# pyright: reportReturnType=false
+
 import json
 from pathlib import Path
 from typing import Any

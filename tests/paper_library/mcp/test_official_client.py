@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from pydantic import AnyUrl
 
+from paper_library.search import engine
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller
+from tests.paper_library.mcp.test_output_schemas import FAILURES, STRUCTURED, TEXTS
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import ClientSession, McpError, connect_http_client, get_json, get_text
 
@@ -167,3 +169,30 @@ async def test_excessive_query_length_and_page_size(library: Caller, arguments: 
         result = await client.call_tool("search_papers", arguments)
     assert result.isError
     assert get_json(result)["error"]["code"] == "invalid_argument"
+
+
+CALLS = [(name, arguments) for name, calls in STRUCTURED.items() for arguments in calls]
+
+
+async def test_the_client_accepts_every_reply_in_all_its_states(library: Caller) -> None:
+    """The client raises for structured content that does not fit the published schema."""
+    async with connect_http_client(f"{library.url}/mcp") as client:
+        await client.list_tools()
+        for name, arguments in CALLS:
+            assert (await client.call_tool(name, arguments)).structuredContent is not None
+        for name, arguments in TEXTS.items():
+            assert (await client.call_tool(name, arguments)).structuredContent is None
+        for name, arguments in FAILURES:
+            assert (await client.call_tool(name, arguments)).isError
+
+
+async def test_the_client_accepts_a_page_whose_further_results_no_offset_reaches(
+    library: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "OFFSET", 4)
+    async with connect_http_client(f"{library.url}/mcp") as client:
+        page = await client.call_tool("search_papers", {"query": "gravel", "offset": 4})
+        listed = await client.call_tool("search_papers_by_keyword", {"keyword": "gravel", "offset": 4})
+    for result in (page, listed):
+        assert result.structuredContent == get_json(result)
+        assert "cannot be listed" in get_json(result)["more"]

@@ -1,5 +1,7 @@
 """`paper-library export` writes a shelf as BibTeX, RIS, CSL-JSON and JSON, and a shelf built from them is the same."""
 
+# pyright: reportReturnType=false
+
 import json
 import tracemalloc
 from pathlib import Path

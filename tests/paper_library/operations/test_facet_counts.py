@@ -1,5 +1,7 @@
 """Filters and facet counts of any result set equal a manual count."""
 
+# pyright: reportTypedDictNotRequiredAccess=false
+
 import json
 import tempfile
 from collections import Counter

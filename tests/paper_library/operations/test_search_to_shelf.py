@@ -1,5 +1,7 @@
 """A shelf built from a search keeps all its fields: sources, relevance, decisions and retractions."""
 
+# pyright: reportTypedDictNotRequiredAccess=false
+
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """Unusual inputs and queries that reviewers tried."""
 
+# pyright: reportArgumentType=false
+
 import json
 from collections import Counter
 from pathlib import Path

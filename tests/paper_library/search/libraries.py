@@ -7,6 +7,7 @@ from typing import Any
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
+from paper_library.replies import SearchPage
 
 
 def build_shelf_of(folder: Path, papers: Iterable[dict[str, Any]]) -> Path:
@@ -21,7 +22,7 @@ def make_library(folder: Path, *papers: dict[str, Any]) -> Library:
     return Library.open(build_shelf_of(folder, papers))
 
 
-def list_titles(page: dict[str, Any]) -> list[str]:
+def list_titles(page: SearchPage) -> list[str]:
     return [hit["title"] for hit in page["results"]]
 
 

@@ -1,5 +1,7 @@
 """Boolean queries on a shelf: exactly the papers that match, all of them counted, the best first."""
 
+# pyright: reportArgumentType=false
+
 import gzip
 import json
 from pathlib import Path

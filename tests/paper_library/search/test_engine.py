@@ -1,5 +1,7 @@
 """Searches on a small shelf: results, order and the interpreted query."""
 
+# pyright: reportArgumentType=false, reportTypedDictNotRequiredAccess=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 from collections import Counter
 from typing import Any
 

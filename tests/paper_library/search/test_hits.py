@@ -1,5 +1,7 @@
 """Each hit has its matched fields and, for a passage of the source, section and offset."""
 
+# pyright: reportReturnType=false
+
 import json
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """Realistic queries of people and agents find the intended papers, and the reply lists unused parts."""
 
+# pyright: reportAssignmentType=false
+
 from typing import Any, NamedTuple
 
 import pytest

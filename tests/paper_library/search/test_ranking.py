@@ -1,5 +1,7 @@
 """Papers with all words come before papers with some, on every page, and the reply lists dropped words."""
 
+# pyright: reportTypedDictNotRequiredAccess=false
+
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_library.library import Library
+from paper_library.replies import SearchPage
 from paper_library.search.parser import parse_query
 from tests.paper_library.search.libraries import list_titles, make_library
 from uraniborg.kernel.words import extract_terms
@@ -16,7 +19,7 @@ from uraniborg.kernel.words import extract_terms
 WORDS = ("apple", "berry", "cherry", "date", "elder")
 
 
-def list_texts(page: dict[str, Any]) -> list[set[str]]:
+def list_texts(page: SearchPage) -> list[set[str]]:
     return [set(extract_terms(hit["title"])) for hit in page["results"]]
 
 

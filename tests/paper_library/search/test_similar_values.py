@@ -1,5 +1,7 @@
 """A filter whose value no paper has finds the same author under another form of the name, or suggests a value."""
 
+# pyright: reportTypedDictNotRequiredAccess=false
+
 import pytest
 
 from paper_library.library import Library

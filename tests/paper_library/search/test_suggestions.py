@@ -1,5 +1,7 @@
 """Suggestions come from the shelf's own words."""
 
+# pyright: reportTypedDictNotRequiredAccess=false
+
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,7 @@
 """Generated BibTeX entries, and edited ones."""
 
+# pyright: reportArgumentType=false
+
 from typing import Any
 
 import pytest

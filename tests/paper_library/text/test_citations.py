@@ -1,5 +1,7 @@
 """Papers of a shelf in the formats of reference managers."""
 
+# pyright: reportArgumentType=false
+
 # rispy ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 

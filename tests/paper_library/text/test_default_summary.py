@@ -1,5 +1,7 @@
 """Sentences of a text, and its key sentences."""
 
+# pyright: reportArgumentType=false
+
 from typing import Any
 
 import pytest

@@ -1,5 +1,7 @@
 """Texts as trees."""
 
+# pyright: reportGeneralTypeIssues=false, reportTypedDictNotRequiredAccess=false, reportUnknownVariableType=false
+
 import json
 import time
 from pathlib import Path

@@ -341,3 +341,12 @@ def test_nodes_with_facts_that_are_not_json_or_too_long_are_written_one_by_one(f
     names = ["plain", "\ud800", "x" * MAX_LINE_BYTES]
     ChangeFeed(folder).publish_all([("node", "run-1", {"node": name}) for name in names])
     assert [one.facts for one in read_all(reader)] == [{"node": "plain"}, {}, {}]
+
+
+def test_a_change_is_not_encoded_if_no_feed_stores_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object) -> bytes:
+        raise AssertionError("a change was encoded")
+
+    monkeypatch.setattr(change_feed, "_encode_changes", fail)
+    ChangeFeed(folder).publish("run", "x")
+    assert not folder.exists()

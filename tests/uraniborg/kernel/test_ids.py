@@ -1,5 +1,7 @@
 """Ids cannot be guessed, or follow from content alone."""
 
+import multiprocessing
+import os
 import re
 
 import pytest
@@ -73,3 +75,15 @@ def test_an_id_like_no_other_finds_none_and_at_most_three_are_found() -> None:
 def test_nearest_ids_are_a_question_that_can_be_copied() -> None:
     assert format_did_you_mean(["a1", "a2"]) == "Did you mean 'a1' or 'a2'? "
     assert format_did_you_mean([]) == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_makes_other_ids() -> None:
+    new_id()  # from now on, bytes for further ids may be in memory
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        theirs = set(pool.apply(_make_ids))
+    assert not theirs & {new_id() for _ in range(200)}
+
+
+def _make_ids() -> list[str]:
+    return [new_id() for _ in range(200)]

@@ -75,6 +75,6 @@ function Authors({ shelf, names }: { shelf: string; names: readonly string[] }) 
 
 /** Return venue, volume, pages, publisher and year in one line. */
 export function describePublication(paper: PaperMetadata): string {
-  const volume = `${paper.volume}${paper.issue ? `(${paper.issue})` : ""}`;
+  const volume = `${paper.volume ?? ""}${paper.issue ? `(${paper.issue})` : ""}`;
   return [paper.venue, volume, paper.pages, paper.publisher, paper.year].filter(Boolean).join(" · ");
 }

@@ -28,7 +28,7 @@ try:
     )
     from uraniborg.kernel.mcp.decorators import prompt, resource, tool
     from uraniborg.kernel.mcp.foreign_text import Origin, explain_mark
-    from uraniborg.kernel.mcp.replies import ErrorReply
+    from uraniborg.kernel.mcp.replies import EncodedReply, ErrorReply
     from uraniborg.kernel.mcp.resources import Listed
     from uraniborg.kernel.mcp.server import Server, make_server
 except ModuleNotFoundError as missing:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LOOPBACK",
     "Dialog",
+    "EncodedReply",
     "ErrorReply",
     "Form",
     "Listed",

@@ -33,11 +33,12 @@ def tool(
 
     The return value becomes one text block: a string unchanged, a dict, list or pydantic model as compact JSON, which
     is also sent as structured content unless `structured` is off. An exception becomes an error result; an ErrorReply
-    is a return value that is marked as an error. The docstring is the description, the signature the input schema.
-    A return annotation that is a TypedDict, a model or a list is published as the output schema; replies are not
-    checked against it. `about` names arguments that every error of a call and the call log include. `failed` makes the
-    reply to an error, also to invalid arguments, if the reply is more than the error. `foreign` names the origins of
-    foreign text that replies, and errors other than those of invalid arguments, can quote: their block is marked.
+    is a return value that is marked as an error, and an EncodedReply one that is JSON already. The docstring is the
+    description, the signature the input schema. A return annotation that is a TypedDict, a model or a list is
+    published as the output schema; replies are not checked against it. `about` names arguments that every error of
+    a call and the call log include. `failed` makes the reply to an error, also to invalid arguments, if the reply
+    is more than the error. `foreign` names the origins of foreign text that replies, and errors other than those of
+    invalid arguments, can quote: their block is marked.
 
     Raise TypeError for a function that is not async, has no description, or whose name is taken.
     """

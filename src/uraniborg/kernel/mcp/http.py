@@ -9,13 +9,14 @@ import anyio
 from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Lifespan
+from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from uraniborg.kernel.http_access import RequestIds
 from uraniborg.kernel.mcp.request_checks import Guard, Rules
 from uraniborg.kernel.mcp.server import Server
 from uraniborg.kernel.mcp.session_manager import Sessions
 from uraniborg.kernel.mcp.stateless_http import Dispatcher, StatelessEndpoint
+from uraniborg.kernel.request_ids import REQUEST_ID
 
 BODY_LIMIT: Final = 4 * 1024 * 1024
 
@@ -39,7 +40,26 @@ def make_stateless_app(
     `app.router.lifespan_context(app)` in the lifespan of that app.
     """
     endpoint = StatelessEndpoint(Dispatcher(server), _make_rules(("POST",), origins, hosts), body_limit)
-    return Starlette(routes=[*_make_routes(path, endpoint), *routes], lifespan=lifespan)
+    return _StatelessApp(path, endpoint, routes, lifespan)
+
+
+class _StatelessApp(Starlette):
+    """An app that passes calls to `endpoint` at once: it needs no routing, and responds to its own errors."""
+
+    def __init__(
+        self, path: str, endpoint: ASGIApp, routes: Sequence[BaseRoute], lifespan: Lifespan[Starlette] | None
+    ) -> None:
+        paths = (path, f"{path}/")  # neither is redirected
+        self._endpoint, self._identified = endpoint, RequestIds(endpoint)
+        super().__init__(routes=[*(Route(one, self._identified) for one in paths), *routes], lifespan=lifespan)
+        self._paths = frozenset(paths)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_call = scope["type"] == "http" and scope["path"] in self._paths and not scope.get("root_path")
+        if is_call and not self.user_middleware:
+            await (self._endpoint if REQUEST_ID in scope else self._identified)(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 def make_stateful_app(

@@ -1,6 +1,7 @@
 """Replies of tools: values as one text block of JSON, and errors with one body."""
 
 import asyncio
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -20,6 +21,7 @@ _LONGEST_TEXT: Final = 1_000
 _LONGEST_ITEM: Final = 300
 _MOST_ITEMS: Final = 20
 _SURELY_SHALLOW: Final = 190
+_BOOLEANS: Final = (b"false", b"true")
 
 _log = get_logger(__name__)
 
@@ -28,6 +30,12 @@ class ErrorReply(NamedTuple):
     """The return value of a tool that failed and replies with more than an error."""
 
     value: Any
+
+
+class EncodedReply(NamedTuple):
+    """The return value of a tool whose reply is stored as compact JSON."""
+
+    json: bytes
 
 
 class Reply(NamedTuple):
@@ -50,30 +58,45 @@ class Reply(NamedTuple):
 
     def result_json(self) -> bytes:
         """Return the JSON of `result()`, without creating the result."""
-        meta = b'"_meta":%b' % orjson.dumps(make_foreign_meta(self.foreign)) if self.foreign else b""
-        structured = b"" if self.structured is None else b',"structuredContent":' + self.structured
-        return b'{%b"content":[{"type":"text","text":%b%b}]%b,"isError":%b}' % (
-            meta + b"," if meta and structured else b"",
-            orjson.dumps(self.text),
-            b"," + meta if meta else b"",
-            structured,
-            b"true" if self.is_error else b"false",
-        )
+        text = orjson.dumps(self.text)
+        if self.structured is None:
+            of_block = _encode_meta(self.foreign)
+            return b'{"content":[{"type":"text","text":%b%b}],"isError":%b}' % (
+                text,
+                of_block,
+                _BOOLEANS[self.is_error],
+            )
+        of_result, of_block = _encode_both_metas(self.foreign)
+        parts = (b"{", of_result, b'"content":[{"type":"text","text":', text, of_block, b'}],"structuredContent":')
+        return b"".join((*parts, self.structured, b',"isError":', _BOOLEANS[self.is_error], b"}"))
 
 
-def make_reply(value: Any, *, structured: bool) -> Reply:
+@lru_cache(maxsize=16)
+def _encode_meta(foreign: tuple[Origin, ...]) -> bytes:
+    return b',"_meta":%b' % orjson.dumps(make_foreign_meta(foreign)) if foreign else b""
+
+
+@lru_cache(maxsize=16)
+def _encode_both_metas(foreign: tuple[Origin, ...]) -> tuple[bytes, bytes]:
+    """Return `_meta` as it begins a result, and as it ends a block."""
+    meta = _encode_meta(foreign)
+    return meta[1:] + b"," if meta else b"", meta
+
+
+def make_reply(value: Any, *, structured: bool, foreign: tuple[Origin, ...] = ()) -> Reply:
     """Return the reply of a tool that returned `value`. Raise as `encode_json` does, and if it is nested too deep."""
     if isinstance(value, str):
-        return Reply(replace_surrogates(value))
-    written = encode_json(value)
+        return Reply(replace_surrogates(value), foreign=foreign)
+    written = value.json if isinstance(value, EncodedReply) else encode_json(value)
     if not structured:
-        return Reply(written.decode())
+        return Reply(written.decode(), foreign=foreign)
     # The same JSON, not the value: the SDK would encode models and None differently.
     same = written if written[:1] == b"{" else b'{"result":%b}' % written
-    if same.count(b"[") + same.count(b"{") > _SURELY_SHALLOW:
+    text = written.decode()
+    if text.count("[") + text.count("{") >= _SURELY_SHALLOW:  # faster than in bytes
         # The brackets stand for a result in a reply in a batch, which clients must be able to parse.
         from_json(b"[[[%b]]]" % same)
-    return Reply(written.decode(), same)
+    return Reply(text, same, foreign=foreign)
 
 
 def make_error_reply(error: UraniborgError) -> Reply:

@@ -23,6 +23,7 @@ from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
 from uraniborg.kernel.mcp.prompts import Prompt, UnknownPrompt
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.replies import (
+    EncodedReply,
     ErrorReply,
     Reply,
     encode_text,
@@ -285,7 +286,9 @@ class Server(FastMCP[Any]):
 
     def _read_subjects(self, called: _Tool | None, arguments: dict[str, Any]) -> dict[str, str]:
         """Return the arguments that a call is about; `arguments` may be wrong."""
-        given = {argument: arguments.get(argument) for argument in (called.about if called else ())}
+        if called is None or not called.about:
+            return {}
+        given = {argument: arguments.get(argument) for argument in called.about}
         return {argument: value[:_MOST_NAMED] for argument, value in given.items() if isinstance(value, str)}
 
     async def _compute_reply(self, name: str, arguments: dict[str, Any]) -> Reply:
@@ -298,7 +301,7 @@ class Server(FastMCP[Any]):
             if isinstance(value, ErrorReply):
                 reply = _make_failed_reply(value.value, structured=called.structured)
             else:
-                reply = make_reply(value, structured=called.structured)
+                return make_reply(value, structured=called.structured, foreign=foreign)
         except BaseException as exc:
             if is_end_of_call(exc):
                 raise
@@ -445,7 +448,7 @@ def _make_output_schema(function: AsyncFunction) -> dict[str, Any] | None:
     """Return the schema of the structured content, as the return annotation declares it; None if it declares none."""
     declared: Any = get_type_hints(function, include_extras=True).get("return", Any)
     if get_origin(declared) in (Union, UnionType):
-        declared = Union[tuple(kind for kind in get_args(declared) if kind is not ErrorReply)]  # noqa: UP007
+        declared = Union[tuple(kind for kind in get_args(declared) if kind not in (ErrorReply, EncodedReply))]  # noqa: UP007
     adapter: TypeAdapter[Any] = TypeAdapter(declared)
     schema = cast("dict[str, Any]", _remove_titles(adapter.json_schema(mode="serialization")))
     if schema.get("type") == "array":

@@ -48,6 +48,7 @@ def test_the_public_names_are_these() -> None:
 
     assert sorted(public.__all__) == [
         "Dialog",
+        "EncodedReply",
         "ErrorReply",
         "Form",
         "LOOPBACK",

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from uraniborg.kernel.errors import Conflict, InvalidInput
-from uraniborg.kernel.mcp import ErrorReply, make_server, resource, tool
+from uraniborg.kernel.mcp import EncodedReply, ErrorReply, make_server, resource, tool
 from uraniborg.kernel.mcp.testing import McpError, connect_client, get_json, get_text
 
 
@@ -125,6 +125,11 @@ async def test_the_schema_is_that_of_the_declared_reply_and_lists_are_wrapped() 
         """Try."""
         return ErrorReply({"value": value}) if not value else {"value": value, "papers": 3}
 
+    @tool(server, title="Stored", read_only=True)
+    async def read_count() -> Counted | EncodedReply:
+        """Read."""
+        return EncodedReply(b'{"value":"x","papers":3}')
+
     @tool(server, title="Text only", read_only=True, structured=False)
     async def count_in_text() -> Counted:
         """Count."""
@@ -134,10 +139,13 @@ async def test_the_schema_is_that_of_the_declared_reply_and_lists_are_wrapped() 
         schemas = {one.name: one.outputSchema for one in (await client.list_tools()).tools}
         numbers = await client.call_tool("list_numbers", {})
         refused = await client.call_tool("try_count", {"value": ""})
+        stored = await client.call_tool("read_count", {})
     assert schemas["list_numbers"] is not None
     assert schemas["list_numbers"]["properties"]["result"]["items"] == {"type": "integer"}
     assert schemas["try_count"] is not None
     assert list(schemas["try_count"]["properties"]) == ["value", "papers", "note"]
+    assert schemas["read_count"] == schemas["try_count"]
+    assert (stored.structuredContent, get_text(stored)) == ({"value": "x", "papers": 3}, '{"value":"x","papers":3}')
     assert schemas["count_in_text"] is None
     assert numbers.structuredContent == {"result": [1]}
     assert refused.isError

@@ -1,34 +1,36 @@
 """Texts as trees of plain values: blocks, and the pieces of text in them. A page displays them without HTML."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
-from uraniborg.console.replies import Reply
+Mark = Literal["emphasis", "strong", "strikethrough", "subscript", "superscript"]
+Alignment = Literal["left", "center", "right"]
 
 
-class Text(Reply):
+class Text(TypedDict):
     """Plain text."""
 
     type: Literal["text"]
     text: str
 
 
-class MarkedText(Reply):
+class MarkedText(TypedDict):
     """Text with a mark."""
 
-    type: Literal["emphasis", "strong", "strikethrough", "subscript", "superscript"]
+    type: Mark
     children: "list[Inline]"
 
 
-class Code(Reply):
+class Code(TypedDict):
     """Code in a line."""
 
     type: Literal["code"]
     text: str
 
 
-class Math(Reply):
+class Math(TypedDict):
     """A formula in TeX."""
 
     type: Literal["math"]
@@ -36,7 +38,7 @@ class Math(Reply):
     display: bool
 
 
-class Link(Reply):
+class Link(TypedDict):
     """A link. `href` is an address of http, https or mailto."""
 
     type: Literal["link"]
@@ -44,17 +46,17 @@ class Link(Reply):
     children: "list[Inline]"
 
 
-class FigureReference(Reply):
+class FigureReference(TypedDict):
     """A figure that is elsewhere. Nothing loads it."""
 
     type: Literal["figure"]
     alt: str
     caption: "list[Inline]"
     href: str | None
-    offset: int | None = None
+    offset: NotRequired[int]
 
 
-class LineBreak(Reply):
+class LineBreak(TypedDict):
     """The end of a line."""
 
     type: Literal["break"]
@@ -63,7 +65,7 @@ class LineBreak(Reply):
 Inline = Annotated[Text | MarkedText | Code | Math | Link | FigureReference | LineBreak, Field(discriminator="type")]
 
 
-class Block(Reply):
+class Block(TypedDict):
     """The field of every block: the position of its first line in the text, in characters."""
 
     offset: int
@@ -100,7 +102,7 @@ class Quote(Block):
     children: "list[AnyBlock]"
 
 
-class TableRow(Reply):
+class TableRow(TypedDict):
     """A row of a table."""
 
     offset: int
@@ -111,7 +113,7 @@ class Table(Block):
     """A table."""
 
     type: Literal["table"]
-    align: list[Literal["left", "center", "right"]]
+    align: list[Alignment]
     header: list[list[Inline]]
     rows: list[TableRow]
 
@@ -141,5 +143,21 @@ AnyBlock = Annotated[
     Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference,
     Field(discriminator="type"),
 ]
-for _model in (MarkedText, Link, FigureReference, ListBlock, Quote):
-    _model.model_rebuild()
+
+
+class TextPage(TypedDict):
+    """A part of the text of a paper."""
+
+    offset: int
+    end: int
+    previous_offset: int | None
+    next_offset: int | None
+    total_chars: int
+    nodes: list[AnyBlock]
+
+
+class SummarySection(TypedDict):
+    """A text of a summary."""
+
+    name: str
+    nodes: list[AnyBlock]

@@ -1,0 +1,167 @@
+"""Every operation of the library declares its reply, and tools, REST and the console publish that declaration."""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, ClassVar, NotRequired, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, JsonValue
+from starlette.responses import Response
+from typing_extensions import TypedDict, is_typeddict
+
+from paper_library import library, node_replies, paper_notes, replies, source_replies, text_replies, workflow_nodes
+from paper_library.export import CitedPaper
+from paper_library.library import Library
+from paper_library.mcp_server import make_mcp_server
+from paper_library.rest import make_rest_app
+from paper_library.shelf_catalog import KnownShelf
+from paper_library.source import ShelfSource
+from paper_library.store.difference import Difference
+from paper_library.store.verification import Verdict
+from paper_library.worker_threads import WorkerThreads
+from uraniborg import search_shelf_replies, search_shelves
+from uraniborg.console import note_routes, paper_use_routes, shelf_routes
+from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.mcp import EncodedReply
+from uraniborg.kernel.reply_route import ReplyRoute
+
+DECLARATIONS = (replies, text_replies, node_replies, source_replies, search_shelf_replies)
+NODES = [getattr(workflow_nodes, name) for name in ("search_shelf", "read_paper", "list_table_rows", "add_papers")]
+OF_THE_CONSOLE = {"PaperUseList": "joins the bodies of universes with workflows"}
+"""Types that the console declares, with the reason."""
+
+
+def list_operations(service: type) -> list[Callable[..., Any]]:
+    members = [getattr(service, name) for name in dir(service) if not name.startswith("_")]
+    return [member for member in members if inspect.isfunction(member) or inspect.ismethod(member)]
+
+
+OPERATIONS = [
+    *(one for kind in (Library, paper_notes.PaperNotes, search_shelves.ShelfBuilds) for one in list_operations(kind)),
+    *(ShelfSource.search_advanced, KnownShelf.describe, Verdict.as_dict, Difference.as_dict),
+    *(search_shelves.list_shelf_targets, *NODES),
+]
+
+
+def read_return_type(function: Callable[..., Any]) -> Any:
+    """Return the resolved annotation; the library imports the types of its replies for type checkers only."""
+    plain = inspect.unwrap(function)
+    known = {name: value for module in (*DECLARATIONS, library, paper_notes) for name, value in vars(module).items()}
+    own = vars(inspect.getmodule(plain))
+    return get_type_hints(plain, globalns={**known, **own}, include_extras=True)["return"]
+
+
+def list_untyped_parts(kind: Any, path: str = "reply", seen: tuple[Any, ...] = ()) -> Iterator[str]:
+    """Yield the places where a type says nothing: Any, object, and containers of them."""
+    if kind is JsonValue or kind in seen or isinstance(kind, TypeVar) or get_origin(kind) is ClassVar:
+        return
+    if kind in (Any, object, dict, list, tuple):
+        yield path
+    elif get_origin(kind) is Annotated:
+        yield from list_untyped_parts(get_args(kind)[0], path, seen)
+    elif fields := list_fields(kind):
+        for name, field in fields.items():
+            yield from list_untyped_parts(field, f"{path}.{name}", (*seen, kind))
+    else:
+        for part in get_args(kind):
+            if not isinstance(part, str | int):  # values of Literal
+                yield from list_untyped_parts(part, f"{path}[]", seen)
+
+
+def list_fields(kind: Any) -> dict[str, Any]:
+    if not isinstance(kind, type):
+        return {}
+    declared = cast("type[object]", kind)
+    if issubclass(declared, BaseModel):
+        return {name: field.annotation for name, field in declared.model_fields.items()}
+    if is_typeddict(declared) or dataclasses.is_dataclass(declared) or issubclass(declared, tuple):
+        known = {name: value for module in DECLARATIONS for name, value in vars(module).items()}
+        return get_type_hints(cast("Any", declared), localns=known, include_extras=True)
+    return {}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.__qualname__)
+def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]) -> None:
+    assert list(list_untyped_parts(read_return_type(operation))) == []
+
+
+def test_the_cited_papers_of_a_bundle_are_declared() -> None:
+    assert list(list_untyped_parts(CitedPaper)) == []
+
+
+class Untyped(TypedDict):
+    inner: NotRequired[list[dict[str, Any]]]
+
+
+class Typed(TypedDict):
+    known: Annotated[int | None, "a note"]
+    given: Json
+    object: JsonObject
+
+
+@pytest.mark.parametrize(
+    ("kind", "places"),
+    [
+        (dict[str, Any], ["reply[]"]),
+        (Untyped, ["reply.inner[][][]"]),
+        (list[Untyped | None], ["reply[][].inner[][][]"]),
+        (dict, ["reply"]),
+        (Typed, []),
+    ],
+)
+def test_a_part_of_a_reply_without_a_type_is_found(kind: Any, places: list[str]) -> None:
+    assert list(list_untyped_parts(kind)) == places
+
+
+def list_published_types() -> dict[str, Any]:
+    """Return the published type of every tool and every route of the library, by name."""
+    # No request is made, so no shelf and no service is needed.
+    nothing = cast("Any", None)
+    opened = cast("Library", type("Shelf", (), {"name": "shelf", "build_id": ""})())
+    threads = WorkerThreads(1, query_s=1, fetch_s=1)
+    server = make_mcp_server(opened, threads)
+    console = FastAPI()
+    console.router.route_class = ReplyRoute
+    shelf_routes.add_shelf_routes(console)
+    note_routes.add_note_routes(console)
+    paper_use_routes.add_paper_use_routes(console, nothing, nothing)
+    routes = [
+        route
+        for app in (make_rest_app(opened, threads), console)
+        for route in app.routes
+        if isinstance(route, APIRoute)
+    ]
+    assert all(isinstance(route, ReplyRoute) for route in routes)
+    functions = {f"{route.methods} {route.path}": route.endpoint for route in routes}
+    functions |= {tool.name: tool.fn for tool in server._tool_manager.list_tools()}  # pyright: ignore[reportPrivateUsage]
+    threads.close()
+    return {name: strip_encoded(read_return_type(function)) for name, function in functions.items()}
+
+
+def strip_encoded(kind: Any) -> Any:
+    """Return the published part of a type: EncodedReply is the same reply as JSON."""
+    published = [part for part in get_args(kind) if part is not EncodedReply]
+    return published[0] if EncodedReply in get_args(kind) else kind
+
+
+def test_tools_and_routes_publish_what_the_library_declares() -> None:
+    published = list_published_types()
+    assert len(published) > 30
+    for name, kind in published.items():
+        if kind in (str, Response):  # texts and files
+            continue
+        assert kind.__module__ in (replies.__name__, text_replies.__name__) or kind.__name__ in OF_THE_CONSOLE, name
+        assert list(list_untyped_parts(kind)) == [], name
+
+
+def test_a_reply_is_sent_as_the_library_returns_it() -> None:
+    """No route validates a reply again."""
+    threads = WorkerThreads(1, query_s=1, fetch_s=1)
+    app = make_rest_app(cast("Library", type("Shelf", (), {"build_id": ""})()), threads)
+    threads.close()
+    routes = [route for route in app.routes if isinstance(route, APIRoute)]
+    assert {inspect.unwrap(route.endpoint).__name__ for route in routes} >= {"search", "stats", "facets", "lookup"}
+    assert all(route.endpoint is not inspect.unwrap(route.endpoint) for route in routes)
