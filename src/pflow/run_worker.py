@@ -11,7 +11,7 @@ import sys
 import threading
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pflow.config import load_settings
 from pflow.engine.cancellation import Cancellation
@@ -24,13 +24,16 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.parent_output import write_line_to_parent
 
-_Requests = SimpleQueue[tuple[dict[str, Any], Cancellation] | None]
+if TYPE_CHECKING:
+    from pflow.run_replies import EndedRun, RunRequest, StartedRun
+
+_Requests = SimpleQueue[tuple["RunRequest", Cancellation] | None]
 
 
 class _RunIdWriter(NullOutput):
     """Writes the id of the run when its first node starts or ends: then the run is in the log."""
 
-    _started: dict[str, Any] | None = None
+    _started: "StartedRun | None" = None
 
     def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
         self._started = {"run_id": run_id, "workflow": name, "nodes": nodes}
@@ -66,10 +69,10 @@ def _read_requests(requests: _Requests) -> None:
     last.interrupt()
 
 
-def _run_workflow(request: dict[str, Any], cancellation: Cancellation) -> None:
-    name = str(request["name"])
+def _run_workflow(request: "RunRequest", cancellation: Cancellation) -> None:
+    name = request["name"]
     service = Service(load_settings(), door="console")
-    person = str(request.get("person", ""))
+    person = request.get("person", "")
     # Requests of earlier versions that wait for an approval have the name of a person only.
     actor = read_actor(request.get("actor")) or Actor(kind="software", name=person, authenticated="account")
     try:
@@ -94,7 +97,7 @@ def _run_workflow(request: dict[str, Any], cancellation: Cancellation) -> None:
         _write_line(build_refusal_reply(error, name))
 
 
-def _write_line(reply: dict[str, Any]) -> None:
+def _write_line(reply: "StartedRun | EndedRun") -> None:
     write_line_to_parent(json.dumps(reply, default=str))
 
 
