@@ -6,7 +6,7 @@ Replies may have more keys: an error has the ids of what it is about.
 from collections.abc import Mapping
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import Field, GetPydanticSchema
+from pydantic import ConfigDict, Field, GetPydanticSchema, with_config
 from typing_extensions import TypedDict
 
 from uraniborg.kernel.actors import Actor
@@ -89,13 +89,15 @@ class StartedRun(TypedDict):
     nodes: int
 
 
+@with_config(ConfigDict(extra="allow"))
 class RunRequest(TypedDict):
-    """What a process of `pflow.run_worker` is to run."""
+    """What a process of `pflow.run_worker` is to run. Requests of other versions can have more keys."""
 
     name: str
     inputs: NotRequired[JsonObject | None]
     fresh: NotRequired[bool]
     actor: NotRequired[Mapping[str, Json]]
+    run_id: NotRequired[Annotated[str, Field(description="In the console: the id of the run that waits.")]]
     person: NotRequired[Annotated[str, Field(description="Of earlier versions: the name of the actor.")]]
 
 

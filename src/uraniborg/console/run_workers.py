@@ -11,16 +11,18 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 from pflow.changes import ChangeRecord
 from pflow.config import load_settings
 from pflow.errors import RunNotRecorded
+from pflow.run_replies import EndedRun, RunRequest, StartedRun
 from uraniborg.console.waiting_runs import WaitingRuns
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
 from uraniborg.kernel.inbox import DecisionNotFound, Inbox
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 
 _MAX_RUNS: Final = 16
@@ -41,13 +43,13 @@ class _Worker:
     process: asyncio.subprocess.Process
     is_idle: bool = False
 
-    async def send_request(self, request: dict[str, Any]) -> None:
+    async def send_request(self, request: RunRequest) -> None:
         """Let the process run a workflow. Raise BrokenPipeError or ConnectionResetError if it has ended."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(request).encode() + b"\n")
         await self.process.stdin.drain()
 
-    async def read_line(self) -> dict[str, Any] | None:
+    async def read_line(self) -> StartedRun | EndedRun | None:
         """Return the next line of the process, or None if it has ended."""
         assert self.process.stdout is not None
         line = await self.process.stdout.readline()
@@ -69,7 +71,7 @@ class RunWorkers:
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
     _holders: dict[str, _Worker] = field(default_factory=dict[str, _Worker])
     """The processes that wait for a decision, by the id of their approval."""
-    _unstored_requests: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    _unstored_requests: dict[str, RunRequest] = field(default_factory=dict[str, RunRequest])
     """The requests of waiting runs with secrets, and those that could not be stored, by the id of their approval."""
     _followed: set[str] = field(default_factory=set[str])
     """The ids of the runs that are active, or have ended and are not among the waiting runs yet."""
@@ -93,8 +95,8 @@ class RunWorkers:
                 _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
 
     async def start_run(
-        self, name: str, inputs: dict[str, Any] | None, *, actor: Actor, fresh: bool = False
-    ) -> dict[str, Any]:
+        self, name: str, inputs: JsonObject | None, *, actor: Actor, fresh: bool = False
+    ) -> StartedRun | EndedRun:
         """Start a run and return its id, or the refusal of a workflow that cannot run. `actor` is who starts it.
 
         Raise TooManyRuns, or RunNotRecorded if nobody could find the run again.
@@ -104,11 +106,11 @@ class RunWorkers:
             raise TooManyRuns(
                 f"{active} runs are active, which is the limit.", hint="Wait until a run ends, or cancel one."
             )
-        request = {"name": name, "inputs": inputs, "fresh": fresh, "actor": actor.model_dump()}
+        request: RunRequest = {"name": name, "inputs": inputs, "fresh": fresh, "actor": actor.model_dump()}
         reply = await self._run(await self._start_worker(), request)
-        refusal: dict[str, Any] = reply.get("error") or {}
-        if refusal.get("code") == RunNotRecorded.code:
-            raise RunNotRecorded(refusal["message"], hint=refusal["hint"])
+        refusal = reply.get("error")
+        if refusal and refusal["code"] == RunNotRecorded.code:
+            raise RunNotRecorded(refusal["message"], hint=refusal.get("hint", ""))
         return reply
 
     async def resumes_when_decided(self, run_id: str, approval_id: str) -> bool:
@@ -163,11 +165,11 @@ class RunWorkers:
         """Record who resumes the run: the decision resumes it, and its starter stays who started it."""
         ChangeRecord(load_settings().home).add("resume", run_id, actor)
 
-    async def _take_request(self, approval_id: str) -> dict[str, Any] | None:
+    async def _take_request(self, approval_id: str) -> RunRequest | None:
         request = self._unstored_requests.pop(approval_id, None)
         return request or await asyncio.to_thread(self._waiting.take, approval_id)
 
-    async def _resume_run(self, holder: _Worker | None, request: dict[str, Any]) -> None:
+    async def _resume_run(self, holder: _Worker | None, request: RunRequest) -> None:
         """Let the process that waits for the decision run the workflow, or a new one if it has ended."""
         if holder is not None:
             with suppress(BrokenPipeError, ConnectionResetError, InternalError):
@@ -175,7 +177,7 @@ class RunWorkers:
                 return
         await self._run(await self._start_worker(), request)
 
-    async def _store_request(self, approval_id: str, request: dict[str, Any], *, in_memory: bool) -> None:
+    async def _store_request(self, approval_id: str, request: RunRequest, *, in_memory: bool) -> None:
         """Store the request of a run that waits, in memory or in the file; in memory if the file cannot be written."""
         if not in_memory:
             try:
@@ -206,10 +208,10 @@ class RunWorkers:
         self._workers.add(worker)
         return worker
 
-    async def _run(self, worker: _Worker, request: dict[str, Any]) -> dict[str, Any]:
+    async def _run(self, worker: _Worker, request: RunRequest) -> StartedRun | EndedRun:
         """Let the worker run the workflow, follow it in a task, and return the first line that it writes."""
         worker.is_idle = False
-        first: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        first: asyncio.Future[StartedRun | EndedRun] = asyncio.get_running_loop().create_future()
         try:
             await worker.send_request(request)
         except (BrokenPipeError, ConnectionResetError):
@@ -221,10 +223,10 @@ class RunWorkers:
         return await first
 
     async def _follow_run(
-        self, worker: _Worker, request: dict[str, Any], first: "asyncio.Future[dict[str, Any]]"
+        self, worker: _Worker, request: RunRequest, first: "asyncio.Future[StartedRun | EndedRun]"
     ) -> None:
         """Read the lines of the worker until its run has ended."""
-        reply: dict[str, Any] | None = None
+        reply: StartedRun | EndedRun | None = None
         run_id = ""
         try:
             while "success" not in (reply or {}) and (reply := await worker.read_line()) is not None:
@@ -238,13 +240,14 @@ class RunWorkers:
             if not first.done():
                 hint = "Read the terminal in which `uraniborg serve` runs, then try again."
                 first.set_exception(InternalError("The run did not begin.", hint=hint))
-        approval_id = _find_approval_id(reply or {})
+        ended = reply if reply and "success" in reply else None
+        approval_id = ended["error"].get("approval_id") if ended and ended["error"] else None
         try:
             if approval_id is None:
                 await self._end_worker(worker)
             else:
-                has_secret = bool((reply or {}).get("secret_inputs"))
-                waiting = {**request, "run_id": run_id}
+                has_secret = bool(ended and ended.get("secret_inputs"))
+                waiting: RunRequest = {**request, "run_id": run_id}
                 await self._hold_until_decided(worker, waiting, approval_id, has_secret=has_secret)
         except Exception as exc:
             _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
@@ -252,7 +255,7 @@ class RunWorkers:
             self._followed.discard(run_id)
 
     async def _hold_until_decided(
-        self, worker: _Worker, request: dict[str, Any], approval_id: str, *, has_secret: bool
+        self, worker: _Worker, request: RunRequest, approval_id: str, *, has_secret: bool
     ) -> None:
         await self._store_request(approval_id, request, in_memory=has_secret)
         if len(self._holders) < _MAX_IDLE:
@@ -265,9 +268,3 @@ class RunWorkers:
     async def _end_worker(self, worker: _Worker) -> None:
         await worker.end()
         self._workers.discard(worker)
-
-
-def _find_approval_id(reply: dict[str, Any]) -> str | None:
-    """Return the id of the approval that the run of this reply waits for, or None."""
-    error = cast("dict[str, Any]", reply.get("error") or {})
-    return error.get("approval_id")
