@@ -1,4 +1,4 @@
-"""The replies of workflows, drafts, node types and schedules. Replies may have more keys."""
+"""The replies of workflows, drafts, node types, schedules and MCP servers. Replies may have more keys."""
 
 from typing import Annotated, Literal, NotRequired
 
@@ -370,6 +370,21 @@ InstalledSchedule = TypedDict(
     },
 )
 InstalledSchedule.__doc__ = "A workflow that the system runs at fixed times."
+
+
+class ListedServer(TypedDict):
+    """An MCP server whose tools workflows may use."""
+
+    name: str
+    where: str
+    tools: Annotated[int | None, Field(description="The number of its tools; None before the first sync.")]
+
+
+class ServerList(TypedDict):
+    """The MCP servers, and the entries of their file that cannot be used."""
+
+    servers: list[ListedServer]
+    problems: list[dict[str, str]]
 
 
 class ScheduleList(TypedDict):

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 DEFAULT_ACTION: Final = "default"
 ERROR_ACTION: Final = "error"
@@ -67,7 +70,7 @@ class Batch:
 class Node:
     id: str
     type: str
-    params: Mapping[str, Any]
+    params: "Mapping[str, Json]"
     purpose: str = ""
     batch: Batch | None = None
     retry: Retry | None = None
