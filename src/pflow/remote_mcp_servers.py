@@ -256,12 +256,10 @@ def _read_config_file(home: Path) -> _ConfigFile:
 def _read_tools(home: Path) -> dict[str, FetchedTools]:
     try:
         document = orjson.loads((home / TOOLS_FILE).read_bytes())
-        servers: dict[str, FetchedTools] = {
-            name: found for name, found in document["servers"].items() if isinstance(found, dict)
-        }
+        found: Any = [(name, tools) for name, tools in document["servers"].items() if isinstance(tools, dict)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return servers
+    return dict(found)
 
 
 def _write_tools(home: Path, tools: Mapping[str, FetchedTools]) -> None:

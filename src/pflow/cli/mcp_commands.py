@@ -135,11 +135,10 @@ def _make_server_entry(command: list[str], url: str | None, env: list[str], head
         return server
     if headers:
         raise UsageError("--header is for an address.", hint="For a command, use --env.")
-    return {
-        "command": command[0],
-        "args": command[1:],
-        **({"env": _parse_key_value_pairs("--env", env)} if env else {}),
-    }
+    program: ServerEntry = {"command": command[0], "args": command[1:]}
+    if env:
+        program["env"] = _parse_key_value_pairs("--env", env)
+    return program
 
 
 def _parse_server_url(scheme: str, words: list[str]) -> str:

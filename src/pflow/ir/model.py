@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json
@@ -22,7 +22,7 @@ class Input:
     name: str
     type: str = "any"
     required: bool = True
-    default: Any = None
+    default: "Json" = None
     has_default: bool = False
     description: str = ""
     stdin: bool = False
@@ -58,7 +58,7 @@ class Retry:
 class Batch:
     """A node that runs once for each item of a list."""
 
-    items: Any
+    items: "Json"
     alias: str = "item"
     error_handling: ErrorHandling = "fail_fast"
     parallel: bool = False

@@ -241,7 +241,8 @@ class RunWorkers:
                 hint = "Read the terminal in which `uraniborg serve` runs, then try again."
                 first.set_exception(InternalError("The run did not begin.", hint=hint))
         ended = reply if reply and "success" in reply else None
-        approval_id = ended["error"].get("approval_id") if ended and ended["error"] else None
+        error = ended.get("error") if ended else None
+        approval_id = error.get("approval_id") if error else None
         try:
             if approval_id is None:
                 await self._end_worker(worker)
