@@ -109,10 +109,10 @@ def get_server(home: Path, name: str) -> ServerConfig:
 
 
 def add_server(
-    home: Path, name: str, entry: ServerEntry, *, replace: bool = False, actor: Actor | None = None
+    home: Path, name: str, entry: Mapping[str, Any], *, replace: bool = False, actor: Actor | None = None
 ) -> ServerConfig:
     """Add a server to `mcp-servers.json`. Raise InvalidServer, or ServerExists unless `replace`."""
-    config = parse_server_entry(name, entry)
+    config = parse_server_entry(name, dict(entry))
     try:
         make_private_folder(home)
     except OSError as error:
@@ -126,7 +126,7 @@ def add_server(
                 hint="Choose another name, or replace it with --replace.",
                 server=name,
             )
-        servers[name] = entry
+        servers[name] = dict(entry)
         ChangeRecord(home).add("connect", name, actor)
         _write_json(home / FILE, document)
     return config

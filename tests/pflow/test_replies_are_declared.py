@@ -5,7 +5,6 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -65,7 +64,7 @@ def find_untyped(kind: Any, at: str, seen: set[Any] | None = None) -> list[str]:
         return []
     if arguments := get_args(kind):
         return [one for argument in arguments for one in find_untyped(argument, at, seen)]
-    if isinstance(kind, type) and (is_typeddict(kind) or issubclass(kind, BaseModel) or is_dataclass(kind)):  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(kind, type) and (is_typeddict(kind) or issubclass(kind, BaseModel)):
         seen.add(kind)
         fields = get_type_hints(kind, localns=import_for_types(kind), include_extras=True)
         return [

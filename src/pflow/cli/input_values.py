@@ -14,7 +14,7 @@ from pflow.ir.declarations import parse_declared_inputs
 from pflow.ir.model import Input
 
 if TYPE_CHECKING:
-    from uraniborg.kernel.json_values import Json, JsonObject
+    from uraniborg.kernel.json_values import JsonObject
 
 MOST_BYTES: Final = 10_000_000
 """Bytes of text that one input takes."""
@@ -85,7 +85,7 @@ def _decode_input(data: bytes, source_description: str, input_name: str) -> str:
 
 
 def read_input_values(
-    document: "Mapping[str, Json]", given_texts: Mapping[str, str], *, may_read_stdin: bool = True
+    document: Mapping[str, Any], given_texts: Mapping[str, str], *, may_read_stdin: bool = True
 ) -> "JsonObject":
     """Return the inputs of a run; piped text goes to the input with `"stdin": true`. Raise InvalidRunArguments."""
     declared = parse_declared_inputs(document.get("inputs"), [])

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pflow.errors import PflowError
 from pflow.ir.model import ERROR_ACTION, Workflow
@@ -11,7 +11,7 @@ from pflow.templates.scope import Scope
 from pflow.templates.truncated_outputs import TruncatedOutput
 
 if TYPE_CHECKING:
-    from pflow.run_replies import EndedRun, ResumeState, RunError
+    from pflow.run_replies import EndedRun, ResumeState
     from uraniborg.kernel.json_values import Json, JsonObject
 
 
@@ -37,11 +37,11 @@ class RunResult:
     run_id: str
     workflow: str
     success: bool
-    outputs: "JsonObject"
+    outputs: dict[str, Any]
     duration_ms: float
     progress: RunProgress = field(default_factory=RunProgress)
     error: PflowError | None = None
-    error_body: "RunError | None" = None
+    error_body: dict[str, Any] | None = None
     warnings: list[str] = field(default_factory=list[str])
     hashes: dict[str, str] = field(default_factory=dict[str, str])
     uncertain: list[str] = field(default_factory=list[str])
@@ -73,10 +73,11 @@ class RunResult:
 
     def reply(self) -> "EndedRun":
         """Return the reply of the tool `execute`."""
+        error: Any = self.error_body
         reply: EndedRun = {
             "success": self.success,
             "outputs": self.outputs,
-            "error": self.error_body,
+            "error": error,
             "checkpoint": self.build_checkpoint_reply(),
             "reused_nodes": self.progress.reused,
             "run_id": self.run_id,

@@ -9,7 +9,6 @@ from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
     from pflow import workflow_replies
-    from uraniborg.kernel.json_values import Json
 
 Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
@@ -26,7 +25,7 @@ class Diagnostic:
     hint: str = ""
     available: tuple[str, ...] = ()
     nearest: str | None = None
-    example: "Json" = None
+    example: Any = None
     node: str | None = None
     more_available: int = 0
     """How many more values there are than `available` lists."""

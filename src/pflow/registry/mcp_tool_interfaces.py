@@ -63,7 +63,7 @@ class ToolDeclaration(TypedDict):
     open_params: bool
 
 
-def make_tool_declaration(server: str, tool: "Mapping[str, Json]", *, version: str = "") -> ToolDeclaration:
+def make_tool_declaration(server: str, tool: Mapping[str, Any], *, version: str = "") -> ToolDeclaration:
     """Return the JSON object that declares the tool as a node; `version` is the server's. Raise ValueError."""
     name = tool.get("name")
     if not isinstance(name, str) or not name:

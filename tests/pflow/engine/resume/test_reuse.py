@@ -94,7 +94,7 @@ def test_two_nodes_that_do_the_same_both_do_it(service: Service) -> None:
 
 def test_an_interrupted_node_that_was_edited_is_still_uncertain(service: Service) -> None:
     flow = chain(shell("act", "echo x >> xs; sleep 60", timeout=0.3), GATE)
-    first = service.run_document(flow, name="flow")
+    first: Any = service.run_document(flow, name="flow")
     assert (first.build_checkpoint_reply() or {})["uncertain_nodes"] == ["act"]
     again = service.run_document(chain(shell("act", "echo x >> xs"), GATE), name="flow")
     assert "uncertain" in " ".join(again.warnings)
@@ -183,7 +183,7 @@ def test_after_a_rejection_a_run_asks_again_and_other_decisions_stay(service: Se
 
     flow = chain({"id": "ask", "type": "approval", "params": {"question": "Pay ${who}?"}}, inputs={"who": {}})
     runs = [service.run_document(flow, {"who": who}, name="flow") for who in ("x", "y")]
-    asked = [(run.error_body or {})["approval_id"] for run in runs]
+    asked: Any = [(run.error_body or {})["approval_id"] for run in runs]
     inbox = Inbox()
     inbox.decide(asked[0], Decision(action="reject", note="no"), "test")
     inbox.decide(asked[1], Decision(action="approve"), "test")
@@ -198,7 +198,7 @@ def test_a_run_that_waits_for_a_person_does_not_expire(service: Service, tmp_pat
 
     impatient = Service(Settings(home=service.home, checkpoint_hours=1e-9), folder=service.folder)
     flow = chain(shell("act", "echo x >> xs"), {"id": "ask", "type": "approval", "params": {"question": "Go on?"}})
-    run = impatient.run_document(flow, name="flow")
+    run: Any = impatient.run_document(flow, name="flow")
     Inbox().decide((run.error_body or {})["approval_id"], Decision(action="approve"), "test")
     assert impatient.run_document(flow, name="flow").progress.reused == ["act"]
 
