@@ -136,7 +136,8 @@ async def test_a_tool_call_over_stdio_is_of_an_agent_of_this_account(service: Se
         await client.call_tool(
             "save_to_library", {"draft_name": "hello", "final_name": "kept", "description": "Greets."}
         )
-    run: Any = service.history.list_runs()[0]
+    runs: list[Any] = [*service.history.list_runs()]
+    (run,) = runs
     assert (run["actor"]["kind"], run["actor"]["authenticated"], run["starter"]["door"]) == ("agent", "account", "mcp")
     (writer,) = service.texts.list_writers().values()
     assert writer is not None

@@ -198,7 +198,7 @@ def test_queries_of_a_million_characters_are_refused_or_searched(home: Path) -> 
 
 def test_values_of_a_million_characters_pass_through_and_are_cut_in_the_reply_alone(home: Path) -> None:
     ir = chain(echo("a", LONG), echo("b", "${a.echo}"), outputs={"said": {"source": "${b.echo}"}})
-    reply: Any = execute(home, ir)
+    reply = execute(home, ir)
     assert reply["success"]
     assert measure_reply(reply) < SHORT
     assert reply["outputs"]["said"]["bytes"] == len(LONG)
@@ -211,7 +211,7 @@ def test_values_of_a_million_characters_pass_through_and_are_cut_in_the_reply_al
     ids=["name", "path", "root"],
 )
 def test_a_variable_of_a_million_characters_is_reported_shortened(home: Path, variable: str, kind: str) -> None:
-    reply: Any = execute(home, {"nodes": [echo("a", f"${{{variable}}}")]})
+    reply = execute(home, {"nodes": [echo("a", f"${{{variable}}}")]})
     assert reply["error"]["type"] == kind
     assert measure_reply(reply) < SHORT
 
@@ -273,7 +273,7 @@ def test_an_input_that_is_nested_too_deep_fails_the_node_that_is_given_it(home: 
     value: Any = 1
     for _ in range(depth):
         value = [value]
-    reply: Any = execute(home, {"nodes": [echo("a", "${v}")]}, {"v": value})
+    reply = execute(home, {"nodes": [echo("a", "${v}")]}, {"v": value})
     assert check_refusal(reply, "node_failed", "nested")["node"] == "a"
 
 
@@ -385,7 +385,7 @@ def test_a_command_that_ignores_sigterm_is_killed_with_all_of_its_processes(home
 def test_a_command_that_leaves_a_sleeper_behind_is_not_waited_for(home: Path) -> None:
     ir = {"nodes": [shell_node("a", "sleep 300 & echo $!")], "outputs": {"pid": {"source": "${a.stdout}"}}}
     began = time.monotonic()
-    reply: Any = execute(home, ir)
+    reply = execute(home, ir)
     took_s = time.monotonic() - began
     os.kill(int(reply["outputs"]["pid"]), signal.SIGKILL)
     assert reply["success"]

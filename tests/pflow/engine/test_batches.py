@@ -95,7 +95,7 @@ def test_no_more_items_run_at_once_than_allowed(home: Home) -> None:
 
 def test_the_first_failing_item_ends_the_batch_and_running_items_finish(home: Home) -> None:
     home.order("fail-b[1]")
-    result: Any = home.run(batch(list(range(5))))
+    result = home.run(batch(list(range(5))))
     assert result.error_body is not None
     assert result.error_body["message"].startswith("'b' failed at items[1], of 5: ordered to fail")
     assert result.error_body["item"] == 1

@@ -436,7 +436,7 @@ def test_a_node_that_kills_its_worker_each_time_fails_with_an_explanation(home: 
     settings = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
     with private_cluster(tmp_path / "cluster", 1, **settings) as fragile:
         result = run(home, fragile.address, chain(node("a", "ends-its-process")))
-    error: Any = result.error_body or {}
+    error = result.error_body or {}
     assert (error["code"], error["node"], error["exception"]) == ("node_failed", "a", "KilledWorker")
     assert error["message"].startswith("The cluster could not run it: KilledWorker")
     assert "logs of its workers" in error["hint"]
@@ -505,7 +505,7 @@ def test_an_address_without_a_scheduler_is_reported_with_a_hint(
     monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
     address = address.format(free_port())
     result = run(home, address, chain(node("effect", "effect"), node("a"), node("b")))
-    error: Any = result.error_body or {}
+    error = result.error_body or {}
     assert isinstance(result.error, ClusterUnreachable)
     assert (error["code"], error["node"], error["address"]) == ("cluster_unreachable", "a", address)
     assert error["message"].startswith("No Dask scheduler answers at")

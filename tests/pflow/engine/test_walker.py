@@ -253,7 +253,7 @@ def test_a_workflow_that_runs_itself_is_refused_before_anything_runs(home: Home)
 
 def test_a_workflow_that_runs_itself_by_a_name_it_is_given_ends_ten_deep(home: Home) -> None:
     home.draft("flow", chain(node("a"), node("again", "workflow", workflow_name="${name}", inputs={"name": "flow"})))
-    result: Any = home.service.execute("flow", {"name": "flow"})
+    result = home.service.execute("flow", {"name": "flow"})
     assert result.error_body is not None
     assert "more than 10 deep" in result.error_body["message"]
     assert result.error_body["nested_node"].count("again") == 11

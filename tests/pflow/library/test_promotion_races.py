@@ -18,7 +18,6 @@ ROUNDS = 30
 SAVER = """
 import sys
 from pathlib import Path
-from typing import Any
 from pflow.errors import PflowError
 from pflow.library.manager import WorkflowManager
 from pflow.library.promotion import move_draft_to_library

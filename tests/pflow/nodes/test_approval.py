@@ -63,7 +63,7 @@ def test_a_draft_that_is_saved_while_its_question_waits_resumes_with_the_answer(
     drafts.mkdir(parents=True)
     plain = {"nodes": [{"id": "ask", "type": "approval", "params": QUESTION}], "edges": []}
     (drafts / "draft.json").write_text(json.dumps(plain))
-    waiting: Any = service.execute("draft")
+    waiting = service.execute("draft")
     service.texts.save_to_library("draft", "final", "Asks")
     inbox.decide((waiting.error_body or {})["approval_id"], Decision(action="approve"), "test")
     assert service.execute("final").success

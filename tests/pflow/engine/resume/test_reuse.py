@@ -183,7 +183,7 @@ def test_after_a_rejection_a_run_asks_again_and_other_decisions_stay(service: Se
 
     flow = chain({"id": "ask", "type": "approval", "params": {"question": "Pay ${who}?"}}, inputs={"who": {}})
     runs = [service.run_document(flow, {"who": who}, name="flow") for who in ("x", "y")]
-    asked: Any = [(run.error_body or {})["approval_id"] for run in runs]
+    asked = [(run.error_body or {})["approval_id"] for run in runs]
     inbox = Inbox()
     inbox.decide(asked[0], Decision(action="reject", note="no"), "test")
     inbox.decide(asked[1], Decision(action="approve"), "test")
@@ -198,7 +198,7 @@ def test_a_run_that_waits_for_a_person_does_not_expire(service: Service, tmp_pat
 
     impatient = Service(Settings(home=service.home, checkpoint_hours=1e-9), folder=service.folder)
     flow = chain(shell("act", "echo x >> xs"), {"id": "ask", "type": "approval", "params": {"question": "Go on?"}})
-    run: Any = impatient.run_document(flow, name="flow")
+    run = impatient.run_document(flow, name="flow")
     Inbox().decide((run.error_body or {})["approval_id"], Decision(action="approve"), "test")
     assert impatient.run_document(flow, name="flow").progress.reused == ["act"]
 
