@@ -482,7 +482,7 @@ export interface ExclusionOfPaper {
 }
 
 /** Why a record or a paper is not in the result. The first group applies before screening, the second after. */
-export type ExclusionReason = "year" | "language" | "excluded_words" | "no_title" | "other_work" | "over_source_limit" | "duplicate" | "below_threshold" | "over_limit" | "by_person" | "by_agent" | "merged";
+export type ExclusionReason = "year" | "language" | "excluded_words" | "no_title" | "other_work" | "over_source_limit" | "duplicate" | "below_threshold" | "over_limit" | "by_person" | "by_agent" | "by_program" | "merged";
 
 /** A screened paper that is not in the result. */
 export interface ExclusionReply {
@@ -556,10 +556,12 @@ export interface FlowReply {
   screened: number;
   judged_by_person: number;
   judged_by_agent: number;
+  judged_by_program: number;
   judged_by_software: number;
   removed_by_automation: number;
   unknown_years_kept: number;
   included_by_agent: Record<string, number>;
+  included_by_program: Record<string, number>;
   excluded: Record<string, number>;
   included: number;
   round_count: number;
@@ -1178,6 +1180,10 @@ export interface PartAddress {
   running: boolean;
   problem: string | null;
   hint: string | null;
+  /** The path of its unix socket. */
+  socket: string | null;
+  /** Why a server that runs has no socket. */
+  socket_problem: string | null;
   /** A line that connects an agent to its address. */
   command: string | null;
 }
@@ -1521,6 +1527,8 @@ export interface RunDetails {
   actor: Actor | null;
   /** Who requested that the run is cancelled; absent if nobody did, and in lists. */
   cancelled_by?: Actor;
+  /** Whose decision resumed the run; absent if nobody did, and in lists. */
+  resumed_by?: Actor;
   /** In the console: the state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
   question_state?: "pending" | "decided" | "withdrawn" | null;
   /** In the console: how the question that the run waits for was decided. */
@@ -1648,6 +1656,8 @@ export interface RunSummary {
   actor: Actor | null;
   /** Who requested that the run is cancelled; absent if nobody did, and in lists. */
   cancelled_by?: Actor;
+  /** Whose decision resumed the run; absent if nobody did, and in lists. */
+  resumed_by?: Actor;
   /** In the console: the state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
   question_state?: "pending" | "decided" | "withdrawn" | null;
   /** In the console: how the question that the run waits for was decided. */
