@@ -128,7 +128,7 @@ def print_run(run: "RunDetails") -> None:
     )
     page.write_line(StyledText(DIM, f"  started by {_describe_starter(run)}{canceller}"))
     if run["resumed_from"]:
-        by = f" by {describe_actor(read_actor(run['resumed_by']))}" if run.get("resumed_by") else ""
+        by = f" by {describe_actor(read_actor(run.get('resumed_by')))}" if run.get("resumed_by") else ""
         page.write_line(StyledText(DIM, f"  resumed from {run['resumed_from']}{by}"))
     _print_values(page, "Inputs", run["inputs"])
     if run["nodes"]:
