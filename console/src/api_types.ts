@@ -6,10 +6,10 @@ export interface ActiveNode {
   status: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain";
   at: string;
   duration_ms?: number | null;
-  items?: number | null;
-  items_done?: number | null;
+  items?: number;
+  items_done?: number;
   /** The number of messages so far. */
-  messages?: number | null;
+  messages?: number;
 }
 
 /** Who changed something. `name` is the name that they claim; a credential has the name of its client. */
@@ -300,12 +300,16 @@ export interface Collection {
   papers: number;
 }
 
-/** Types of nodes, and workflows, that match a query. */
+/** Types of nodes, and workflows, that match a query, the best first. */
 export interface ComponentList {
   nodes: NodeType[];
-  workflows?: Record<string, unknown>[];
+  workflows?: WorkflowMatch[];
+  /** The number of matches, with those that are left out. */
   total: number;
   truncated: boolean;
+  hint?: string;
+  /** Files of node types that cannot be read. */
+  problems?: string[];
 }
 
 /** One concept of a question. A paper matches the block if it contains at least one of the variants. */
@@ -374,14 +378,17 @@ export interface Diagnostic {
   /** The position in the document, such as `nodes[0].params.url`. */
   path: string;
   message: string;
-  node?: string | null;
-  hint?: string | null;
+  node?: string;
+  hint?: string;
   available?: string[];
-  more_available?: number | null;
+  more_available?: number;
   /** The allowed value that is most similar to the one given. */
-  nearest?: string | null;
+  nearest?: string;
   /** A piece of a workflow that would be right. */
-  example?: unknown;
+  example?: JsonValue;
+  /** The line in the file, if that is known. */
+  line?: number;
+  column?: number;
 }
 
 /** A draft. */
@@ -391,7 +398,7 @@ export interface DraftSummary {
   inputs: string[];
   updated_at: string;
   /** Who wrote the present text; None if that is not known, as after an editor. */
-  actor?: Actor | null;
+  actor: Actor | null;
 }
 
 /** The decision that was taken before. */
@@ -414,16 +421,26 @@ export interface EditorialNotice {
   label?: string;
 }
 
-/** The reply of `execute` for a run that could not begin or ended at once. */
+/** The reply of `execute`: a run that has ended, or that could not begin. */
 export interface EndedRun {
   success: boolean;
-  outputs: Record<string, unknown>;
+  /** The outputs; of a large one its size and its file. */
+  outputs: Record<string, JsonValue>;
   error: RunError | null;
+  /** The nodes that a failed run completed. */
   checkpoint: ResumeState | null;
   reused_nodes: string[];
   run_id: string | null;
   duration_ms: number;
   warnings: string[];
+  /** The id of the run whose results were reused. */
+  resumed_from?: string;
+  /** Why earlier results were not reused, by node. */
+  not_reused?: Record<string, string>;
+  /** The state of a dialog with the person that has no decision. */
+  dialog?: Record<string, string>;
+  /** To the console, if the run waits: inputs that must not be stored. */
+  secret_inputs?: string[];
 }
 
 /** The body of every failed request; further keys of `error` name the objects concerned. */
@@ -436,6 +453,12 @@ export interface ErrorFacts {
   code: string;
   message: string;
   hint: string;
+}
+
+/** The arguments of an example call of `execute`; nothing for a workflow with errors. */
+export interface ExampleCall {
+  name?: string;
+  inputs?: Record<string, JsonValue>;
 }
 
 /** A page of exclusions. */
@@ -599,8 +622,8 @@ export interface InboxPage {
 export interface InputDeclaration {
   type: string;
   required: boolean;
-  description?: string | null;
-  default?: unknown;
+  description: string;
+  default?: JsonValue;
   secret?: boolean;
 }
 
@@ -620,7 +643,7 @@ export interface InstalledSchedule {
   as: string;
   path: string | null;
   /** Who added the schedule; None if that is not known. */
-  actor?: Actor | null;
+  actor: Actor | null;
 }
 
 /** The kind of papers that a query asks for. */
@@ -655,6 +678,15 @@ export interface JobChange {
 }
 
 export type JsonValue = unknown;
+
+/** The last run of a workflow that failed. */
+export interface LastFailure {
+  id: string;
+  started_at: string;
+  failed_node: string | null;
+  error: RunError | null;
+  duration_ms: number | null;
+}
 
 /** The end of a line. */
 export interface LineBreak {
@@ -824,16 +856,33 @@ export interface NodeType {
   type: string;
   description: string;
   inputs: NodeTypeValue[];
-  outputs: NodeTypeValue[];
-  example?: unknown;
+  outputs: NodeTypeOutput[];
+  actions: string[];
+  effect: string;
+  example: Record<string, JsonValue>;
+  score?: number;
+  /** The words of the query that the type contains. */
+  matched?: string[];
 }
 
-/** A parameter or an output of a type of nodes. */
+/** An output of a type of nodes. Only types in full have descriptions and structures. */
+export interface NodeTypeOutput {
+  key: string;
+  type: string;
+  description?: string;
+  /** The fields of an object, or of the items of a list. */
+  structure?: NodeTypeOutput[];
+}
+
+/** A parameter of a type of nodes. Only types in full have descriptions. */
 export interface NodeTypeValue {
   key: string;
   type: string;
-  required?: boolean;
+  required: boolean;
+  default: JsonValue;
   description?: string;
+  /** The allowed values, if they are bounded. */
+  choices?: JsonValue[];
 }
 
 /** A person changed the note on a paper. `subject` is the id of the paper, `shelf` the path of its shelf. */
@@ -885,8 +934,8 @@ export interface OutlineHeading {
 
 /** An output that a workflow declares. */
 export interface OutputDeclaration {
-  type?: string | null;
-  description?: string | null;
+  type: string;
+  description: string;
   source: string;
 }
 
@@ -1229,16 +1278,16 @@ export interface PlannedStep {
   type: string;
   effect: string;
   /** The parameters as far as they are known, with secrets masked. */
-  params: Record<string, unknown>;
+  params: Record<string, JsonValue>;
   /** What happens if the node is reached. `ask`: a person is asked, and the run stops until the decision. */
   will: "run" | "ask" | "reuse" | "fail" | "skip";
   /** The nodes that decide whether this one is reached; it certainly is if there are none. */
   decided_by: string[];
   /** The values that have to be known to be certain. */
   waits_for: string[];
-  problem?: string | null;
-  items?: number | null;
-  items_reused?: number | null;
+  problem?: string;
+  items?: number;
+  items_reused?: number;
 }
 
 /** The records of a paper, and the origin of each field. */
@@ -1388,6 +1437,11 @@ export interface ResumeState {
   completed_nodes: string[];
   failed_node: string | null;
   node_actions: Record<string, string>;
+  /** Digests of completed nodes, if few. */
+  node_hashes?: Record<string, string>;
+  skipped_nodes?: string[];
+  /** Nodes that were interrupted and may have had their effect. */
+  uncertain_nodes?: string[];
   resumable: boolean;
 }
 
@@ -1492,6 +1546,8 @@ export interface RunDetails {
   id: string;
   workflow: string;
   source: string;
+  /** At the command line: the path of a workflow in a file. */
+  file?: string;
   status: "running" | "success" | "failed" | "cancelled" | "waiting" | "interrupted";
   started_at: string;
   ended_at: string | null;
@@ -1501,34 +1557,37 @@ export interface RunDetails {
   reused: number | null;
   resumed_from: string | null;
   /** The inputs, with secrets masked; of long inputs `characters` and `beginning`. */
-  inputs: unknown;
+  inputs: Record<string, JsonValue> | null;
   /** The outputs; instead of a large value its size in `bytes`. */
-  outputs: unknown;
-  warnings?: string[];
-  /** The interface and the name of who started the run; None for a run of an earlier version or of a program. */
-  starter?: RunStarter | null;
+  outputs: Record<string, JsonValue> | null;
+  warnings: string[];
+  /** The interface and the name of who started the run; absent for a run of an earlier version or of a program. */
+  starter?: RunStarter;
   /** Who started the run; None for a run of an earlier version. */
-  actor?: Actor | null;
-  /** Who requested that the run is cancelled; None if nobody did, and in lists. */
-  cancelled_by?: Actor | null;
-  /** Who answered the question with which the run was resumed; None if no answer resumed it, and in lists. */
-  resumed_by?: Actor | null;
-  /** The state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
+  actor: Actor | null;
+  /** Who requested that the run is cancelled; absent if nobody did, and in lists. */
+  cancelled_by?: Actor;
+  /** Whose decision resumed the run; absent if nobody did, and in lists. */
+  resumed_by?: Actor;
+  /** In the console: the state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
   question_state?: "pending" | "decided" | "withdrawn" | null;
-  /** How the question that the run waits for was decided. */
+  /** In the console: how the question that the run waits for was decided. */
   question_answer?: QuestionAnswer | null;
   nodes: RunNode[];
 }
 
 /** Why a run or a node failed. */
 export interface RunError {
-  type?: string | null;
+  type?: string;
   code: string;
   message: string;
-  hint?: string | null;
+  hint?: string;
   node?: string | null;
-  /** The id of the question in the inbox that the run waits for. */
-  approval_id?: string | null;
+  /** The id of the question that the run waits for. */
+  approval_id?: string;
+  /** The first findings of the checker. */
+  diagnostics?: Record<string, JsonValue>[];
+  more_diagnostics?: number;
 }
 
 /** The nodes and edges of a run. */
@@ -1544,9 +1603,9 @@ export interface RunItem {
   duration_ms: number | null;
   error: RunError | null;
   /** The item itself; instead of a large value its size in `bytes`. None if the batch is too large to store it. */
-  value?: unknown;
+  value: JsonValue;
   /** The outputs. Secrets are masked; instead of large outputs their size in `bytes`. */
-  outputs?: unknown;
+  outputs: JsonValue;
 }
 
 /** Items of a batch that have ended, in their order. */
@@ -1580,24 +1639,24 @@ export interface RunNode {
   /** How many items of a batch failed, in the progress of a run. */
   failed_items?: number | null;
   /** The parameters as the workflow has them, with templates. Secrets are masked; large values are sizes. */
-  params?: unknown;
+  params?: JsonValue;
   /** The outputs. Secrets are masked; large values are sizes in `bytes`. */
-  outputs?: unknown;
+  outputs?: JsonValue;
   /** The values of the parameters, if they differ from `params`. Secrets are masked; large values are sizes. */
-  inputs?: unknown;
+  inputs?: JsonValue;
   /** The last messages of the node. */
-  messages?: string[] | null;
+  messages?: string[];
 }
 
 /** A run, its graph, nodes that have ended, and nodes that run now. */
 export interface RunProgress {
   run: RunSummary;
   graph: RunGraph | null;
-  /** Whether the graph is that of the workflow as it is now: the log has no graph of the run. */
-  is_present_graph: boolean;
   nodes: NodeResult[];
   /** The value of `after` for the next page of nodes. */
   next: number | null;
+  /** Whether the graph is that of the workflow as it is now: the log has no graph of the run. */
+  is_present_graph: boolean;
   active: ActiveNode[];
   /** Whether this server resumes the run as soon as the question is decided that the run waits for. */
   resumes_when_decided: boolean;
@@ -1616,6 +1675,8 @@ export interface RunSummary {
   id: string;
   workflow: string;
   source: string;
+  /** At the command line: the path of a workflow in a file. */
+  file?: string;
   status: "running" | "success" | "failed" | "cancelled" | "waiting" | "interrupted";
   started_at: string;
   ended_at: string | null;
@@ -1625,21 +1686,21 @@ export interface RunSummary {
   reused: number | null;
   resumed_from: string | null;
   /** The inputs, with secrets masked; of long inputs `characters` and `beginning`. */
-  inputs: unknown;
+  inputs: Record<string, JsonValue> | null;
   /** The outputs; instead of a large value its size in `bytes`. */
-  outputs: unknown;
-  warnings?: string[];
-  /** The interface and the name of who started the run; None for a run of an earlier version or of a program. */
-  starter?: RunStarter | null;
+  outputs: Record<string, JsonValue> | null;
+  warnings: string[];
+  /** The interface and the name of who started the run; absent for a run of an earlier version or of a program. */
+  starter?: RunStarter;
   /** Who started the run; None for a run of an earlier version. */
-  actor?: Actor | null;
-  /** Who requested that the run is cancelled; None if nobody did, and in lists. */
-  cancelled_by?: Actor | null;
-  /** Who answered the question with which the run was resumed; None if no answer resumed it, and in lists. */
-  resumed_by?: Actor | null;
-  /** The state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
+  actor: Actor | null;
+  /** Who requested that the run is cancelled; absent if nobody did, and in lists. */
+  cancelled_by?: Actor;
+  /** Whose decision resumed the run; absent if nobody did, and in lists. */
+  resumed_by?: Actor;
+  /** In the console: the state of the question that the run waits for; None if the run does not wait, or the question was deleted. */
   question_state?: "pending" | "decided" | "withdrawn" | null;
-  /** How the question that the run waits for was decided. */
+  /** In the console: how the question that the run waits for was decided. */
   question_answer?: QuestionAnswer | null;
 }
 
@@ -1653,8 +1714,8 @@ export interface RunningCounts {
 /** A draft that was moved to the library. */
 export interface SavedDraft {
   success: boolean;
-  name: string;
   path: string;
+  name: string;
   warnings: string[];
 }
 
@@ -1672,7 +1733,7 @@ export interface SavedWorkflow {
 /** The schedules of this system, and the problem of a scheduler that cannot be read. */
 export interface ScheduleList {
   schedules: InstalledSchedule[];
-  problem?: string | null;
+  problem: string | null;
 }
 
 /** The limits of a search. */
@@ -2232,10 +2293,11 @@ export interface TableRow {
   cells: ((Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[])[];
 }
 
-/** A parameter of a node that uses a variable. */
+/** A parameter of a node, or an output of the workflow, that uses a variable. */
 export interface TemplateUse {
-  node?: string | null;
-  param?: string | null;
+  node?: string;
+  param?: string;
+  output?: string;
 }
 
 /** A variable that a workflow needs from outside. */
@@ -2243,8 +2305,10 @@ export interface TemplateVariable {
   name: string;
   declared: boolean;
   required: boolean;
-  used_in?: TemplateUse[];
-  default?: unknown;
+  /** The parts of the variable that templates use. */
+  paths: string[];
+  used_in: TemplateUse[];
+  default?: JsonValue;
 }
 
 /** A term that the results so far suggest, and the reason. It is used once a person accepts it. */
@@ -3893,8 +3957,8 @@ export interface UnreadableFile {
 /** A value that differs. A run without the value does not have its key. */
 export interface ValueDifference {
   name: string;
-  first?: unknown;
-  second?: unknown;
+  first?: JsonValue;
+  second?: JsonValue;
 }
 
 /** The file of a workflow was written or deleted. `subject` is the name of the workflow. */
@@ -3910,24 +3974,26 @@ export interface WorkflowChange {
 /** A workflow: its inputs, outputs, nodes, edges, statistics and problems. */
 export interface WorkflowDescription {
   name: string;
+  nodes: WorkflowNode[];
+  edges: WorkflowEdge[];
+  diagnostics: Diagnostic[];
   description: string;
   source: string;
   path: string;
   inputs: Record<string, InputDeclaration>;
   outputs: Record<string, OutputDeclaration>;
   template_variables: TemplateVariable[];
-  nodes: WorkflowNode[];
   nodes_total: number;
-  edges: WorkflowEdge[];
   edges_total: number;
   /** Whether lists or texts were cut. */
   truncated: boolean;
   /** The graph as a Mermaid diagram, or an empty text for a large graph. */
   graph: string;
-  example: Record<string, unknown>;
+  example: ExampleCall;
   statistics: WorkflowStatistics;
-  last_failure: Record<string, unknown> | null;
-  diagnostics: Diagnostic[];
+  last_failure: LastFailure | null;
+  /** Why the log of runs cannot be read. */
+  log_problem?: string;
   warnings: string[];
 }
 
@@ -3953,15 +4019,23 @@ export interface WorkflowList {
   problems: UnreadableFile[];
 }
 
+/** A workflow that matches a query. */
+export interface WorkflowMatch {
+  name: string;
+  description: string;
+  source: string;
+  inputs: string[];
+}
+
 /** A node of a workflow. */
 export interface WorkflowNode {
   id: string;
   type: string;
-  purpose?: string | null;
-  is_batch?: boolean;
+  purpose: string;
+  is_batch: boolean;
 }
 
-/** How often a workflow ran, and how its runs ended. */
+/** How often a workflow ran, and how its runs ended. Of a log that cannot be read, only `execution_count`, 0. */
 export interface WorkflowStatistics {
   execution_count: number;
   success_count?: number;
@@ -3970,7 +4044,7 @@ export interface WorkflowStatistics {
   last_execution_success?: boolean | null;
   last_duration_ms?: number | null;
   average_duration_ms?: number | null;
-  last_error?: unknown;
+  last_error?: string | null;
   last_failed_node?: string | null;
   other_endings?: Record<string, number>;
 }
@@ -3980,7 +4054,7 @@ export interface WorkflowText {
   name: string;
   source: string;
   /** The workflow; None for a draft whose file is not a workflow, such as broken JSON. */
-  document: Record<string, unknown> | null;
+  document: Record<string, JsonValue> | null;
   /** The text of the file, if there is no document. */
   text?: string | null;
   /** Why there is no document. */

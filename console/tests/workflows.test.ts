@@ -156,13 +156,13 @@ describe("positions in a JSON text", () => {
 describe("inputs of a run", () => {
   const fields = listFields(
     {
-      topic: { type: "string", required: true },
-      days: { type: "integer", required: false, default: 7 },
-      deep: { type: "boolean", required: false },
-      tags: { type: "array", required: false },
-      key: { type: "string", required: true, secret: true, default: "***" },
+      topic: { type: "string", required: true, description: "" },
+      days: { type: "integer", required: false, description: "", default: 7 },
+      deep: { type: "boolean", required: false, description: "" },
+      tags: { type: "array", required: false, description: "" },
+      key: { type: "string", required: true, description: "", secret: true, default: "***" },
     },
-    [{ name: "other", declared: false, required: true }],
+    [{ name: "other", declared: false, required: true, paths: ["other"], used_in: [] }],
   );
 
   it("are read by their types, and empty ones are left to the workflow", () => {

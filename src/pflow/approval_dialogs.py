@@ -3,7 +3,7 @@
 import asyncio
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.approvals import ACTIONS, format_payload
 from pflow.config import load_settings
@@ -14,6 +14,7 @@ from uraniborg.kernel.mcp.dialogs import DOOR
 from uraniborg.kernel.settings import secure_own_folder
 
 if TYPE_CHECKING:
+    from pflow.run_replies import EndedRun
     from uraniborg.kernel.mcp import Dialog
     from uraniborg.kernel.mcp.dialogs import Answer
 
@@ -21,15 +22,15 @@ _MAX_CHARS: Final = 4_000
 _REMEDY: Final = "Execute the workflow again after the person has answered here or with `uraniborg decide`."
 
 
-async def ask_for_approval(reply: dict[str, Any], call_started: float) -> bool:
+async def ask_for_approval(reply: "EndedRun", call_started: float) -> bool:
     """Ask the person in the client of this call if a run waits for approval. Return True if the question is decided.
 
     If it is not decided when the call must reply, add the state of the `dialog` to the reply.
     """
-    error: dict[str, Any] = reply["error"] or {}
-    if error.get("code") != ApprovalRequired.code or not can_ask_person():
+    error = reply["error"]
+    if error is None or error["code"] != ApprovalRequired.code or not can_ask_person():
         return False
-    approval_id = error["approval_id"]
+    approval_id = error.get("approval_id", "")
     dialog = find_dialog(approval_id)
     if dialog is None or not dialog.is_open:
         dialog = await _open_dialog(approval_id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import orjson
 
@@ -14,6 +14,11 @@ from pflow.schedule_hints import SCHEDULE_HINT, mentions_schedule
 from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import UraniborgError
 
+if TYPE_CHECKING:
+    from pflow.workflow_replies import ComponentList, NodeType, WorkflowMatch
+
+T = TypeVar("T")
+
 _WORKFLOW_SHARE: Final = 0.4
 """The share of the reply that workflows may take if node types match, too."""
 
@@ -24,7 +29,7 @@ _IN_FULL: Final = 5
 
 def search_components(
     home: Path, registry: Registry, query: str, include_workflows: bool, *, max_bytes: int, in_full: bool = False
-) -> dict[str, Any]:
+) -> "ComponentList":
     """Return the reply of `browse_components`. `total` counts all matches, also those left out.
 
     With `in_full`, every match is described with each parameter and field.
@@ -40,10 +45,14 @@ def search_components(
     kept_nodes = _take_first_fitting(nodes, max_bytes - spent)
     total = len(matches) + len(workflows)
     is_cut = len(kept_nodes) + len(kept_workflows) < total
-    reply: dict[str, Any] = {"nodes": kept_nodes}
-    if include_workflows:
-        reply["workflows"] = kept_workflows
-    reply |= {"total": total, "truncated": is_cut}
+    reply: ComponentList = {
+        "nodes": kept_nodes,
+        "workflows": kept_workflows,
+        "total": total,
+        "truncated": is_cut,
+    }
+    if not include_workflows:
+        del reply["workflows"]
     if is_cut:
         reply["hint"] = "Use a query of a few words to see the rest."
     elif not total:
@@ -55,17 +64,18 @@ def search_components(
     return reply
 
 
-def _describe_node(match: Match, *, is_brief: bool) -> dict[str, Any]:
+def _describe_node(match: Match, *, is_brief: bool) -> "NodeType":
     """Return the description of a node type; if brief, without the descriptions of parameters and fields."""
     node = match.interface.to_dict()
     if not is_brief:
         return {**node, "score": round(match.score, 3), "matched": list(match.matched)}
-    node["inputs"] = [{key: value for key, value in one.items() if key != "description"} for one in node["inputs"]]
+    for param in node["inputs"]:
+        del param["description"]
     node["outputs"] = [{"key": one["key"], "type": one["type"]} for one in node["outputs"]]
     return node
 
 
-def _rank_workflows(home: Path, query: str, run_counts: Mapping[str, int]) -> list[dict[str, Any]]:
+def _rank_workflows(home: Path, query: str, run_counts: Mapping[str, int]) -> "list[WorkflowMatch]":
     summaries: dict[str, Summary] = {}
     for one in list_workflows(home).workflows:
         summaries.setdefault(one.name, one)
@@ -79,7 +89,7 @@ def _rank_workflows(home: Path, query: str, run_counts: Mapping[str, int]) -> li
         )
         for one in summaries.values()
     ]
-    ranked: list[dict[str, Any]] = []
+    ranked: list[WorkflowMatch] = []
     for hit in rank_documents(query, documents):
         one = summaries[hit.key]
         ranked.append(
@@ -104,9 +114,9 @@ def _read_use_counts(home: Path) -> tuple[dict[str, int], dict[str, int]]:
         log.close()
 
 
-def _take_first_fitting(items: Iterable[dict[str, Any]], max_bytes: int) -> list[dict[str, Any]]:
+def _take_first_fitting(items: Iterable[T], max_bytes: int) -> list[T]:
     """Return the first items, as many as fit into `max_bytes`, and at least one."""
-    taken: list[dict[str, Any]] = []
+    taken: list[T] = []
     spent = 2
     for item in items:
         spent += len(orjson.dumps(item)) + 1

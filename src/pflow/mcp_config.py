@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from pflow.errors import PflowError
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
 from uraniborg.kernel.logging import MASK, make_printable, redact
 
 if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
     from uraniborg.kernel.mcp.client import HttpServer, StdioServer
 
 _CONNECTING_S: Final = 30.0
@@ -35,20 +36,31 @@ class ServerExists(PflowError, Conflict):
     type = "already_exists"
 
 
+class ServerEntry(TypedDict, total=False):
+    """A server in the file. It has either a `command` or a `url`, and may have more keys."""
+
+    type: str
+    url: str
+    headers: dict[str, str]
+    command: str
+    args: list[str]
+    env: dict[str, str]
+    cwd: str | None
+    timeout: "Json"
+
+
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
     """A server as the file has it: nothing is looked up in the environment yet."""
 
     name: str
-    plain: Mapping[str, Any]
+    plain: ServerEntry
 
     @property
     def display_address(self) -> str:
         """The address, or the command as it would be typed; without secrets."""
         url = self.plain.get("url")
-        return make_printable(
-            redact(str(url) if url else _format_command(self.plain["command"], self.plain.get("args", ())))
-        )
+        return make_printable(redact(url or _format_command(self.plain.get("command", ""), self.plain.get("args", ()))))
 
     @property
     def timeout_s(self) -> float:
@@ -56,9 +68,9 @@ class ServerConfig:
         return float(given) if isinstance(given, int | float) and given > 0 else _CONNECTING_S
 
 
-def parse_server_entry(name: str, entry: Any) -> ServerConfig:
+def parse_server_entry(name: str, entry: "Json | ServerEntry") -> ServerConfig:
     """Return the server of an entry. Raise InvalidServer."""
-    plain = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+    plain: Any = entry if isinstance(entry, dict) else {}
     if not _NAME.fullmatch(name):
         problem = "a name is up to 50 letters, digits, dots, hyphens and underscores, and begins with a letter or digit"
         raise _make_invalid_error(name, problem, hint="Choose another name, such as my-server.")
@@ -90,15 +102,15 @@ def resolve_server_address(
     from uraniborg.kernel.mcp.client import HttpServer, StdioServer  # slow to import
 
     env = os.environ if environ is None else environ
-    plain = cast("dict[str, Any]", _expand_variables(config.name, dict(config.plain), env))
+    plain: ServerEntry = _expand_variables(config.name, config.plain, env)
     _register_server_secrets(config, plain)
     if url := plain.get("url"):
         return HttpServer(url, plain.get("headers", {}))
     folder = plain.get("cwd")
     return StdioServer(
-        plain["command"],
+        plain.get("command", ""),
         tuple(plain.get("args", ())),
-        {key: str(value) for key, value in plain.get("env", {}).items()},
+        plain.get("env", {}),
         None if folder is None else str(Path(folder).expanduser()),
     )
 
@@ -152,7 +164,7 @@ def _format_command(command: str, arguments: Sequence[str]) -> str:
 
 def _expand_variables(name: str, value: Any, env: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _expand_variables(name, one, env) for key, one in cast("dict[str, Any]", value).items()}
+        return {key: _expand_variables(name, one, env) for key, one in cast("JsonObject", value).items()}
     if isinstance(value, list):
         return [_expand_variables(name, one, env) for one in cast("list[Any]", value)]
     if not isinstance(value, str):
@@ -174,14 +186,16 @@ def _expand_variables(name: str, value: Any, env: Mapping[str, str]) -> Any:
     return _VARIABLE.sub(look_up_variable, value)
 
 
-def _register_server_secrets(config: ServerConfig, plain: Mapping[str, Any]) -> None:
+def _register_server_secrets(config: ServerConfig, plain: ServerEntry) -> None:
     """Mask values with sensitive names, or from variables with sensitive names, in all logs and errors."""
     from uraniborg.kernel.redaction import is_sensitive, register_secret
 
     secrets: list[str] = []
-    for key in ("env", "headers"):
-        for name, value in plain.get(key, {}).items():
-            variables = [found[1] for found in _VARIABLE.finditer(str(config.plain[key][name]))]
+    env = config.plain.get("env", {}), plain.get("env", {})
+    headers = config.plain.get("headers", {}), plain.get("headers", {})
+    for written, texts in (env, headers):
+        for name, value in texts.items():
+            variables = [found[1] for found in _VARIABLE.finditer(written[name])]
             if any(map(is_sensitive, (name, *variables))):
                 secrets.append(value)
     for secret in secrets:

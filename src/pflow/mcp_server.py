@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
 from importlib.util import find_spec
@@ -18,13 +18,18 @@ from pydantic import Field
 
 from pflow.config import Settings, load_settings
 from pflow.errors import ApprovalRequired, RunCancelled
+from pflow.run_replies import EndedRun, FailedCall
+from pflow.workflow_replies import ComponentList, SavedDraft, SavedWorkflow, WorkflowDescription
 from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.standard_streams import load_server_modules, require_client
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
+    from pflow.engine.cancellation import Cancellation
+    from pflow.progress_notifications import ProgressReporter
     from pflow.service import Service
     from uraniborg.kernel.actors import Actor
     from uraniborg.kernel.mcp import Server
@@ -60,7 +65,7 @@ _log: Final = get_logger(__name__)
 async def browse_components(
     query: Annotated[str, Field(description="A few words for your task; empty for everything.")] = "",
     include_workflows: bool = True,
-) -> Any:
+) -> ComponentList:
     """Find node types, with their parameters, outputs and an example, and finished workflows. Best first."""
     return await _call_service_in_thread(lambda service: service.browse_components(query, include_workflows))
 
@@ -69,12 +74,12 @@ async def list_library(
     pattern: Annotated[
         str | None, Field(description="Words of the name or description, or a glob such as report-*.")
     ] = None,
-) -> Any:
+) -> list[SavedWorkflow]:
     """List the saved workflows, all or those that match the pattern."""
     return await _call_service_in_thread(lambda service: service.list_library(pattern))
 
 
-async def describe_workflow(name: _Name) -> Any:
+async def describe_workflow(name: _Name) -> WorkflowDescription:
     """Describe a workflow, saved or draft: inputs, outputs, variables, graph, example call, statistics, problems."""
     return await _call_service_in_thread(lambda service: service.describe_workflow(name))
 
@@ -82,7 +87,7 @@ async def describe_workflow(name: _Name) -> Any:
 async def execute(
     name: _Name,
     inputs: Annotated[dict[str, Any] | None, Field(description="Values for the workflow's inputs.")] = None,
-) -> Any:
+) -> EndedRun:
     """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation
     from pflow.progress_notifications import ProgressReporter
@@ -99,14 +104,15 @@ async def execute(
             cancellation.cancel()
         raise
     await reporter.wait_until_sent()
-    return reply if reply["success"] else ErrorReply(reply)
+    failed: Any = ErrorReply(reply)
+    return reply if reply["success"] else failed
 
 
 async def save_to_library(
     draft_name: _Name,
     final_name: Annotated[str, Field(description="Name in the library; must not exist yet.")],
     description: Annotated[str, Field(description="Description of the workflow, in a sentence.")],
-) -> Any:
+) -> SavedDraft:
     """Move a tested draft to the library. An existing workflow is never overwritten."""
     from uraniborg.kernel.mcp import get_actor
 
@@ -249,18 +255,17 @@ def _open_service() -> "Service":
     return Service(load_settings(), door="mcp")
 
 
-async def _call_service_in_thread(operation: Callable[["Service"], Value]) -> Any:
+async def _call_service_in_thread(operation: Callable[["Service"], Value]) -> Value:
     """Call the service in a thread and return its reply."""
     return await asyncio.to_thread(lambda: operation(_open_service()))
 
 
-async def _run_and_ask(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+async def _run_and_ask(work: Callable[[], EndedRun]) -> EndedRun:
     """Run the workflow; ask the person in the client about approvals, and after each decision resume the run."""
     started = asyncio.get_running_loop().time()
     while True:
         reply = await asyncio.to_thread(work)
-        error: dict[str, Any] = reply["error"] or {}
-        if error.get("code") != ApprovalRequired.code:
+        if reply["error"] is None or reply["error"]["code"] != ApprovalRequired.code:
             return reply
         from pflow.approval_dialogs import ask_for_approval  # slow to import, and few workflows ask
 
@@ -268,22 +273,22 @@ async def _run_and_ask(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
             return reply
 
 
-def _make_error_reply(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:
+def _make_error_reply(error: UraniborgError, _: JsonObject) -> FailedCall:
     """Return the reply to an error, with `success` and the specified fields of the error."""
     from pflow.replies import build_error_body
 
     return {"success": False, "error": build_error_body(error)}
 
 
-def _make_refusal_reply(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _make_refusal_reply(error: UraniborgError, arguments: JsonObject) -> EndedRun:
     from pflow.replies import build_refusal_reply
 
     return build_refusal_reply(error, str(arguments.get("name") or ""))
 
 
 def _run_workflow_and_build_reply(
-    name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any, actor: "Actor"
-) -> dict[str, Any]:
+    name: str, inputs: JsonObject | None, reporter: "ProgressReporter", cancellation: "Cancellation", actor: "Actor"
+) -> EndedRun:
     from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 
     if _ending.is_set():  # while this call waited for a thread

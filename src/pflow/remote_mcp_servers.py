@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 import orjson
 
@@ -22,6 +22,7 @@ from pflow.errors import LibraryUnwritable
 from pflow.mcp_config import (
     InvalidServer,
     ServerConfig,
+    ServerEntry,
     ServerExists,
     UnknownServer,
     parse_server_entry,
@@ -35,6 +36,8 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
 
 if TYPE_CHECKING:
+    from pflow.registry.mcp_tool_interfaces import ToolDeclaration
+    from uraniborg.kernel.json_values import Json, JsonObject
     from uraniborg.kernel.mcp.client import RemoteServer
 
 FILE: Final = "mcp-servers.json"
@@ -57,6 +60,19 @@ class SyncResult:
     hint: str = ""
     left_out: int = 0
     """The number of further tools whose descriptions cannot be parsed."""
+
+
+class FetchedTools(TypedDict):
+    """The tools of a server at the last sync, as node types."""
+
+    version: str
+    synced_at: str
+    left_out: int
+    nodes: "list[ToolDeclaration]"
+
+
+class _ConfigFile(TypedDict):
+    mcpServers: "dict[str, Json | ServerEntry]"
 
 
 def read_servers(home: Path) -> tuple[dict[str, ServerConfig], list[Problem]]:
@@ -103,7 +119,7 @@ def add_server(
         raise LibraryUnwritable(FILE, error) from None
     with hold_lock(home / _LOCK, _LOCK_S):
         document = _read_config_file(home)
-        servers = document.setdefault("mcpServers", {})
+        servers = document["mcpServers"]
         if name in servers and not replace:
             raise ServerExists(
                 f"The MCP server '{name}' already exists.",
@@ -122,7 +138,7 @@ def remove_server(home: Path, name: str, actor: Actor | None = None) -> None:
         get_server(home, name)
     with hold_lock(home / _LOCK, _LOCK_S):
         document = _read_config_file(home)
-        document.get("mcpServers", {}).pop(name, None)
+        document["mcpServers"].pop(name, None)
         ChangeRecord(home).add("disconnect", name, actor)
         _write_json(home / FILE, document)
         tools = _read_tools(home)
@@ -155,17 +171,17 @@ async def sync_servers(home: Path, names: Iterable[str] | None = None) -> list[S
     answers = await asyncio.gather(*(_fetch_tools(home, name, limit) for name in wanted))
     listed = {name: answer for name, answer in zip(wanted, answers, strict=True) if isinstance(answer, dict)}
     tools = await asyncio.to_thread(_merge_and_store_tools, home, listed)
-    return [_make_sync_result(name, answer, tools.get(name, {})) for name, answer in zip(wanted, answers, strict=True)]
+    return [_make_sync_result(name, answer, tools.get(name)) for name, answer in zip(wanted, answers, strict=True)]
 
 
-def _make_sync_result(name: str, answer: dict[str, Any] | UraniborgError, stored: Mapping[str, Any]) -> SyncResult:
-    count = len(stored.get("nodes", ()))
+def _make_sync_result(name: str, answer: FetchedTools | UraniborgError, stored: FetchedTools | None) -> SyncResult:
+    count = len(stored.get("nodes", ())) if stored else 0
     if isinstance(answer, UraniborgError):
         return SyncResult(name, count, answer.message, answer.hint)
     return SyncResult(name, count, left_out=answer["left_out"])
 
 
-async def _fetch_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | UraniborgError:
+async def _fetch_tools(home: Path, name: str, limit: asyncio.Semaphore) -> FetchedTools | UraniborgError:
     """Return the tools of a server, or the error."""
     async with limit:
         try:
@@ -187,7 +203,7 @@ async def _fetch_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[
     }
 
 
-def _make_tool_node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
+def _make_tool_node(server_name: str, tool: Mapping[str, Any], version: str) -> "ToolDeclaration | None":
     """Return the interface of a tool, or None if its description cannot be parsed or stored."""
     from pflow.registry.mcp_tool_interfaces import make_tool_declaration
 
@@ -199,7 +215,7 @@ def _make_tool_node(server_name: str, tool: Mapping[str, Any], version: str) -> 
     return node
 
 
-def _merge_and_store_tools(home: Path, fetched_tools: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_and_store_tools(home: Path, fetched_tools: Mapping[str, FetchedTools]) -> dict[str, FetchedTools]:
     """Store the tools of these servers, drop those of removed servers, and return the tools of all servers."""
     if not home.is_dir():
         return {}
@@ -210,42 +226,46 @@ def _merge_and_store_tools(home: Path, fetched_tools: Mapping[str, Any]) -> dict
     return tools
 
 
-def _read_server_entries(home: Path) -> dict[str, Any]:
-    return _read_config_file(home).setdefault("mcpServers", {})
+def _read_server_entries(home: Path) -> "dict[str, Json | ServerEntry]":
+    return _read_config_file(home)["mcpServers"]
 
 
-def _read_config_file(home: Path) -> dict[str, Any]:
+def _read_config_file(home: Path) -> _ConfigFile:
+    """Return the file of servers. Its `mcpServers` are there, also if the file has none."""
     make_private(home / FILE)
     try:
         data = (home / FILE).read_bytes()
     except FileNotFoundError:
-        return {}
+        return {"mcpServers": {}}
     except OSError as error:
         raise InvalidServer(f"{FILE} cannot be read: {error.strerror}.", hint="Check its permissions.") from None
     try:
         document: Any = orjson.loads(data.strip() or b"{}")
     except ValueError as error:
         raise InvalidServer(f"{FILE} is not JSON: {error}.", hint="Correct it by hand; nothing was changed.") from None
-    if not isinstance(document, dict) or not isinstance(cast("dict[str, Any]", document).get("mcpServers", {}), dict):
+    if not isinstance(document, dict) or not isinstance(cast("JsonObject", document).get("mcpServers", {}), dict):
         raise InvalidServer(
             f"{FILE} does not have an object `mcpServers`.",
             hint='It should be {"mcpServers": {"NAME": {"command": …}}}.',
         )
-    return cast("dict[str, Any]", document)
+    document = cast("_ConfigFile", document)
+    document.setdefault("mcpServers", {})
+    return document
 
 
-def _read_tools(home: Path) -> dict[str, Any]:
+def _read_tools(home: Path) -> dict[str, FetchedTools]:
     try:
         document = orjson.loads((home / TOOLS_FILE).read_bytes())
-        return {name: found for name, found in document["servers"].items() if isinstance(found, dict)}
+        found: Any = [(name, tools) for name, tools in document["servers"].items() if isinstance(tools, dict)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+    return dict(found)
 
 
-def _write_tools(home: Path, tools: Mapping[str, Any]) -> None:
+def _write_tools(home: Path, tools: Mapping[str, FetchedTools]) -> None:
     plain = {"servers": dict(sorted(tools.items()))}
     write_atomic(home / TOOLS_FILE, orjson.dumps(plain, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _write_json(path: Path, plain: Mapping[str, Any]) -> None:
+def _write_json(path: Path, plain: Mapping[str, object]) -> None:
     write_atomic(path, orjson.dumps(plain, option=orjson.OPT_INDENT_2) + b"\n")

@@ -4,7 +4,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -13,6 +13,9 @@ from pflow.errors import PflowError, SecurityError
 from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.files import make_private_folder, open_private
+
+if TYPE_CHECKING:
+    from pflow.run_replies import EndedRun, RunError
 
 MAX_OUTPUT_BYTES: Final = 100_000
 """The maximum size of all outputs in a reply."""
@@ -25,20 +28,21 @@ _MAX_DIAGNOSTICS: Final = 50
 """The maximum number of findings of the checker in a reply."""
 
 
-def build_error_body(error: UraniborgError) -> dict[str, Any]:
+def build_error_body(error: UraniborgError) -> "RunError":
     """Return the error as an object with the `type` of the specification, whichever part raised it."""
     kind = "validation_error" if isinstance(error, InvalidInput | NotFound) else PflowError.type
-    body = {"type": kind, **error.body()["error"]}
+    facts: RunError = error.body()["error"]
+    body: RunError = {"type": kind, **facts}
     found = body.get("diagnostics", [])
     if len(found) > _MAX_DIAGNOSTICS:
-        body |= {"diagnostics": found[:_MAX_DIAGNOSTICS], "more_diagnostics": len(found) - _MAX_DIAGNOSTICS}
+        body["diagnostics"], body["more_diagnostics"] = found[:_MAX_DIAGNOSTICS], len(found) - _MAX_DIAGNOSTICS
     return body
 
 
-def build_refusal_reply(error: UraniborgError, name: str) -> dict[str, Any]:
+def build_refusal_reply(error: UraniborgError, name: str) -> "EndedRun":
     """Return the reply to a run that did not begin."""
     body = build_error_body(error)
-    body.setdefault("node", None)
+    node = body.setdefault("node", None)
     return {
         "success": False,
         "outputs": {},
@@ -47,7 +51,7 @@ def build_refusal_reply(error: UraniborgError, name: str) -> dict[str, Any]:
             "run_id": None,
             "workflow": None if isinstance(error, SecurityError) else name[:100],
             "completed_nodes": [],
-            "failed_node": body["node"],
+            "failed_node": node,
             "node_actions": {},
             "resumable": False,
         },
@@ -58,7 +62,7 @@ def build_refusal_reply(error: UraniborgError, name: str) -> dict[str, Any]:
     }
 
 
-def build_reply_and_write_large_outputs(result: RunResult, home: Path) -> dict[str, Any]:
+def build_reply_and_write_large_outputs(result: RunResult, home: Path) -> "EndedRun":
     """Return the reply to a run. Write outputs that are too large to files, and describe these instead."""
     reply = result.reply()
     _shorten_messages_in_place(reply)
@@ -87,15 +91,15 @@ def build_reply_and_write_large_outputs(result: RunResult, home: Path) -> dict[s
     return reply
 
 
-def _shorten_messages_in_place(reply: dict[str, Any]) -> None:
+def _shorten_messages_in_place(reply: "EndedRun") -> None:
     """Shorten errors and warnings in place; `pflow show` prints them in full."""
     if reply["error"] is not None:
         reply["error"] = shorten_value(reply["error"], max_chars=_MAX_CHARS)
     warnings = list(dict.fromkeys(reply["warnings"]))
     more = [f"And {len(warnings) - _MAX_WARNINGS:,} more."] if len(warnings) > _MAX_WARNINGS else []
     reply["warnings"] = [*(shorten_value(one, max_chars=_MAX_CHARS) for one in warnings[:_MAX_WARNINGS]), *more]
-    checkpoint: dict[str, Any] = reply["checkpoint"] or {}
-    if len(checkpoint.get("node_hashes", {})) > _MAX_HASHES:
+    checkpoint = reply["checkpoint"]
+    if checkpoint and len(checkpoint.get("node_hashes", ())) > _MAX_HASHES:
         del checkpoint["node_hashes"]
 
 

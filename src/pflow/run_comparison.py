@@ -1,12 +1,21 @@
 """Comparison of two runs: their inputs, outputs and nodes."""
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any
 
-_MISSING: Final = object()
+if TYPE_CHECKING:
+    from pflow.run_replies import (
+        NodeDifference,
+        NodeEnding,
+        RunComparison,
+        RunDetails,
+        RunNode,
+        RunSummary,
+        ValueDifference,
+    )
+    from uraniborg.kernel.json_values import JsonObject
 
 
-def compare_runs(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+def compare_runs(first: "RunDetails", second: "RunDetails") -> "RunComparison":
     """Return the values and nodes that differ between two runs of the log, and the summaries of both."""
     return {
         "first": _summarize_run(first),
@@ -17,24 +26,27 @@ def compare_runs(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[st
     }
 
 
-def _summarize_run(run: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in run.items() if key != "nodes"}
+def _summarize_run(run: "RunDetails") -> "RunSummary":
+    summary: Any = {key: value for key, value in run.items() if key != "nodes"}
+    return summary
 
 
-def _compare_values(first: Any, second: Any) -> list[dict[str, Any]]:
+def _compare_values(first: "JsonObject | None", second: "JsonObject | None") -> "list[ValueDifference]":
     """Return the names whose values differ; a run without the value does not have its key."""
-    left = cast("dict[str, Any]", first) if isinstance(first, dict) else {}
-    right = cast("dict[str, Any]", second) if isinstance(second, dict) else {}
-    found: list[dict[str, Any]] = []
+    left, right = first or {}, second or {}
+    found: list[ValueDifference] = []
     for name in dict.fromkeys([*left, *right]):
-        values = {"first": left.get(name, _MISSING), "second": right.get(name, _MISSING)}
-        if values["first"] != values["second"]:
-            given = {side: value for side, value in values.items() if value is not _MISSING}
-            found.append({"name": name, **given})
+        difference: ValueDifference = {"name": name}
+        if name in left:
+            difference["first"] = left[name]
+        if name in right:
+            difference["second"] = right[name]
+        if (name in left) != (name in right) or left.get(name) != right.get(name):
+            found.append(difference)
     return found
 
 
-def _compare_nodes(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _compare_nodes(first: "list[RunNode]", second: "list[RunNode]") -> "list[NodeDifference]":
     """Return all nodes of both runs, each with its ends, and whether they differ in more than their durations."""
     left = {node["node"]: node for node in first}
     right = {node["node"]: node for node in second}
@@ -50,14 +62,13 @@ def _compare_nodes(first: list[dict[str, Any]], second: list[dict[str, Any]]) ->
     ]
 
 
-def _summarize_end(node: dict[str, Any] | None) -> dict[str, Any] | None:
-    return node and {key: node[key] for key in ("status", "action", "duration_ms")}
+def _summarize_end(node: "RunNode | None") -> "NodeEnding | None":
+    return node and {"status": node["status"], "action": node["action"], "duration_ms": node["duration_ms"]}
 
 
-def _get_effect(node: dict[str, Any] | None) -> Any:
+def _get_effect(node: "RunNode | None") -> Any:
     """Return what a node did: a reused result is the same as a new one."""
     if node is None:
         return None
     status = "completed" if node["status"] == "reused" else node["status"]
-    error: dict[str, Any] = node["error"] or {}
-    return status, node["action"], node.get("outputs"), error.get("code")
+    return status, node["action"], node.get("outputs"), node["error"] and node["error"].get("code")

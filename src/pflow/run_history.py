@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from uraniborg.kernel.errors import UraniborgError
 
 if TYPE_CHECKING:
     from pflow.engine.runlog import RunLog
+    from pflow.run_replies import RunComparison, RunDetails, RunGraph, RunItemPage, RunNode, RunSummary, WatchedProgress
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 T = TypeVar("T")
 
@@ -19,7 +21,7 @@ class RunHistory:
     """The runs of one pflow home. `describe_graph` returns the present graph of a workflow, or None."""
 
     home: Path
-    describe_graph: Callable[[str], dict[str, Any] | None]
+    describe_graph: "Callable[[str], RunGraph | None]"
 
     def open_log(self) -> "RunLog":
         """Return the log of runs. The caller closes it."""
@@ -29,11 +31,11 @@ class RunHistory:
 
     def list_runs(
         self, workflow: str | None = None, limit: int = 50, *, status: str | None = None, before: str | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> "list[RunSummary]":
         """Return runs of one workflow or of all, the latest first. Raise RunNotFound for an unknown `before`."""
         return self._read(lambda log: log.list_runs(workflow, limit, status=status, before=before))
 
-    def get_run(self, run_id: str) -> dict[str, Any]:
+    def get_run(self, run_id: str) -> "RunDetails":
         """Return a run with its nodes. Raise RunNotFound."""
         return self._read(lambda log: add_other_actors(log, log.get_run(run_id)))
 
@@ -44,7 +46,7 @@ class RunHistory:
         except UraniborgError:
             return {}
 
-    def compare_runs(self, first_id: str, second_id: str) -> dict[str, Any]:
+    def compare_runs(self, first_id: str, second_id: str) -> "RunComparison":
         """Return the differences of two runs. Raise RunNotFound."""
         from pflow.run_comparison import compare_runs
 
@@ -60,7 +62,7 @@ class RunHistory:
         """Return the id of the last run that resumed a run which did not succeed, or None."""
         return self._read(lambda log: log.find_later_run(run_id))
 
-    def read_progress(self, run_id: str, after: int = 0, limit: int = 1_000) -> dict[str, Any]:
+    def read_progress(self, run_id: str, after: int = 0, limit: int = 1_000) -> "WatchedProgress":
         """Return a run, its graph, the nodes that ended after the one with this `seq`, and those that are active.
 
         See `pflow.run_progress.read_run_progress`. Raise RunNotFound.
@@ -69,13 +71,13 @@ class RunHistory:
 
         return self._read(lambda log: read_run_progress(log, run_id, after, limit, self.describe_graph))
 
-    def read_node(self, run_id: str, seq: int) -> dict[str, Any]:
+    def read_node(self, run_id: str, seq: int) -> "RunNode":
         """Return a node of a run with its inputs, outputs and messages. Raise RunNotFound."""
         return self._read(lambda log: log.get_node(run_id, seq))
 
     def list_items(
         self, run_id: str, node: str, status: str | None = None, after: int = -1, limit: int = 100
-    ) -> dict[str, Any]:
+    ) -> "RunItemPage":
         """Return items of a batch of a run after the item with this index, all or those that ended so.
 
         Raise RunNotFound.
@@ -86,7 +88,7 @@ class RunHistory:
         """Return the last messages of a node that runs. Raise RunNotFound."""
         return self._read(lambda log: log.list_messages(run_id, node))
 
-    def read_inputs_to_resume(self, run_id: str, changed: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    def read_inputs_to_resume(self, run_id: str, changed: "Mapping[str, Json] | None") -> "tuple[str, JsonObject]":
         """Return the workflow and the inputs of a run, with changed inputs. Raise RunNotFound or InvalidInputs."""
         from pflow.run_progress import read_inputs_to_resume
 
@@ -97,9 +99,11 @@ class RunHistory:
             return read(log)
 
 
-def add_other_actors(log: "RunLog", run: dict[str, Any]) -> dict[str, Any]:
+def add_other_actors(log: "RunLog", run: "RunDetails") -> "RunDetails":
     """Add to a run who cancelled it and whose decision resumed it, if somebody did: `cancelled_by`, `resumed_by`."""
-    canceller = log.find_change_actor("cancel", run["id"]) if run["status"] == "cancelled" else None
-    resumer = log.find_change_actor("resume", run["resumed_from"]) if run["resumed_from"] else None
-    found = {"cancelled_by": canceller, "resumed_by": resumer}
-    return {**run, **{name: actor.model_dump() for name, actor in found.items() if actor}}
+    found: RunDetails = {**run}
+    if run["status"] == "cancelled" and (canceller := log.find_change_actor("cancel", run["id"])):
+        found["cancelled_by"] = canceller.model_dump()
+    if run["resumed_from"] and (resumer := log.find_change_actor("resume", run["resumed_from"])):
+        found["resumed_by"] = resumer.model_dump()
+    return found

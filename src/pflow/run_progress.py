@@ -1,7 +1,7 @@
 """Reading of runs in any process, to watch or to resume them."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.active_nodes import read_node_states
 from pflow.errors import InvalidInputs
@@ -9,13 +9,15 @@ from uraniborg.kernel.logging import MASK
 
 if TYPE_CHECKING:
     from pflow.engine.runlog import RunLog
+    from pflow.run_replies import RunGraph, WatchedProgress
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _MAX_LINEAGE: Final = 100
 
 
 def read_run_progress(
-    log: "RunLog", run_id: str, after: int, limit: int, describe_graph: Callable[[str], dict[str, Any] | None]
-) -> dict[str, Any]:
+    log: "RunLog", run_id: str, after: int, limit: int, describe_graph: "Callable[[str], RunGraph | None]"
+) -> "WatchedProgress":
     """Return a run, its graph, the nodes that ended after the one with this `seq`, and those that are active.
 
     `is_present_graph` is True if the log has no graph of the run: then the graph is the one that `describe_graph`
@@ -42,10 +44,10 @@ def list_run_lineage(log: "RunLog", run_id: str) -> list[str]:
     return ids
 
 
-def read_inputs_to_resume(log: "RunLog", run_id: str, changed: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+def read_inputs_to_resume(log: "RunLog", run_id: str, changed: "Mapping[str, Json] | None") -> "tuple[str, JsonObject]":
     """Return the workflow and the inputs of a run, with changed inputs. Raise RunNotFound or InvalidInputs."""
     run = log.get_run(run_id)
-    inputs: dict[str, Any] = {**(run["inputs"] or {}), **(changed or {})}
+    inputs: JsonObject = {**(run["inputs"] or {}), **(changed or {})}
     unknown = [name for name, value in inputs.items() if MASK in str(value)]
     if unknown or ("beginning" in inputs and "characters" in inputs):
         names = ", ".join(unknown) or "all"

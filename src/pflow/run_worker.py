@@ -5,7 +5,7 @@ A run that is active when the server ends is interrupted and can be resumed.
 
 from contextlib import suppress
 from functools import partial
-from typing import Any, NotRequired, TypeAlias, TypedDict
+from typing import TYPE_CHECKING
 
 from pflow.config import load_settings
 from pflow.engine.cancellation import Cancellation
@@ -17,36 +17,16 @@ from uraniborg.kernel.actors import Actor, read_actor
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.worker_child import Request, answer_requests
 
-
-class RunRequest(TypedDict):
-    """Run a workflow. The progress is the run, as soon as it has begun."""
-
-    name: str
-    inputs: NotRequired[dict[str, Any] | None]
-    fresh: NotRequired[bool]
-    actor: NotRequired[dict[str, Any]]
-    run_id: NotRequired[str]
-    """The run that waited for an approval, and is resumed."""
-    person: NotRequired[str]
-    """The name of the actor in requests of earlier versions that wait for an approval."""
-
-
-class StartedRun(TypedDict):
-    run_id: str
-    workflow: str
-    nodes: int
-
-
-RunReply: TypeAlias = dict[str, Any]
-"""The reply of `execute`. A run that waits for an approval lists the inputs that are secrets in `secret_inputs`."""
+if TYPE_CHECKING:
+    from pflow.run_replies import EndedRun, RunRequest, StartedRun
 
 
 class _RunIdReporter(NullOutput):
     """Reports the run when its first node starts or ends: then the run is in the log."""
 
-    _started: StartedRun | None = None
+    _started: "StartedRun | None" = None
 
-    def __init__(self, request: Request[RunRequest, StartedRun, RunReply]) -> None:
+    def __init__(self, request: "Request[RunRequest, StartedRun, EndedRun]") -> None:
         self._request = request
 
     def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
@@ -64,7 +44,7 @@ class _RunIdReporter(NullOutput):
             self._request.report_progress(started)
 
 
-def _run_workflow(cancellation: Cancellation, request: Request[RunRequest, StartedRun, RunReply]) -> RunReply:
+def _run_workflow(cancellation: Cancellation, request: "Request[RunRequest, StartedRun, EndedRun]") -> "EndedRun":
     content = request.content
     service = Service(load_settings(), door="console")
     actor = read_actor(content.get("actor")) or Actor(

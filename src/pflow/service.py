@@ -30,8 +30,19 @@ from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.errors import UraniborgError
 
 if TYPE_CHECKING:
+    from pflow.engine.executors import Executor
     from pflow.engine.resume.resume_point import ResumePoint
+    from pflow.run_replies import RunGraph
     from pflow.scheduling.scheduler import Kind
+    from pflow.workflow_replies import (
+        AddedSchedule,
+        ComponentList,
+        PlannedStep,
+        SavedWorkflow,
+        WorkflowDescription,
+        WorkflowGraph,
+    )
+    from uraniborg.kernel.json_values import Json
 
 BROWSE_BYTES: Final = 60_000
 """The maximum size of a reply of `browse`."""
@@ -70,7 +81,7 @@ class Service:
 
     def browse_components(
         self, query: str = "", include_workflows: bool = True, *, in_full: bool = False
-    ) -> dict[str, Any]:
+    ) -> "ComponentList":
         """Return nodes and, with `include_workflows`, workflows, the best matches first, up to BROWSE_BYTES.
 
         With `in_full`, all parameters and outputs have their descriptions, up to FULL_BROWSE_BYTES.
@@ -81,7 +92,7 @@ class Service:
         registry = Registry(self.home)
         return search_components(self.home, registry, query, include_workflows, max_bytes=max_bytes, in_full=in_full)
 
-    def list_library(self, pattern: str | None = None) -> list[dict[str, Any]]:
+    def list_library(self, pattern: str | None = None) -> "list[SavedWorkflow]":
         """Return the saved workflows that match the pattern, or all."""
         found = WorkflowManager.for_library(self.home).search(pattern)
         counts = self.history.count_runs()
@@ -108,17 +119,22 @@ class Service:
         """Return the saved workflows and drafts that contain one of the texts, such as the DOI of a paper."""
         return find_mentions(self.home, texts)
 
-    def describe_workflow(self, name: str) -> dict[str, Any]:
+    def describe_workflow(self, name: str) -> "WorkflowDescription":
         """Return the description of a workflow. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
         return self.describe_found_workflow(self.find_workflow(name))
 
-    def describe_graph(self, name: str) -> dict[str, Any]:
+    def describe_graph(self, name: str) -> "WorkflowGraph":
         """Return all nodes and edges of a workflow, for drawing. Raise as `describe_workflow` does."""
         found = self.find_workflow(name)
         described = describe_workflow(
             found, self.check_document(found.stored.ir), self.history.open_log(), in_full=True
         )
-        return {key: described[key] for key in ("name", "nodes", "edges", "diagnostics")}
+        return {
+            "name": described["name"],
+            "nodes": described["nodes"],
+            "edges": described["edges"],
+            "diagnostics": described["diagnostics"],
+        }
 
     def find_workflow(self, name: str) -> FoundWorkflow:
         """Return the workflow of this name.
@@ -132,14 +148,14 @@ class Service:
                 missing.describe_node_type_instead(interface.type, interface.description, interface.example)
             raise
 
-    def describe_found_workflow(self, found: FoundWorkflow) -> dict[str, Any]:
+    def describe_found_workflow(self, found: FoundWorkflow) -> "WorkflowDescription":
         """Return the description of a workflow that was found."""
         return describe_workflow(found, self.check_document(found.stored.ir), self.history.open_log())
 
     def execute(
         self,
         name: str,
-        inputs: Mapping[str, Any] | None = None,
+        inputs: "Mapping[str, Json] | None" = None,
         *,
         enable_repair: bool = False,
         output: ProgressOutput | None = None,
@@ -170,7 +186,7 @@ class Service:
     def run_document(
         self,
         document: Any,
-        inputs: Mapping[str, Any] | None = None,
+        inputs: "Mapping[str, Json] | None" = None,
         *,
         name: str,
         source: str = "draft",
@@ -213,7 +229,7 @@ class Service:
             feed=feed,
             door=self.door,
             actor=actor or get_process_actor(),
-            **self._build_executor_options(),
+            make_executor=self._choose_executor(),
         )
         with closing(feed):
             result = engine.execute(
@@ -233,12 +249,12 @@ class Service:
     def plan_run(
         self,
         document: Any,
-        inputs: Mapping[str, Any] | None = None,
+        inputs: "Mapping[str, Json] | None" = None,
         *,
         name: str,
         fresh: bool = False,
         only: str | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> "list[PlannedStep]":
         """Return what `run` would do. Raise InvalidWorkflow, TemplateUnresolved or InvalidInputs."""
         from pflow.engine.dry_run import plan_run
         from pflow.engine.resume.earlier_runs import make_empty_earlier_runs
@@ -263,10 +279,10 @@ class Service:
         self,
         name: str,
         at: str,
-        inputs: Mapping[str, Any] | None = None,
+        inputs: "Mapping[str, Json] | None" = None,
         kind: "Kind | None" = None,
         actor: Actor | None = None,
-    ) -> dict[str, Any]:
+    ) -> "AddedSchedule":
         """Let a scheduler, by default that of this system, run a workflow at fixed times, such as 'mon 07:00'.
 
         Raise WorkflowNotFound, InvalidWorkflow, InvalidInputs, TemplateUnresolved, or as `Scheduler.install_job` does.
@@ -307,7 +323,7 @@ class Service:
         hours = self.settings.checkpoint_hours
         return ResumePoint(self.home / FOLDER, name, hours=hours, has_succeeded=has_succeeded)
 
-    def _describe_present_graph(self, name: str) -> dict[str, Any] | None:
+    def _describe_present_graph(self, name: str) -> "RunGraph | None":
         """Return the graph of a workflow as it is now, or None if it cannot be read."""
         try:
             workflow = self.check_document(self._load_document(name)).workflow
@@ -318,29 +334,30 @@ class Service:
     def _load_document(self, name: str) -> Any:
         return find_workflow(self.home, name, self.folder).stored.ir
 
-    def _make_nested_workflow_loader(self, registry: Registry) -> Callable[[Mapping[str, Any]], Workflow]:
+    def _make_nested_workflow_loader(self, registry: Registry) -> "Callable[[Mapping[str, Json]], Workflow]":
         """Return a function that loads nested workflows, each read and checked once in a run."""
         loaded: dict[str, Workflow] = {}
 
-        def load_workflow(params: Mapping[str, Any]) -> Workflow:
+        def load_workflow(params: "Mapping[str, Json]") -> Workflow:
             name = params.get("workflow_name") or params.get("workflow_ref")
             if name is None:
                 return require_valid_workflow(self.check_document(params.get("workflow_ir"), registry), "workflow_ir")
+            name = str(name)
             if name not in loaded:
-                loaded[name] = require_valid_workflow(
-                    self.check_document(self._load_document(str(name)), registry), str(name)
-                )
+                loaded[name] = require_valid_workflow(self.check_document(self._load_document(name), registry), name)
             return loaded[name]
 
         return load_workflow
 
-    def _build_executor_options(self) -> dict[str, Any]:
-        """Return the argument of Engine for a cluster, if the settings name one."""
+    def _choose_executor(self) -> "Callable[[Registry], Executor]":
+        """Return what creates the executor of a run: of a cluster, if the settings name one."""
         if self.settings.cluster is None:
-            return {}
+            from pflow.engine.executors import LocalExecutor
+
+            return LocalExecutor
         from pflow.engine.cluster_executor import ClusterExecutor
 
-        return {"make_executor": partial(ClusterExecutor, address=self.settings.cluster)}
+        return partial(ClusterExecutor, address=self.settings.cluster)
 
 
 def _list_warnings(checked: CheckResult) -> list[str]:

@@ -23,16 +23,18 @@ from uraniborg.kernel.errors import UraniborgError, as_error
 if TYPE_CHECKING:
     from pflow.engine.resume.resume_point import ResumePoint
     from pflow.library.listing import Source
+    from pflow.workflow_replies import Diagnostic, SavedDraft
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class DraftText:
     """The text of a draft. A file that is not a workflow has `text` and `diagnostics` instead of a `document`."""
 
-    document: dict[str, Any] | None
+    document: "JsonObject | None"
     revision: str
     text: str | None = None
-    diagnostics: tuple[dict[str, Any], ...] = ()
+    diagnostics: "tuple[Diagnostic, ...]" = ()
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class WorkflowTexts:
     open_resume_point: "Callable[[str], ResumePoint]"
     history: RunHistory
 
-    def read_draft(self, name: str) -> dict[str, Any]:
+    def read_draft(self, name: str) -> "JsonObject":
         """Return the text of a draft. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
         return find_draft(self.home, name, self.folder)[1].ir
 
@@ -63,7 +65,7 @@ class WorkflowTexts:
             return DraftText(None, compute_revision(text), text, tuple(problem.ids["diagnostics"]))
         return DraftText(document, compute_revision(document))
 
-    def create_draft(self, name: str, document: Mapping[str, Any], actor: Actor | None = None) -> None:
+    def create_draft(self, name: str, document: "Mapping[str, Json]", actor: Actor | None = None) -> None:
         """Store the text of a workflow as a new draft, valid or not.
 
         `actor` is who writes it, by default the program that runs this process.
@@ -76,7 +78,7 @@ class WorkflowTexts:
         WorkflowManager.for_drafts(self.home).create(name, document)
 
     def write_draft(
-        self, name: str, document: Mapping[str, Any], revision: str | None = None, actor: Actor | None = None
+        self, name: str, document: "Mapping[str, Json]", revision: str | None = None, actor: Actor | None = None
     ) -> None:
         """Store the text of a workflow as a draft, valid or not; an older text is replaced.
 
@@ -91,7 +93,7 @@ class WorkflowTexts:
             WorkflowManager.for_drafts(self.home).replace(name, document)
 
     def replace_workflow(
-        self, name: str, document: Mapping[str, Any], revision: str | None = None, actor: Actor | None = None
+        self, name: str, document: "Mapping[str, Json]", revision: str | None = None, actor: Actor | None = None
     ) -> CheckResult:
         """Replace the text of a saved workflow by a valid one, and return the findings of the checker.
 
@@ -111,7 +113,7 @@ class WorkflowTexts:
 
     def save_to_library(
         self, draft_name: str, final_name: str, description: str, actor: Actor | None = None
-    ) -> dict[str, Any]:
+    ) -> "SavedDraft":
         """Save a draft to the library. Raise WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
         from pflow.library.promotion import move_draft_to_library
 
@@ -167,6 +169,6 @@ class WorkflowTexts:
                 found |= {(kind, name): actor} if actor else {}
         return found
 
-    def _record_write(self, source: "Source", name: str, document: Mapping[str, Any], actor: Actor | None) -> None:
+    def _record_write(self, source: "Source", name: str, document: "Mapping[str, Json]", actor: Actor | None) -> None:
         """Record who writes a text, before it is written."""
         ChangeRecord(self.home).add("write", f"{source}:{name}", actor, compute_revision(document))

@@ -59,7 +59,7 @@ def make_service(home: Path) -> Service:
     return Service(Settings(home=home), folder=home.parent)
 
 
-def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") -> dict[str, Any]:
+def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") -> Any:
     """Write `ir`, an object or a text, as a draft, run it, and return the reply that an agent gets."""
     if ir is not None:
         write_draft(home, name, ir)

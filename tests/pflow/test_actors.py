@@ -37,7 +37,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
 
 def test_a_run_has_the_actor_who_started_it_and_the_wire_field_of_earlier_versions(service: Service) -> None:
     result = service.run_document(HELLO, name="hello", actor=ADA)
-    run = service.history.get_run(result.run_id)
+    run: Any = service.history.get_run(result.run_id)
     assert run["actor"] == ADA.model_dump()
     assert run["starter"] == {"door": "console", "name": "Ada"}
 
@@ -55,7 +55,7 @@ def test_a_log_of_an_earlier_version_is_migrated_and_its_runs_have_no_actor(serv
         connection.executescript(
             "DROP TABLE changes; ALTER TABLE runs DROP COLUMN actor; DELETE FROM migrations WHERE name = 'actors'"
         )
-    run = service.history.get_run(run_id)
+    run: Any = service.history.get_run(run_id)
     assert (run["actor"], run["starter"]["name"]) == (None, "Ada")
     service.cancel_run(run_id, ADA)
     assert service.changes.find_actor("cancel", run_id) == ADA
@@ -69,7 +69,7 @@ def test_who_requested_a_cancellation_is_shown_with_the_run(service: Service) ->
     assert "cancelled_by" not in service.history.get_run("run_1"), "it still runs"
     log.record_run_end("run_1", "cancelled", "2026-01-01T00:00:01Z", 1.0)
     log.close()
-    run = service.history.get_run("run_1")
+    run: Any = service.history.get_run("run_1")
     assert (run["actor"], run["cancelled_by"]) == (AGENT.model_dump(), ADA.model_dump())
 
 
@@ -137,7 +137,8 @@ async def test_a_tool_call_over_stdio_is_of_an_agent_of_this_account(service: Se
         await client.call_tool(
             "save_to_library", {"draft_name": "hello", "final_name": "kept", "description": "Greets."}
         )
-    (run,) = service.history.list_runs()
+    runs: list[Any] = [*service.history.list_runs()]
+    (run,) = runs
     assert (run["actor"]["kind"], run["actor"]["authenticated"], run["starter"]["door"]) == ("agent", "account", "mcp")
     (writer,) = service.texts.list_writers().values()
     assert writer is not None

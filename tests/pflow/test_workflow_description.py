@@ -45,14 +45,14 @@ def test_a_workflow_described_in_full_is_not_truncated(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["waiting", "cancelled"])
 def test_runs_that_neither_succeeded_nor_failed_are_counted_by_how_they_ended(tmp_path: Path, ending: Ending) -> None:
-    service = _draft(tmp_path, _chain(1))
+    service: Any = _draft(tmp_path, _chain(1))
     assert service.describe_workflow("x")["statistics"]["other_endings"] == {}
     log = RunLog(tmp_path / "runs.db")
     for number, status in enumerate(("success", ending, ending, "failed")):
         log.record_run_start(f"run_{number}", "x", "draft", "2026-01-01T00:00:00Z", {})
         log.record_run_end(f"run_{number}", status, "2026-01-01T00:00:01Z", 5.0)
     log.close()
-    figures = service.describe_workflow("x")["statistics"]
+    figures: Any = service.describe_workflow("x")["statistics"]
     assert (figures["execution_count"], figures["success_count"], figures["failure_count"]) == (4, 1, 1)
     assert figures["other_endings"] == {ending: 2}
 

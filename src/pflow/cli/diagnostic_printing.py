@@ -1,10 +1,10 @@
 """Diagnostics of the checker in the style of a compiler: the problem, its position, an excerpt and the fix."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.cli.json_positions import Position, Positions
 from pflow.cli.printing import (
@@ -25,14 +25,15 @@ from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 
+if TYPE_CHECKING:
+    from pflow.workflow_replies import Diagnostic
+
 MOST_PRINTED: Final = 50
 """How many diagnostics are printed; --json lists all."""
 _LARGEST: Final = 2_000_000
 _EXCERPT: Final = 100
 _STYLES: Final = {"error": RED, "warning": YELLOW}
 _ABOUT_KEYS: Final = ("unknown_key", "unknown_param", "ignored_key")
-
-Diagnostic = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -64,24 +65,26 @@ class SourceText:
         except ValueError:
             return None
 
-    def find_position(self, diagnostic: Diagnostic) -> Position | None:
-        if "line" in diagnostic:
+    def find_position(self, diagnostic: "Diagnostic") -> Position | None:
+        if "line" in diagnostic and "column" in diagnostic:
             found: Position | None = Position(diagnostic["line"], diagnostic["column"])
         else:
             is_key = diagnostic["code"] in _ABOUT_KEYS
             found = self._positions.find_position(diagnostic["path"], of_key=is_key) if self._positions else None
         return found if found and found.line <= len(self.lines) else None
 
-    def copy_with_position(self, diagnostic: Diagnostic) -> dict[str, Any]:
+    def copy_with_position(self, diagnostic: "Diagnostic") -> "Diagnostic":
         """Return the diagnostic with its line and column."""
         found = self.find_position(diagnostic)
-        return {**diagnostic, "line": found.line, "column": found.column} if found else dict(diagnostic)
+        return {**diagnostic, "line": found.line, "column": found.column} if found else diagnostic
 
 
-def get_error_diagnostics(error: InvalidWorkflow) -> list[dict[str, Any]]:
+def get_error_diagnostics(error: InvalidWorkflow) -> "list[Diagnostic]":
     """Return the diagnostics of the error, with line and column if the file is not JSON."""
-    position = {key: error.ids[key] for key in ("line", "column") if key in error.ids}
-    return [{**one, **position} for one in error.ids["diagnostics"]]
+    found: list[Diagnostic] = error.ids["diagnostics"]
+    if "line" not in error.ids:
+        return found
+    return [{**one, "line": error.ids["line"], "column": error.ids["column"]} for one in found]
 
 
 def read_workflow_text(service: Service, name_or_path: str) -> SourceText | None:
@@ -93,13 +96,13 @@ def read_workflow_text(service: Service, name_or_path: str) -> SourceText | None
     return SourceText.read(file, display_path)
 
 
-def summarize_severities(diagnostics: Sequence[Diagnostic]) -> str:
+def summarize_severities(diagnostics: "Sequence[Diagnostic]") -> str:
     """Return the number of errors and warnings, such as `1 error and 2 warnings`."""
     counts = [(sum(one["severity"] == kind for one in diagnostics), kind) for kind in _STYLES]
     return " and ".join(plural(count, kind) for count, kind in counts if count)
 
 
-def print_diagnostics(page: Page, diagnostics: Sequence[Diagnostic], source: SourceText | None = None) -> None:
+def print_diagnostics(page: Page, diagnostics: "Sequence[Diagnostic]", source: SourceText | None = None) -> None:
     """Print errors first, then warnings, each with its help."""
     ordered = sorted(diagnostics, key=lambda one: one["severity"] != "error")
     for one in ordered[:MOST_PRINTED]:
@@ -110,7 +113,7 @@ def print_diagnostics(page: Page, diagnostics: Sequence[Diagnostic], source: Sou
         page.write_line()
 
 
-def _print_diagnostic(page: Page, diagnostic: Diagnostic, source: SourceText | None) -> None:
+def _print_diagnostic(page: Page, diagnostic: "Diagnostic", source: SourceText | None) -> None:
     style = _STYLES[diagnostic["severity"]]
     page.write_line(
         StyledText(style, f"{diagnostic['severity']}[{diagnostic['code']}]"),
@@ -143,7 +146,7 @@ def _print_excerpt(page: Page, line: str, position: Position, style: str) -> Non
     page.write_line(StyledText(CYAN, f" {margin} | "), " " * measure_width(before), StyledText(style, mark))
 
 
-def _collect_help_lines(diagnostic: Diagnostic) -> list[tuple[str, str]]:
+def _collect_help_lines(diagnostic: "Diagnostic") -> list[tuple[str, str]]:
     nearest, available = diagnostic.get("nearest"), diagnostic.get("available")
     lines: list[tuple[str, str]] = []
     if nearest:
@@ -152,6 +155,6 @@ def _collect_help_lines(diagnostic: Diagnostic) -> list[tuple[str, str]]:
         lines.append(("hint", str(hint)))
     if available and not nearest:
         lines.append(("available", ", ".join(map(str, available))))
-    if diagnostic.get("example") not in (None, nearest):
-        lines.append(("example", format_json(diagnostic["example"])))
+    if (example := diagnostic.get("example")) not in (None, nearest):
+        lines.append(("example", format_json(example)))
     return lines

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -14,6 +14,9 @@ from pflow.library.names import validate_name
 from pflow.library.workflow_file import read_document
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.command_line import JsonOption
+
+if TYPE_CHECKING:
+    from pflow.workflow_replies import ExampleSummary
 
 _DRAFT_TEMPLATE: Final = """\
 {
@@ -123,9 +126,7 @@ def save_draft_to_library(
     Examples:
     - `pflow save report weekly-report -d "Summarise the papers of a week"`
     """
-    saved: dict[str, Any] = open_service_with_usable_home().texts.save_to_library(
-        draft, name, description, get_terminal_actor()
-    )
+    saved = open_service_with_usable_home().texts.save_to_library(draft, name, description, get_terminal_actor())
     if json:
         print_json(saved)
         return
@@ -165,7 +166,7 @@ def show_or_copy_example(
     print_json({"name": draft, "path": str(path)}) if json else Page().write_line(StyledText(GREEN, "✓ "), message)
 
 
-def _print_examples(examples: list[dict[str, Any]]) -> None:
+def _print_examples(examples: "list[ExampleSummary]") -> None:
     page = Page()
     page.write_table(
         [[StyledText(BOLD, one["name"]), one["description"]] for one in examples], indent=0, last_cell="wrapped"
@@ -174,9 +175,9 @@ def _print_examples(examples: list[dict[str, Any]]) -> None:
     page.write_line(StyledText(DIM, "Start a draft from one: pflow examples NAME --as DRAFT"))
 
 
-def list_examples() -> list[dict[str, Any]]:
+def list_examples() -> "list[ExampleSummary]":
     """Return the name, the description and the input names of each example."""
-    found: list[dict[str, Any]] = []
+    found: list[ExampleSummary] = []
     for path in sorted(EXAMPLES_FOLDER.glob("*.json")):
         document = read_document(path, path.name)
         inputs = list(parse_declared_inputs(document.ir.get("inputs"), []))

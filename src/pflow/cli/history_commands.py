@@ -1,7 +1,7 @@
 """Commands for runs that have ended: history, show."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from pflow.run_history import add_other_actors
 from pflow.service import Service
 from uraniborg.kernel.command_line import JsonOption, Limit
 from uraniborg.kernel.logging import redact
+
+if TYPE_CHECKING:
+    from pflow.run_replies import RunDetails, RunSummary
 
 
 @app.command(name="history")
@@ -35,7 +38,7 @@ def print_run_history(
             _require_known_workflow(service, workflow, log.count_runs())
     finally:
         log.close()
-    runs: list[dict[str, Any]] = redact([split_logged_source(run) for run in found])
+    runs: list[RunSummary] = redact([split_logged_source(run) for run in found])
     print_json({"runs": runs}) if json else print_history(runs, workflow)
 
 
@@ -85,10 +88,10 @@ def show_run(
 
     log = open_service_with_usable_home().history.open_log()
     try:
-        last: list[dict[str, Any]] = log.list_runs(limit=1) if run is None else []
+        last = log.list_runs(limit=1) if run is None else []
         if run is None and not last:
             raise RunNotFound("There are no runs yet.", hint="pflow run NAME")
-        found: dict[str, Any] = redact(split_logged_source(add_other_actors(log, log.get_run(run or last[0]["id"]))))
+        found: RunDetails = redact(split_logged_source(add_other_actors(log, log.get_run(run or last[0]["id"]))))
     finally:
         log.close()
     print_json(found) if json else print_run(found)

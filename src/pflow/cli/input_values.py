@@ -7,11 +7,14 @@ import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pflow.cli.run_arguments import InvalidRunArguments
 from pflow.ir.declarations import parse_declared_inputs
 from pflow.ir.model import Input
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 MOST_BYTES: Final = 10_000_000
 """Bytes of text that one input takes."""
@@ -83,7 +86,7 @@ def _decode_input(data: bytes, source_description: str, input_name: str) -> str:
 
 def read_input_values(
     document: Mapping[str, Any], given_texts: Mapping[str, str], *, may_read_stdin: bool = True
-) -> dict[str, Any]:
+) -> "JsonObject":
     """Return the inputs of a run; piped text goes to the input with `"stdin": true`. Raise InvalidRunArguments."""
     declared = parse_declared_inputs(document.get("inputs"), [])
     from_stdin = [name for name, text in given_texts.items() if text == "-"]

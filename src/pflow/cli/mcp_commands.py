@@ -2,7 +2,7 @@
 
 import re
 import sys
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -25,6 +25,10 @@ from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import CommandLine, JsonOption, Quiet
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
+
+if TYPE_CHECKING:
+    from pflow.mcp_config import ServerEntry
+    from pflow.workflow_replies import ListedServer, ServerList
 
 _SCHEME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 _HOST_AND_PORT: Final = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d+(?:/|$)")
@@ -113,7 +117,7 @@ def add_mcp_server(
     page.write_line(StyledText(DIM, f"  Fetch its tools: pflow mcp sync {name}"))
 
 
-def _make_server_entry(command: list[str], url: str | None, env: list[str], headers: list[str]) -> dict[str, Any]:
+def _make_server_entry(command: list[str], url: str | None, env: list[str], headers: list[str]) -> "ServerEntry":
     """Return the entry of a server in `mcp-servers.json`. Raise UsageError."""
     if command and not url and (scheme := _SCHEME.match(command[0])):
         url, command = _parse_server_url(scheme[1].lower(), command), []
@@ -125,18 +129,16 @@ def _make_server_entry(command: list[str], url: str | None, env: list[str], head
     if url:
         if env:
             raise UsageError("--env is for a command.", hint="For an address, use --header.")
-        return {
-            "type": "http",
-            "url": url,
-            **({"headers": _parse_key_value_pairs("--header", headers)} if headers else {}),
-        }
+        server: ServerEntry = {"type": "http", "url": url}
+        if headers:
+            server["headers"] = _parse_key_value_pairs("--header", headers)
+        return server
     if headers:
         raise UsageError("--header is for an address.", hint="For a command, use --env.")
-    return {
-        "command": command[0],
-        "args": command[1:],
-        **({"env": _parse_key_value_pairs("--env", env)} if env else {}),
-    }
+    program: ServerEntry = {"command": command[0], "args": command[1:]}
+    if env:
+        program["env"] = _parse_key_value_pairs("--env", env)
+    return program
 
 
 def _parse_server_url(scheme: str, words: list[str]) -> str:
@@ -174,8 +176,10 @@ def print_mcp_servers(json: JsonOption = False) -> None:
     home = open_service_with_usable_home().home
     servers, problems = read_servers(home)
     counts = _count_tools_by_server()
-    found = [{"name": name, "where": one.display_address, "tools": counts.get(name)} for name, one in servers.items()]
-    reply = {"servers": found, "problems": [one.to_dict() for one in problems]}
+    found: list[ListedServer] = [
+        {"name": name, "where": one.display_address, "tools": counts.get(name)} for name, one in servers.items()
+    ]
+    reply: ServerList = {"servers": found, "problems": [one.to_dict() for one in problems]}
     print_json(redact(reply)) if json else _print_servers(reply)
 
 
@@ -189,7 +193,7 @@ def _count_tools_by_server() -> dict[str, int]:
     return Counter(one.tags[1] for one in known if one.source == "mcp" and len(one.tags) > 1)
 
 
-def _print_servers(reply: dict[str, Any]) -> None:
+def _print_servers(reply: "ServerList") -> None:
     page = Page()
     if not reply["servers"] and not reply["problems"]:
         page.write_line("No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one.")

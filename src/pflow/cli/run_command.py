@@ -16,7 +16,11 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
 
 if TYPE_CHECKING:
+    from pflow.cli.workflow_sources import WorkflowSource
+    from pflow.run_replies import EndedRun
+    from pflow.service import Service
     from uraniborg.kernel.actors import Actor
+    from uraniborg.kernel.json_values import JsonObject
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -77,7 +81,7 @@ def _run_and_print_result(parsed: RunArguments) -> int:
     return 128 + signals[0] if signals else get_exit_code(result)
 
 
-def _find_actor(service: Any, workflow: str) -> "Actor":
+def _find_actor(service: "Service", workflow: str) -> "Actor":
     """Return who types the command; for a scheduled run the scheduler, under the name of who scheduled it."""
     from uraniborg.kernel.actors import Actor, get_terminal_actor
 
@@ -91,17 +95,15 @@ def _find_actor(service: Any, workflow: str) -> "Actor":
     return Actor(kind="software", name=(adder or own).name, authenticated="account")
 
 
-def _restore_given_name(reply: dict[str, Any], name_or_path: str) -> dict[str, Any]:
+def _restore_given_name(reply: "EndedRun", name_or_path: str) -> "EndedRun":
     """Return the reply with the workflow named as on the command line."""
     from pflow.cli.workflow_sources import restore_given_name
 
-    error: dict[str, Any] | None = reply["error"]
-    texts = {key: restore_given_name(error[key], name_or_path) for key in ("message", "hint")} if error else {}
-    return {
-        **reply,
-        "error": error and {**error, **texts},
-        "warnings": [restore_given_name(one, name_or_path) for one in reply["warnings"]],
-    }
+    restored: EndedRun = {**reply, "warnings": [restore_given_name(one, name_or_path) for one in reply["warnings"]]}
+    if error := reply["error"]:
+        message, hint = (restore_given_name(text, name_or_path) for text in (error["message"], error.get("hint", "")))
+        restored["error"] = {**error, "message": message, "hint": hint}
+    return restored
 
 
 def _print_dry_run(parsed: RunArguments) -> int:
@@ -118,7 +120,7 @@ def _print_dry_run(parsed: RunArguments) -> int:
     return 0
 
 
-def _open_workflow_and_inputs(parsed: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
+def _open_workflow_and_inputs(parsed: RunArguments) -> "tuple[Service, WorkflowSource, JsonObject]":
     from pflow.cli.input_values import read_input_values
     from pflow.cli.workflow_sources import find_workflow_source, is_file_path, require_usable_home
     from pflow.config import SCHEDULE_VARIABLE, load_settings

@@ -1,7 +1,7 @@
 """How runs are shown to a person: a line for each, or one with all its nodes."""
 
 from collections import Counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.cli.printing import (
     BOLD,
@@ -21,6 +21,11 @@ from pflow.cli.printing import (
 from pflow.cli.workflow_sources import get_workflow_display_name
 from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.text import plural
+
+if TYPE_CHECKING:
+    from pflow.run_replies import RunDetails, RunError, RunNode, RunSummary
+    from pflow.workflow_replies import PlannedStep
+    from uraniborg.kernel.json_values import JsonObject
 
 _ID: Final = 12
 """Characters of a run's id that are enough to name it."""
@@ -60,7 +65,7 @@ _PLAN_STYLES: Final = {
 }
 
 
-def print_history(runs: list[dict[str, Any]], workflow: str | None) -> None:
+def print_history(runs: "list[RunSummary]", workflow: str | None) -> None:
     page = Page()
     if not runs:
         page.write_line(f"'{workflow}' does not have runs yet." if workflow else "There are no runs yet.")
@@ -73,7 +78,7 @@ def print_history(runs: list[dict[str, Any]], workflow: str | None) -> None:
     page.write_line(StyledText(DIM, f"Details of a run: pflow show {runs[0]['id'][:_ID]}"))
 
 
-def _make_run_row(run: dict[str, Any]) -> list[Piece]:
+def _make_run_row(run: "RunSummary") -> list[Piece]:
     mark, style = _RUN_STYLES[run["status"]]
     took = format_duration(run["duration_ms"]) if run["duration_ms"] is not None else ""
     return [
@@ -90,14 +95,14 @@ def _join(*parts: str) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _describe_starter(run: dict[str, Any]) -> str:
+def _describe_starter(run: "RunSummary") -> str:
     """Return who started a run; of runs of versions that did not store actors the name, if there is one."""
     actor = read_actor(run.get("actor"))
-    starter: dict[str, str] = run.get("starter") or {}
-    return describe_actor(actor) if actor else starter.get("name") or describe_actor(None)
+    starter = run.get("starter")
+    return starter["name"] if starter and starter["name"] and not actor else describe_actor(actor)
 
 
-def _describe_ending(run: dict[str, Any]) -> str:
+def _describe_ending(run: "RunSummary") -> str:
     if run["status"] == "success":
         return f"{run['reused']} reused" if run["reused"] else ""
     message = get_first_line_with_mark(get_error_message(run["error"]))
@@ -105,11 +110,11 @@ def _describe_ending(run: dict[str, Any]) -> str:
     return f"{where}{message}" if message else run["status"]
 
 
-def get_error_message(error: dict[str, Any] | None) -> str:
+def get_error_message(error: "RunError | None") -> str:
     return str(error.get("message", "")) if error else ""
 
 
-def print_run(run: dict[str, Any]) -> None:
+def print_run(run: "RunDetails") -> None:
     page = Page()
     mark, style = _RUN_STYLES[run["status"]]
     took = f" after {format_duration(run['duration_ms'])}" if run["duration_ms"] is not None else ""
@@ -118,10 +123,12 @@ def print_run(run: dict[str, Any]) -> None:
     )
     began = f"{run['id']}, {run['source']}, started {format_to_minute(run['started_at'])} UTC"
     page.write_paragraph(began, indent=2, style=DIM)
-    canceller = f", cancelled by {describe_actor(read_actor(run['cancelled_by']))}" if run.get("cancelled_by") else ""
+    canceller = (
+        f", cancelled by {describe_actor(read_actor(run.get('cancelled_by')))}" if run.get("cancelled_by") else ""
+    )
     page.write_line(StyledText(DIM, f"  started by {_describe_starter(run)}{canceller}"))
     if run["resumed_from"]:
-        by = f" by {describe_actor(read_actor(run['resumed_by']))}" if run.get("resumed_by") else ""
+        by = f" by {describe_actor(read_actor(run.get('resumed_by')))}" if run.get("resumed_by") else ""
         page.write_line(StyledText(DIM, f"  resumed from {run['resumed_from']}{by}"))
     _print_values(page, "Inputs", run["inputs"])
     if run["nodes"]:
@@ -136,13 +143,13 @@ def print_run(run: dict[str, Any]) -> None:
             page.write_labelled_message("hint", DIM, hint)
 
 
-def _print_values(page: Page, title: str, values: dict[str, Any] | None) -> None:
+def _print_values(page: Page, title: str, values: "JsonObject | None") -> None:
     if values:
         page.write_heading(title)
         page.write_table([[StyledText(BOLD, name), format_on_one_line(value, 500)] for name, value in values.items()])
 
 
-def _print_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
+def _print_nodes(page: Page, nodes: "list[RunNode]") -> None:
     longest = max((node["duration_ms"] or 0 for node in nodes), default=0)
     bar = _BAR if page.width >= _MEDIUM else _SHORT_BAR
     rows: list[list[Piece]] = []
@@ -164,7 +171,7 @@ def _print_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
         page.write_line(f"  … and {len(nodes) - _MOST_NODES:,} more; --json lists all.")
 
 
-def _describe_node_ending(node: dict[str, Any]) -> str:
+def _describe_node_ending(node: "RunNode") -> str:
     if node["error"]:
         return get_first_line_with_mark(get_error_message(node["error"]))
     action = node["action"]
@@ -178,7 +185,7 @@ def _draw_bar(took: float, longest: float, columns: int) -> str:
     return "█" * whole + (_EIGHTHS[part] if part else "") or "▏"
 
 
-def print_dry_run(steps: list[dict[str, Any]], name: str) -> None:
+def print_dry_run(steps: "list[PlannedStep]", name: str) -> None:
     page = Page()
     counts = Counter("may" if step["decided_by"] and step["will"] != "skip" else step["will"] for step in steps)
     would = f"{plural(counts['run'], 'node')} would run, {counts['reuse']:,} would be reused"
@@ -204,7 +211,7 @@ def print_dry_run(steps: list[dict[str, Any]], name: str) -> None:
             page.write_paragraph(_ASKS, indent=_INDENT, style=YELLOW)
         _print_params(page, step["params"])
         if "items" in step:
-            items = f"{plural(step['items'], 'item')}, {step['items_reused']:,} would be reused"
+            items = f"{plural(step['items'], 'item')}, {step.get('items_reused', 0):,} would be reused"
             page.write_paragraph(items, indent=_INDENT, style=DIM)
         if decided_by := step["decided_by"]:
             may = f"may {_MAY[step['will']]}, depends on {', '.join(decided_by)}"
@@ -215,7 +222,7 @@ def print_dry_run(steps: list[dict[str, Any]], name: str) -> None:
             page.write_paragraph(problem, indent=_INDENT, style=RED)
 
 
-def _print_params(page: Page, params: dict[str, Any]) -> None:
+def _print_params(page: Page, params: "JsonObject") -> None:
     """Print one line for each parameter, cut to the page even where lines are not bounded."""
     longest = max(map(len, params), default=0)
     room = max(_NARROWEST, page.width - _INDENT - longest - 2)
@@ -225,6 +232,6 @@ def _print_params(page: Page, params: dict[str, Any]) -> None:
     )
 
 
-def remove_internal_params(step: dict[str, Any]) -> dict[str, Any]:
+def remove_internal_params(step: "PlannedStep") -> "PlannedStep":
     """Return the step without the parameters that the engine adds, which have names such as `__this__`."""
     return {**step, "params": {key: value for key, value in step["params"].items() if not key.startswith("__")}}

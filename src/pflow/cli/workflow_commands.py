@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,12 @@ from pflow.errors import InvalidWorkflow
 from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
+
+if TYPE_CHECKING:
+    from pflow.cli.diagnostic_printing import SourceText
+    from pflow.cli.workflow_sources import WorkflowSource
+    from pflow.ir import model as ir
+    from pflow.workflow_replies import CheckedFile, Diagnostic
 
 
 @app.command(name="check")
@@ -28,11 +34,11 @@ def print_workflow_check(workflow: Workflow, json: JsonOption = False) -> int:
     from uraniborg.kernel.logging import redact
 
     service = open_service_with_usable_home(workflow)
-    summary: dict[str, Any] = {"name": workflow, "path": workflow}
+    summary: CheckedFile = {"name": workflow, "path": workflow}
     try:
         source = find_workflow_source(service, workflow)
         checked = service.check_document(source.found.stored.ir)
-        summary = {"name": source.name, "path": source.found.stored.path, **_count_parts(checked.workflow)}
+        summary = _summarize_workflow(source, checked.workflow)
         diagnostics = [one.to_dict() for one in checked.diagnostics]
     except InvalidWorkflow as unreadable:
         diagnostics = get_error_diagnostics(unreadable)
@@ -48,14 +54,16 @@ def print_workflow_check(workflow: Workflow, json: JsonOption = False) -> int:
     return 0 if is_valid else 2
 
 
-def _count_parts(workflow: Any) -> dict[str, int]:
-    if workflow is None:
-        return {}
-    return {"nodes": len(workflow.nodes), "inputs": len(workflow.inputs), "outputs": len(workflow.outputs)}
+def _summarize_workflow(source: "WorkflowSource", workflow: "ir.Workflow | None") -> "CheckedFile":
+    summary: CheckedFile = {"name": source.name, "path": source.found.stored.path}
+    if workflow is not None:
+        summary["nodes"], summary["inputs"] = len(workflow.nodes), len(workflow.inputs)
+        summary["outputs"] = len(workflow.outputs)
+    return summary
 
 
 def _print_check_result(
-    name_or_path: str, diagnostics: list[dict[str, Any]], summary: dict[str, Any], text: Any
+    name_or_path: str, diagnostics: "list[Diagnostic]", summary: "CheckedFile", text: "SourceText | None"
 ) -> None:
     from pflow.cli.diagnostic_printing import print_diagnostics, summarize_severities
 
@@ -64,7 +72,12 @@ def _print_check_result(
     if any(one["severity"] == "error" for one in diagnostics):
         page.write_line(StyledText(RED, "✗"), f" {name_or_path} is not valid: {summarize_severities(diagnostics)}.")
         return
-    about = ", ".join(plural(summary[f"{kind}s"], kind) for kind in ("node", "input", "output"))
+    parts = (
+        ("node", summary.get("nodes", 0)),
+        ("input", summary.get("inputs", 0)),
+        ("output", summary.get("outputs", 0)),
+    )
+    about = ", ".join(plural(count, kind) for kind, count in parts)
     if diagnostics:
         page.write_line(
             StyledText(YELLOW, "✓"),
@@ -164,10 +177,8 @@ def print_workflow_description(workflow: Workflow, json: JsonOption = False) -> 
     service = open_service_with_usable_home(workflow)
     source = find_workflow_source(service, workflow)
     checked = service.check_document(source.found.stored.ir)
-    description = {
-        **describe_workflow(source.found, checked, service.history.open_log(), in_full=True),
-        "source": source.kind,
-    }
+    description = describe_workflow(source.found, checked, service.history.open_log(), in_full=True)
+    description["source"] = source.kind
     print_json(description) if json else print_description(description, workflow)
 
 

@@ -1,7 +1,7 @@
 """Pages about workflows and node types: lists and descriptions."""
 
 from inspect import cleandoc
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pflow.cli.printing import (
     BOLD,
@@ -21,13 +21,27 @@ from pflow.cli.run_printing import get_error_message
 from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.text import plural
 
+if TYPE_CHECKING:
+    from pflow.workflow_replies import (
+        ComponentList,
+        NamedDraft,
+        NamedWorkflows,
+        NodeType,
+        NodeTypeOutput,
+        NodeTypeValue,
+        OutputDeclaration,
+        SavedWorkflow,
+        TemplateVariable,
+        WorkflowDescription,
+    )
+
 _MOST_NODES: Final = 60
 _ENDINGS: Final = {"waiting": "waited for a person", "running": "running now"}
 _BRIEF: Final = 12
 _KEYS: Final = 8
 
 
-def print_workflow_list(listing: dict[str, Any], pattern: str | None) -> None:
+def print_workflow_list(listing: "NamedWorkflows", pattern: str | None) -> None:
     page = Page()
     for title, workflows in (("Library", listing["library"]), ("Drafts", listing["drafts"])):
         if not workflows:
@@ -46,7 +60,7 @@ def print_workflow_list(listing: dict[str, Any], pattern: str | None) -> None:
         )
 
 
-def _make_workflow_row(workflow: dict[str, Any]) -> list[Piece]:
+def _make_workflow_row(workflow: "SavedWorkflow | NamedDraft") -> list[Piece]:
     inputs = " ".join(f"{name}=" for name in workflow["inputs"])
     runs = plural(workflow["execution_count"], "run") if workflow["execution_count"] else ""
     return [
@@ -58,7 +72,7 @@ def _make_workflow_row(workflow: dict[str, Any]) -> list[Piece]:
     ]
 
 
-def print_description(description: dict[str, Any], name_or_path: str) -> None:
+def print_description(description: "WorkflowDescription", name_or_path: str) -> None:
     page = Page()
     is_file = description["source"] == "file"
     page.write_line(
@@ -79,10 +93,9 @@ def print_description(description: dict[str, Any], name_or_path: str) -> None:
     _print_example_command(page, description, name_or_path)
 
 
-def _print_inputs(page: Page, description: dict[str, Any]) -> None:
-    variables: list[dict[str, Any]] = description["template_variables"]
+def _print_inputs(page: Page, description: "WorkflowDescription") -> None:
     rows: list[list[Piece]] = []
-    for one in variables:
+    for one in description["template_variables"]:
         declared = description["inputs"].get(one["name"])
         if declared is None:
             need = "required" if one["required"] else "optional"
@@ -97,12 +110,14 @@ def _print_inputs(page: Page, description: dict[str, Any]) -> None:
         page.write_table(rows, last_cell="wrapped")
 
 
-def _describe_uses(variable: dict[str, Any]) -> str:
-    positions = [f"{use['node']}.{use['param']}" if "node" in use else use["output"] for use in variable["used_in"]]
+def _describe_uses(variable: "TemplateVariable") -> str:
+    positions = [
+        f"{use['node']}.{use.get('param')}" if "node" in use else use.get("output", "") for use in variable["used_in"]
+    ]
     return f"used in {', '.join(positions[:3])}{' …' if len(positions) > 3 else ''}"
 
 
-def _make_output_row(name: str, output: dict[str, Any]) -> list[Piece]:
+def _make_output_row(name: str, output: "OutputDeclaration") -> list[Piece]:
     return [
         StyledText(BOLD, name),
         StyledText(CYAN, output["type"]),
@@ -111,8 +126,8 @@ def _make_output_row(name: str, output: dict[str, Any]) -> list[Piece]:
     ]
 
 
-def _print_nodes(page: Page, description: dict[str, Any]) -> None:
-    nodes: list[dict[str, Any]] = description["nodes"]
+def _print_nodes(page: Page, description: "WorkflowDescription") -> None:
+    nodes = description["nodes"]
     if not nodes:
         return
     following: dict[str, list[str]] = {}
@@ -132,13 +147,14 @@ def _print_nodes(page: Page, description: dict[str, Any]) -> None:
         page.write_line(f"  … and {len(nodes) - _MOST_NODES:,} more; --json lists all.")
 
 
-def _print_statistics(page: Page, description: dict[str, Any]) -> None:
+def _print_statistics(page: Page, description: "WorkflowDescription") -> None:
     figures = description["statistics"]
     if not figures["execution_count"]:
         return
     page.write_heading("Runs")
-    average, last = figures["average_duration_ms"], figures["last_execution_timestamp"]
-    counts = {"succeeded": figures["success_count"], "failed": figures["failure_count"], **figures["other_endings"]}
+    average, last = figures.get("average_duration_ms"), figures.get("last_execution_timestamp")
+    counts = {"succeeded": figures.get("success_count", 0), "failed": figures.get("failure_count", 0)}
+    counts |= figures.get("other_endings", {})
     parts = [
         plural(figures["execution_count"], "run"),
         *(f"{count} {_ENDINGS.get(ending, ending)}" for ending, count in counts.items() if count),
@@ -157,7 +173,7 @@ def _print_statistics(page: Page, description: dict[str, Any]) -> None:
         page.write_line("  ", StyledText(DIM, f"pflow show {failure['id'][:12]}"))
 
 
-def _print_problems(page: Page, description: dict[str, Any], name_or_path: str) -> None:
+def _print_problems(page: Page, description: "WorkflowDescription", name_or_path: str) -> None:
     for warning in description["warnings"]:
         page.write_line()
         page.write_line(StyledText(YELLOW, "! "), warning)
@@ -171,7 +187,7 @@ def _print_problems(page: Page, description: dict[str, Any], name_or_path: str) 
         )
 
 
-def _print_example_command(page: Page, description: dict[str, Any], name_or_path: str) -> None:
+def _print_example_command(page: Page, description: "WorkflowDescription", name_or_path: str) -> None:
     if not description["nodes"] or any(one["severity"] == "error" for one in description["diagnostics"]):
         return
     inputs = description["example"].get("inputs", {})
@@ -188,10 +204,10 @@ def _quote_shell_value(value: Any) -> str:
     return "…" if value == "…" else quote(value if isinstance(value, str) else format_json(value))
 
 
-def print_components(found: dict[str, Any], query: str) -> None:
+def print_components(found: "ComponentList", query: str) -> None:
     page = Page()
-    nodes: list[dict[str, Any]] = found["nodes"]
-    workflows: list[dict[str, Any]] = found.get("workflows", [])
+    nodes = found["nodes"]
+    workflows = found.get("workflows", [])
     if not nodes and not workflows:
         page.write_line("Nothing matches. `pflow browse` lists everything.")
     is_named = bool(nodes) and nodes[0]["type"] == query.strip().lower()
@@ -216,7 +232,7 @@ def print_components(found: dict[str, Any], query: str) -> None:
     _print_remaining_count(page, found, printed, query)
 
 
-def _print_remaining_count(page: Page, found: dict[str, Any], printed: int, query: str) -> None:
+def _print_remaining_count(page: Page, found: "ComponentList", printed: int, query: str) -> None:
     left = found["total"] - printed
     if left > 0:
         page.write_line()
@@ -230,7 +246,7 @@ def _print_remaining_count(page: Page, found: dict[str, Any], printed: int, quer
         page.write_line(StyledText(YELLOW, "! "), problem)
 
 
-def _print_node_type_summary(page: Page, node: dict[str, Any]) -> None:
+def _print_node_type_summary(page: Page, node: "NodeType") -> None:
     needs = [one["key"] for one in node["inputs"] if one["required"]]
     page.write_table([[StyledText(BOLD, node["type"]), node["description"]]])
     parts = [("needs", needs), ("returns", [one["key"] for one in node["outputs"]])]
@@ -240,7 +256,7 @@ def _print_node_type_summary(page: Page, node: dict[str, Any]) -> None:
     page.write_table([[StyledText(DIM, summary)]], indent=4)
 
 
-def _print_node_type(page: Page, node: dict[str, Any]) -> None:
+def _print_node_type(page: Page, node: "NodeType") -> None:
     page.write_line(StyledText(BOLD, node["type"]), StyledText(DIM, f"  {node['effect']}"))
     page.write_paragraph(cleandoc(node["description"]), indent=2)
     if node["inputs"]:
@@ -263,14 +279,14 @@ def _print_node_type(page: Page, node: dict[str, Any]) -> None:
             page.write_line("  ", line)
 
 
-def _make_param_row(param: dict[str, Any]) -> list[Piece]:
+def _make_param_row(param: "NodeTypeValue") -> list[Piece]:
     default = "" if param["default"] is None else f"= {format_on_one_line(param['default'], 24)}"
     need: Piece = StyledText(BOLD, "required") if param["required"] else default
-    return [StyledText(BOLD, param["key"]), StyledText(CYAN, param["type"]), need, param["description"]]
+    return [StyledText(BOLD, param["key"]), StyledText(CYAN, param["type"]), need, param.get("description", "")]
 
 
-def _append_output_rows(rows: list[list[Piece]], output: dict[str, Any], depth: int) -> None:
+def _append_output_rows(rows: list[list[Piece]], output: "NodeTypeOutput", depth: int) -> None:
     key: Piece = StyledText(BOLD, output["key"]) if not depth else f"{'  ' * depth}.{output['key']}"
-    rows.append([key, StyledText(CYAN, output["type"]), output["description"]])
+    rows.append([key, StyledText(CYAN, output["type"]), output.get("description", "")])
     for inner in output.get("structure", []):
         _append_output_rows(rows, inner, depth + 1)

@@ -2,10 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pflow.errors import WorkflowNotFound
 from pflow.library.listing import Summary, filter_workflows, list_workflows
@@ -14,9 +14,16 @@ from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.names import SUFFIX
 from pflow.library.workflow_file import read_document
 from pflow.service import Service
+from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.ids import content_id
+
+if TYPE_CHECKING:
+    from pflow.run_replies import RunSummary
+    from pflow.workflow_replies import NamedDraft, NamedWorkflows
+
+Run = TypeVar("Run", bound="RunSummary")
 
 _LONGEST_STEM: Final = 40
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -100,13 +107,16 @@ def _read_file_source(name_or_path: str) -> WorkflowSource:
     return WorkflowSource(name, FoundWorkflow(stored), "file", path)
 
 
-def split_logged_source(run: Mapping[str, Any]) -> dict[str, Any]:
+def split_logged_source(run: Run) -> Run:
     """Return a logged run with its source split into `source` and, for a file, `file`."""
-    kind, _, path = str(run["source"]).partition(" ")
-    return {**run, "source": kind, **({"file": path} if path else {})}
+    split = run.copy()
+    split["source"], _, path = run["source"].partition(" ")
+    if path:
+        split["file"] = path
+    return split
 
 
-def get_workflow_display_name(run: Mapping[str, Any]) -> str:
+def get_workflow_display_name(run: "RunSummary") -> str:
     """Return the workflow of a logged run: its name, or the path of its file from the working folder."""
     path = run.get("file")
     if path is None:
@@ -140,7 +150,7 @@ def _find_home_problem(home: Path) -> str:
     return "" if os.access(above, os.W_OK | os.X_OK) else f"cannot be created: {above} cannot be written"
 
 
-def list_named_workflows(service: Service, pattern: str | None) -> dict[str, Any]:
+def list_named_workflows(service: Service, pattern: str | None) -> "NamedWorkflows":
     """Return `library`, as the tool `list_library` does, `drafts` with their paths, and `problems` of other files."""
     listing = list_workflows(service.home)
     local = [
@@ -153,14 +163,10 @@ def list_named_workflows(service: Service, pattern: str | None) -> dict[str, Any
     counts = service.history.count_runs()
     writers = service.texts.list_writers() if drafts else {}
 
-    def describe_writer(one: Summary) -> dict[str, str] | None:
-        writer = writers.get((one.source, one.name))
-        return writer and writer.model_dump()
-
     return {
         "library": service.list_library(pattern),
         "drafts": [
-            {**_summary_to_dict(one, counts), "actor": describe_writer(one)}
+            _describe_draft(one, counts, writers.get((one.source, one.name)))
             for one in filter_workflows([*drafts, *_remove_shadowed(local, drafts)], pattern)
         ],
         "problems": [{"path": one.path, "problem": one.message} for one in listing.problems],
@@ -173,7 +179,7 @@ def _remove_shadowed(project_drafts: Iterable[Summary], home_drafts: Iterable[Su
     return [one for one in project_drafts if one.name not in taken]
 
 
-def _summary_to_dict(summary: Summary, run_counts: dict[str, int]) -> dict[str, Any]:
+def _describe_draft(summary: Summary, run_counts: dict[str, int], writer: Actor | None) -> "NamedDraft":
     return {
         "name": summary.name,
         "description": summary.description,
@@ -181,4 +187,5 @@ def _summary_to_dict(summary: Summary, run_counts: dict[str, int]) -> dict[str, 
         "updated_at": summary.updated_at,
         "execution_count": run_counts.get(summary.name, 0),
         "path": summary.path,
+        "actor": writer and writer.model_dump(),
     }

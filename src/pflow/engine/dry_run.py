@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pflow.engine.inputs import find_secret_input_values, prepare_inputs
 from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
@@ -27,6 +27,10 @@ from pflow.node import Context
 from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
 
+if TYPE_CHECKING:
+    from pflow.workflow_replies import PlannedStep, Prediction
+    from uraniborg.kernel.json_values import Json, JsonObject
+
 _RUN_ID: Final = "to come"
 """Stands for the id of the run in which a node will have its effect."""
 _MAX_STEPS: Final = 10_000
@@ -35,17 +39,15 @@ _APPROVAL: Final = "approval"
 """The type of nodes that ask a person."""
 _ITEM_AND_SLASH: Final = re.compile(r"(\[\d+\])?/$")
 
-Report = dict[str, Any]
-
 
 def plan_run(
     workflow: Workflow,
-    inputs: Mapping[str, Any],
+    inputs: "Mapping[str, Json]",
     interfaces: Mapping[str, Interface],
     earlier: EarlierRuns,
     context: Context,
     load_workflow: LoadWorkflow,
-) -> list[Report]:
+) -> "list[PlannedStep]":
     """Return a report for each node in the order of the run, nested nodes after the node that runs them.
 
     A report has the parameters as far as they are known, with secrets masked, and what happens if the node is reached:
@@ -62,6 +64,14 @@ def plan_run(
     return secrets.mask(list(dry_run.iter_reports()))
 
 
+class _BatchReport(NamedTuple):
+    """The number of items of a batch, and of those whose results would be reused; and a problem, if any."""
+
+    items: int
+    items_reused: int
+    problem: str
+
+
 class DryStepRunner(WalkListener):
     """The step runner and listener of a dry run."""
 
@@ -74,16 +84,16 @@ class DryStepRunner(WalkListener):
         self._interfaces = interfaces
         self._load_workflow = load_workflow
         self._step_count = 0
-        self._reports: dict[str, Report] = {}
+        self._reports: dict[str, PlannedStep] = {}
         self._orders: dict[str, list[str]] = {}
         """For each graph, by the prefix of its keys, its nodes in order."""
         self._nested: dict[str, list[str]] = {}
         """For each node, the prefixes of the graphs that are nested in it."""
-        self._nested_params: dict[str, dict[str, Any]] = {}
+        self._nested_params: dict[str, JsonObject] = {}
         """For each graph to come, by its prefix, the parameters of the node that runs it."""
-        self._params: dict[str, dict[str, Any]] = {}
+        self._params: dict[str, JsonObject] = {}
         """For each step, its resolved parameters."""
-        self._batches: dict[str, Report] = {}
+        self._batches: dict[str, _BatchReport] = {}
         self._deciding_nodes: list[Sequence[str]] = []
         """For each node that is looked at, innermost last, the nodes that decide whether it is reached."""
         self._decided_by: dict[str, list[str]] = {}
@@ -98,7 +108,7 @@ class DryStepRunner(WalkListener):
         reason = explain_rerun(self._earlier, job, was_interrupted=self._earlier.was_interrupted(job.result_key))
         return StepResult(None, None, effect_run_id=get_effect_run_id(job, self._earlier, reason))
 
-    def load_nested_workflow(self, key: str, params: Mapping[str, Any]) -> Workflow | None:
+    def load_nested_workflow(self, key: str, params: "Mapping[str, Json]") -> Workflow | None:
         """Return the workflow that a node runs, or None if there are too many steps. Raise PflowError."""
         self._step_count += 1
         if self._step_count > _MAX_STEPS:
@@ -122,9 +132,7 @@ class DryStepRunner(WalkListener):
             self.lookup.begin_trial_claims()
 
     def on_batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
-        self._batches[key] = {"items": item_count, "items_reused": reused_count}
-        if problem:
-            self._batches[key]["problem"] = problem
+        self._batches[key] = _BatchReport(item_count, reused_count, problem)
 
     def on_node_ended(self, end: NodeEnd) -> None:
         key, node, step, error = end.key, end.node, end.step, end.error
@@ -133,22 +141,22 @@ class DryStepRunner(WalkListener):
             self.lookup.release_trial_claims()
         roots = {one.partition(".")[0].partition("[")[0] for one in end.waits_for}
         waits_for = [*end.waits_for, *(one for one in deciding_nodes if one not in roots)]
-        will = "ask" if node.type == _APPROVAL else "run"
+        will: Prediction = "ask" if node.type == _APPROVAL else "run"
         will = "fail" if error else "reuse" if step is not None and step.is_reused else will
         report = self._build_report_and_drop_params(key, node, will, waits_for)
-        if node.batch is None:
-            report |= {"problem": error.message} if error else {}
-        elif key in self._batches:
-            report |= self._batches.pop(key)
-        else:  # not all items could be looked at
+        problem = error.message if error else ""
+        if batch := self._batches.pop(key, None) if node.batch else None:
+            report["items"], report["items_reused"], problem = batch
+        elif node.batch:  # not all items could be looked at
             self._nested.pop(key, None)
-            report |= {"problem": error.message} if error else {}
+        if problem:
+            report["problem"] = problem
         self._reports[key] = report
 
     def on_node_skipped(self, key: str, node: Node) -> None:
         self._reports[key] = self._build_report_and_drop_params(key, node, "skip", ())
 
-    def iter_reports(self, key_prefix: str = "") -> Iterator[Report]:
+    def iter_reports(self, key_prefix: str = "") -> "Iterator[PlannedStep]":
         """Yield the reports of a graph in order, those of nested graphs after the node that runs them."""
         for name in self._orders[key_prefix]:
             key = key_prefix + name
@@ -157,7 +165,9 @@ class DryStepRunner(WalkListener):
             for nested in self._nested.get(key, ()):
                 yield from self.iter_reports(nested)
 
-    def _build_report_and_drop_params(self, key: str, node: Node, prediction: str, waits_for: Sequence[str]) -> Report:
+    def _build_report_and_drop_params(
+        self, key: str, node: Node, prediction: "Prediction", waits_for: Sequence[str]
+    ) -> "PlannedStep":
         params = dict(self._params.pop(key, node.params))
         return {
             "node": key,

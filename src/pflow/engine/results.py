@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pflow.errors import PflowError
 from pflow.ir.model import ERROR_ACTION, Workflow
 from pflow.templates.resolution import Resolution
 from pflow.templates.scope import Scope
 from pflow.templates.truncated_outputs import TruncatedOutput
+
+if TYPE_CHECKING:
+    from pflow.run_replies import EndedRun, ResumeState
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 
 @dataclass
@@ -51,7 +55,7 @@ class RunResult:
     def failed_node(self) -> str | None:
         return self.error.ids.get("node") if self.error else None
 
-    def build_checkpoint_reply(self) -> dict[str, Any] | None:
+    def build_checkpoint_reply(self) -> "ResumeState | None":
         """Return the nodes that a failed run completed and whether it can be resumed; None for a success."""
         if self.success:
             return None
@@ -67,12 +71,13 @@ class RunResult:
             "resumable": self.is_resumable,
         }
 
-    def reply(self) -> dict[str, Any]:
+    def reply(self) -> "EndedRun":
         """Return the reply of the tool `execute`."""
-        reply: dict[str, Any] = {
+        error: Any = self.error_body
+        reply: EndedRun = {
             "success": self.success,
             "outputs": self.outputs,
-            "error": self.error_body,
+            "error": error,
             "checkpoint": self.build_checkpoint_reply(),
             "reused_nodes": self.progress.reused,
             "run_id": self.run_id,
@@ -86,8 +91,8 @@ class RunResult:
 
 
 def collect_outputs(
-    workflow: Workflow, values: Mapping[str, Any], warnings: list[str], *, replace_truncated: bool = False
-) -> dict[str, Any]:
+    workflow: Workflow, values: "Mapping[str, Json]", warnings: list[str], *, replace_truncated: bool = False
+) -> "JsonObject":
     """Return the declared outputs that have a value; without declared outputs, all outputs of the last nodes.
 
     An output without a value adds a warning to `warnings`. An output that is too long for a value is replaced by a
@@ -96,7 +101,7 @@ def collect_outputs(
     if not workflow.outputs:
         followed = {edge.source for edge in workflow.edges if edge.action != ERROR_ACTION}
         return {node: values[node] for node in workflow.nodes if node in values and node not in followed}
-    outputs: dict[str, Any] = {}
+    outputs: JsonObject = {}
     for output in workflow.outputs.values():
         resolution = Resolution(Scope(values))
         try:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar, cast
 
 from pflow.engine.runlog_changes import (
     Change,
@@ -39,7 +39,6 @@ from pflow.engine.runlog_rows import (
     RUN_COLUMNS,
     Door,
     NodeRow,
-    Plain,
     format_masked_json,
     format_starter,
     make_node_columns,
@@ -56,6 +55,11 @@ from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.sqlite import DatabaseUnusable, commit_durably, transaction
+
+if TYPE_CHECKING:
+    from pflow.run_replies import LoggedProgress, RunDetails, RunError, RunGraph, RunItemPage, RunNode, RunSummary
+    from pflow.workflow_replies import LoggedStatistics
+    from uraniborg.kernel.json_values import Json
 
 Ending = Literal["success", "failed", "cancelled", "waiting", "interrupted"]
 
@@ -110,10 +114,10 @@ class RunLog:
         workflow: str,
         source: str,
         started_at: str,
-        inputs: Mapping[str, Any],
+        inputs: "Mapping[str, Json]",
         resumed_from: str | None = None,
         pid: int | None = None,
-        graph: Plain | None = None,
+        graph: "RunGraph | None" = None,
         door: Door | None = None,
         actor: Actor | None = None,
     ) -> None:
@@ -202,7 +206,7 @@ class RunLog:
             return False
 
     @_replace_damaged_file_and_retry
-    def compute_statistics(self, workflow: str) -> Plain:
+    def compute_statistics(self, workflow: str) -> "LoggedStatistics":
         """Return how often a workflow ran and how its runs ended, deleted runs included.
 
         Every run that began counts as an execution, but only success and failure are outcomes and make up the average.
@@ -211,20 +215,20 @@ class RunLog:
         """
         with self.file.open_or_reuse_connection() as connection:
             tally = connection.execute(_SELECT_TALLY, (replace_surrogates(workflow),)).fetchone()
-            last = next((run for run in _select_runs(connection, workflow) if run["status"] != "running"), None) or {}
-            failure = _find_last_failure(connection, workflow) or {}
+            last = next((run for run in _select_runs(connection, workflow) if run["status"] != "running"), None)
+            failure = _find_last_failure(connection, workflow)
         executions, successes, failures, total_ms = tally or (0, 0, 0, 0)
         outcomes = successes + failures
         return {
             "execution_count": executions,
             "success_count": successes,
             "failure_count": failures,
-            "last_execution_timestamp": last.get("started_at"),
-            "last_execution_success": last["status"] == "success" if last else None,
-            "last_duration_ms": last.get("duration_ms"),
+            "last_execution_timestamp": last and last["started_at"],
+            "last_execution_success": last and last["status"] == "success",
+            "last_duration_ms": last and last["duration_ms"],
             "average_duration_ms": round(total_ms / outcomes, 3) if outcomes else None,
-            "last_error": _get_error_message(failure.get("error")),
-            "last_failed_node": failure.get("failed_node"),
+            "last_error": failure and _get_error_message(failure["error"]),
+            "last_failed_node": failure and failure["failed_node"],
         }
 
     @_replace_damaged_file_and_retry
@@ -240,7 +244,7 @@ class RunLog:
             return dict(connection.execute(_RECENT_TYPES))
 
     @_replace_damaged_file_and_retry
-    def find_last_failure(self, workflow: str) -> Plain | None:
+    def find_last_failure(self, workflow: str) -> "RunSummary | None":
         """Return the last run of the workflow that failed, without its nodes, or None."""
         with self.file.open_or_reuse_connection() as connection:
             return _find_last_failure(connection, workflow)
@@ -248,7 +252,7 @@ class RunLog:
     @_replace_damaged_file_and_retry
     def list_runs(
         self, workflow: str | None = None, limit: int = 20, *, status: str | None = None, before: str | None = None
-    ) -> list[Plain]:
+    ) -> "list[RunSummary]":
         """Return the last runs of one workflow or of all, without their nodes, the latest first.
 
         With `status`, only runs that ended so; with `before`, only runs that began before the run of this id.
@@ -259,7 +263,7 @@ class RunLog:
             return list(islice((run for run in runs if status in (None, run["status"])), max(0, limit)))
 
     @_replace_damaged_file_and_retry
-    def get_run(self, id_prefix: str) -> Plain:
+    def get_run(self, id_prefix: str) -> "RunDetails":
         """Return the run with its `nodes`. `id_prefix` may be the beginning of an id.
 
         Raise RunNotFound if no run, or several runs, have such an id.
@@ -270,7 +274,7 @@ class RunLog:
             return {**parse_run_row(run), "nodes": [parse_node_row(row).to_json() for row in rows]}
 
     @_replace_damaged_file_and_retry
-    def get_progress(self, id_prefix: str, after: int = 0, limit: int = 1_000) -> Plain:
+    def get_progress(self, id_prefix: str, after: int = 0, limit: int = 1_000) -> "LoggedProgress":
         """Return the run, its graph, and the nodes that ended after the one with this `seq`, without their values.
 
         `failed_items` of a node is the number of items of a batch that failed, or None.
@@ -284,12 +288,12 @@ class RunLog:
         return {
             "run": parse_run_row(run),
             "graph": parse_json(graph[0]) if graph else None,
-            "nodes": [parse_node_end(row) | {"failed_items": failed.get(row[1])} for row in rows],
+            "nodes": [parse_node_end(row, failed) for row in rows],
             "next": rows[-1][0] if len(rows) == limit else None,
         }
 
     @_replace_damaged_file_and_retry
-    def get_node(self, id_prefix: str, seq: int) -> Plain:
+    def get_node(self, id_prefix: str, seq: int) -> "RunNode":
         """Return a node of a run with its values. Raise RunNotFound, also if the run has no such node."""
         with self.file.open_or_reuse_connection() as connection:
             run = _find_run_row(connection, id_prefix)
@@ -301,7 +305,7 @@ class RunLog:
     @_replace_damaged_file_and_retry
     def list_items(
         self, id_prefix: str, node: str, *, status: str | None = None, after: int = -1, limit: int = 100
-    ) -> Plain:
+    ) -> "RunItemPage":
         """Return items of a batch in their order, see `select_items`. Raise RunNotFound."""
         with self.file.open_or_reuse_connection() as connection:
             return select_items(connection, _find_run_row(connection, id_prefix)[0], node, status, after, limit)
@@ -389,9 +393,11 @@ class RunLog:
         pruned = 0
         for name in self.count_runs() if workflow is None else [workflow]:
             with self.file.open_or_reuse_connection() as connection:
-                failure = _find_last_failure(connection, name) or {"id": None}
+                failure = _find_last_failure(connection, name)
                 older = list(islice(_select_runs(connection, name), keep, None))
-            ids = [(run["id"],) for run in older if run["status"] != "running" and run["id"] != failure["id"]]
+            ids = [
+                (run["id"],) for run in older if run["status"] != "running" and run["id"] != (failure and failure["id"])
+            ]
             for at in range(0, len(ids), 100):  # so that other processes can write in between
                 with self.file.open_or_reuse_connection() as connection, transaction(connection):
                     count = connection.executemany("DELETE FROM runs WHERE id = ?", ids[at : at + 100]).rowcount
@@ -415,7 +421,8 @@ def _find_run_row(connection: sqlite3.Connection, id_prefix: str) -> tuple[Any, 
 
 
 def _get_error_message(error: Any) -> Any:
-    return cast("Plain", error).get("message", error) if isinstance(error, dict) else error
+    """Return the message of an error; of something else that a run recorded as its error, all of it."""
+    return cast("RunError", error).get("message", error) if isinstance(error, dict) else error
 
 
 def _get_run_number(connection: sqlite3.Connection, run_id: str) -> int:
@@ -427,7 +434,7 @@ def _get_run_number(connection: sqlite3.Connection, run_id: str) -> int:
 
 def _select_runs(
     connection: sqlite3.Connection, workflow: str | None, extra_condition: str = "", *values: Any
-) -> Iterator[Plain]:
+) -> "Iterator[RunSummary]":
     """Yield the runs of one workflow or of all that meet a condition, the latest first."""
     names = [] if workflow is None else [replace_surrogates(workflow)]
     conditions = [*(["workflow = ?"] if names else []), *([extra_condition] if extra_condition else [])]
@@ -436,7 +443,7 @@ def _select_runs(
     return map(parse_run_row, connection.execute(query, (*names, *values)))
 
 
-def _find_last_failure(connection: sqlite3.Connection, workflow: str) -> Plain | None:
+def _find_last_failure(connection: sqlite3.Connection, workflow: str) -> "RunSummary | None":
     return next(_select_runs(connection, workflow, "status = 'failed'"), None)
 
 

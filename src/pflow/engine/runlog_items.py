@@ -2,10 +2,13 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pflow.engine.progress_output import NodeStatus
-from pflow.engine.runlog_rows import Plain, format_masked_json, parse_error, parse_json, parse_texts, replace_surrogates
+from pflow.engine.runlog_rows import format_masked_json, parse_error, parse_json, parse_texts, replace_surrogates
+
+if TYPE_CHECKING:
+    from pflow.run_replies import RunItem, RunItemPage
 
 MIGRATION: Final = (
     "items_and_messages",
@@ -42,7 +45,7 @@ def insert_items(connection: sqlite3.Connection, run_number: int, rows: Iterable
 
 def select_items(
     connection: sqlite3.Connection, run_number: int, node: str, status: str | None, after: int, limit: int
-) -> Plain:
+) -> "RunItemPage":
     """Return items of a batch after the item with this index, and the number of items with each status.
 
     `next` is the index to continue after, or None if there are no more items yet.
@@ -83,7 +86,7 @@ def select_messages(connection: sqlite3.Connection, run_number: int, node: str) 
     return parse_texts(row[0] if row else None)
 
 
-def _parse_item(row: tuple[Any, ...]) -> Plain:
+def _parse_item(row: tuple[Any, ...]) -> "RunItem":
     item, status, duration_ms, error, value, outputs = row
     return {
         "item": item,

@@ -2,8 +2,9 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 import orjson
 
@@ -13,7 +14,9 @@ from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
 from uraniborg.kernel.actors import Actor, read_actor
 from uraniborg.kernel.logging import redact
 
-Plain = dict[str, Any]
+if TYPE_CHECKING:
+    from pflow.run_replies import NodeResult, RunError, RunNode, RunSummary
+
 Door = Literal["console", "terminal", "schedule", "mcp"]
 """The interface through which a run is started."""
 
@@ -21,7 +24,7 @@ _MAX_CHARS: Final = 100_000
 """Characters of JSON that one value may take; of a longer value only the beginning is stored."""
 _USUAL_ACTIONS: Final = (DEFAULT_ACTION, ERROR_ACTION)
 _NODE_VALUES: Final = ("params", "outputs", "inputs", "messages")
-_PROCESS_ENDED: Final = {
+_PROCESS_ENDED: Final["RunError"] = {
     "code": RunInterrupted.code,
     "message": "The run was interrupted: its process has ended.",
     "hint": "Run it again to resume it.",
@@ -57,9 +60,11 @@ class NodeRow(NamedTuple):
     messages: Any = None
     """The last messages of the node; JSON."""
 
-    def to_json(self) -> Plain:
+    def to_json(self) -> "RunNode":
         """Return the node as JSON; without the values that the log does not have."""
-        return {name: value for name, value in self._asdict().items() if value is not None or name not in _NODE_VALUES}
+        fields = self._asdict().items()
+        node: Any = {name: value for name, value in fields if value is not None or name not in _NODE_VALUES}
+        return node
 
 
 def read_process_start_time(pid: int) -> str:
@@ -105,9 +110,9 @@ def parse_json(text: str | None) -> Any:
     return None if text is None else json.loads(text, parse_constant=lambda _: None)
 
 
-def parse_error(text: str | None) -> Any:
+def parse_error(text: str | None) -> "RunError | None":
     """Return a stored error; of one that was cut, an error with the beginning of its text."""
-    error: Plain | None = parse_json(text)
+    error = parse_json(text)
     if error is not None and "beginning" in error and "message" not in error:
         return {"code": "error_cut", "message": error["beginning"]}
     return error
@@ -135,17 +140,18 @@ def make_node_columns(row: NodeRow) -> tuple[Any, ...]:
 
 def parse_node_row(row: tuple[Any, ...]) -> NodeRow:
     columns = dict(zip(NODE_COLUMNS, row, strict=True))
-    values = {name: parse_json(columns[name]) for name in _NODE_VALUES}
-    return NodeRow(**{**columns, **values, "error": parse_error(columns["error"])})
+    columns |= {name: parse_json(columns[name]) for name in _NODE_VALUES}
+    return NodeRow(**columns)._replace(error=parse_error(columns["error"]))
 
 
-def parse_node_end(row: tuple[Any, ...]) -> Plain:
+def parse_node_end(row: tuple[Any, ...], failed_items: Mapping[str, int]) -> "NodeResult":
     *columns, error = row
-    return dict(zip(END_COLUMNS, columns, strict=True)) | {"error": parse_error(error)}
+    end: Any = dict(zip(END_COLUMNS, columns, strict=True))
+    return end | {"error": parse_error(error), "failed_items": failed_items.get(end["node"])}
 
 
-def parse_run_row(row: tuple[Any, ...]) -> Plain:
-    run = dict(zip(RUN_COLUMNS[1:], row[1:], strict=True))
+def parse_run_row(row: tuple[Any, ...]) -> "RunSummary":
+    run: Any = dict(zip(RUN_COLUMNS[1:], row[1:], strict=True))
     pid, birth, starter = run.pop("pid"), run.pop("birth"), parse_json(run.pop("starter"))
     actor = read_actor(parse_json(run.pop("actor")))
     if run["status"] == "running" and not _is_process_alive(pid, birth):

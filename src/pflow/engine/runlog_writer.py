@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import Ending, RunLog
@@ -21,6 +21,9 @@ from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import format_iso, format_now
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
+
+if TYPE_CHECKING:
+    from pflow.run_replies import RunGraph
 
 _MAX_ROWS: Final = 500
 _FLUSH_S: Final = 1.0
@@ -255,7 +258,7 @@ def _choose_outputs(step: StepResult | None) -> dict[str, Any] | None:
     return (step.outputs if step.masked_outputs is None else step.masked_outputs) if step else None
 
 
-def _describe_masked_graph(workflow: Workflow, secrets: Secrets) -> dict[str, Any]:
+def _describe_masked_graph(workflow: Workflow, secrets: Secrets) -> "RunGraph":
     """Return the graph of a workflow without secrets. Its names are masked together: one text costs little."""
     graph = describe_graph(workflow)
     names = "\n".join(f"{node['id']} {node['type']}" for node in graph["nodes"])

@@ -1,13 +1,16 @@
 """Edges that can never be followed, because the node they leave never returns their action. Pure."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node
 from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 APPROVAL: Final = "approval"
 REJECTED: Final = "rejected"
@@ -53,7 +56,7 @@ def _list_approval_actions(node: Node) -> tuple[str, ...]:
     return (DEFAULT_ACTION, ERROR_ACTION)
 
 
-def _make_hint_and_example(node: Node, action: str) -> dict[str, Any]:
+def _make_hint_and_example(node: Node, action: str) -> "JsonObject":
     if node.batch is not None:
         return {"hint": "A batch follows `default`, or `error` if an item fails. Use the decisions in `results`."}
     question: Any = node.params.get("question") or "Send it?"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from pflow.ir.action_checks import check_actions
 from pflow.ir.code_template_checks import check_shell_injections
@@ -20,6 +20,9 @@ from pflow.ir.template_uses import NESTED, has_template, list_variables
 from pflow.registry.interface import Interface
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 MOST_NESTED: Final = 10
 _NAMED: Final = 12
@@ -68,7 +71,7 @@ class CheckResult:
 class _EdgeIndexes:
     """The indexes of edges in the file, computed only if a diagnostic needs them."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: "Mapping[str, Json]") -> None:
         self._document = document
 
     @cached_property
@@ -249,7 +252,7 @@ def _check_nested_inputs(node: Node, path: str, inner: CheckResult) -> list[Diag
     given: Any = node.params.get("inputs") or node.params.get("param_mapping") or {}
     if inner.workflow is None or not isinstance(given, dict):
         return []
-    named = cast("dict[str, Any]", given)
+    named = cast("JsonObject", given)
     inputs_path = f"{path.rpartition('.')[0]}.inputs"
     inputs = inner.workflow.inputs
     missing = [one.name for one in inputs.values() if one.required and one.name not in named and not one.secret]

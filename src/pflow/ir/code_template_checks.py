@@ -1,7 +1,7 @@
 """Templates in code and commands: positions in which a value would be code, or would not be replaced at all."""
 
 import re
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.ir.diagnostics import Diagnostic, make_error
 from pflow.ir.model import Node
@@ -12,6 +12,9 @@ from pflow.shell.syntax_tree import Undecided
 from pflow.shell.templated_command import check_command_injections, parse_templated_command
 from pflow.shortening import shorten_text
 from pflow.templates.syntax import Template, find_templates, iter_strings_with_paths
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 CODE_PARAMS: Final = (("python", "code"), ("code", "code"))
 """The parameters, by node type and name, that are Python."""
@@ -66,7 +69,7 @@ def _check_environment_variables(node: Node, path: str) -> tuple[list[Diagnostic
         return [
             make_error("template_in_environment", path, message, hint=_NAMES, example=example, node=node.id)
         ], frozenset()
-    given = cast("dict[str, Any]", env) if isinstance(env, dict) else {}
+    given = cast("JsonObject", env) if isinstance(env, dict) else {}
     names = frozenset(
         name for name, value in given.items() if any(has_template(text) for _, text in iter_strings_with_paths(value))
     )

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.ir.coercion import try_coerce_value
 from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors, make_warning
 from pflow.ir.model import Input, Output
 from pflow.redaction import is_sensitive
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 NAME_RULE: Final = "a letter or `_`, then letters, digits, `_` or `-`, at most 100 characters"
 _NAME: Final = re.compile(r"[^\W\d][\w-]{0,99}")
@@ -31,10 +34,8 @@ _TYPES: Final = {
 TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "any")
 _INPUT_KEYS: Final = ("type", "required", "default", "description", "stdin", "secret")
 _OUTPUT_KEYS: Final = ("source", "type", "description", "stdout")
-_INPUT_EXAMPLE: Final = {"type": "string", "required": True, "description": "The purpose of this input"}
-_OUTPUT_EXAMPLE: Final = {"source": "${node.output}", "description": "A description of this output"}
-
-Plain = dict[str, Any]
+_INPUT_EXAMPLE: Final["JsonObject"] = {"type": "string", "required": True, "description": "The purpose of this input"}
+_OUTPUT_EXAMPLE: Final["JsonObject"] = {"source": "${node.output}", "description": "A description of this output"}
 
 
 def is_valid_name(text: str) -> bool:
@@ -116,12 +117,14 @@ def _normalize_source(source: str) -> str:
     return f"${{{bare}}}" if "${" not in bare and re.fullmatch(r"[^\W\d][\w-]*([.\[][\w.\[\]-]+)?", bare) else source
 
 
-def _make_output_example(source: Any) -> Plain:
+def _make_output_example(source: Any) -> "JsonObject":
     """Return an output for a source that was given alone or under another key."""
     return {"source": _normalize_source(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
 
 
-def _parse_declarations(plain: Any, section: str, example: Plain, diagnostics: list[Diagnostic]) -> dict[str, Plain]:
+def _parse_declarations(
+    plain: Any, section: str, example: "JsonObject", diagnostics: list[Diagnostic]
+) -> "dict[str, JsonObject]":
     """Return the declarations that are objects with valid names, and report the others."""
     if plain is None:
         return {}
@@ -129,8 +132,8 @@ def _parse_declarations(plain: Any, section: str, example: Plain, diagnostics: l
         message = f"`{section}` is an object of names and declarations."
         diagnostics.append(make_error("bad_declaration", section, message, example={"name": example}))
         return {}
-    declarations: dict[str, Plain] = {}
-    for name, declaration in cast("Plain", plain).items():
+    declarations: dict[str, JsonObject] = {}
+    for name, declaration in cast("JsonObject", plain).items():
         if not is_valid_name(name):
             message = f"'{name[:80]}' is not a valid name for templates. Use {NAME_RULE}."
             diagnostics.append(
@@ -141,11 +144,11 @@ def _parse_declarations(plain: Any, section: str, example: Plain, diagnostics: l
             message = f"'{name}' must be an object with its declaration."
             diagnostics.append(make_error("bad_declaration", f"{section}.{name}", message, example=right))
         else:
-            declarations[name] = cast("Plain", declaration)
+            declarations[name] = cast("JsonObject", declaration)
     return declarations
 
 
-def _parse_type(declaration: Mapping[str, Any], path: str, diagnostics: list[Diagnostic]) -> str:
+def _parse_type(declaration: "Mapping[str, Json]", path: str, diagnostics: list[Diagnostic]) -> str:
     given = declaration.get("type", "any")
     kind = _TYPES.get(given.lower()) if isinstance(given, str) else None
     if kind is None:

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pflow.schedule_hints import SCHEDULE_HINT, mentions_schedule
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from pflow import workflow_replies
 
 Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
@@ -27,23 +30,27 @@ class Diagnostic:
     more_available: int = 0
     """How many more values there are than `available` lists."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> "workflow_replies.Diagnostic":
         """Return the diagnostic as JSON, without empty fields."""
-        required: dict[str, Any] = {
+        found: workflow_replies.Diagnostic = {
             "severity": self.severity,
             "code": self.code,
             "path": self.path,
             "message": self.message,
         }
-        optional = {
-            "node": self.node,
-            "hint": self.hint,
-            "available": list(self.available[:_SHOWN]),
-            "more_available": self.more_available or None,
-            "nearest": self.nearest,
-            "example": self.example,
-        }
-        return required | {name: value for name, value in optional.items() if value not in (None, "", [])}
+        if self.node:
+            found["node"] = self.node
+        if self.hint:
+            found["hint"] = self.hint
+        if self.available:
+            found["available"] = list(self.available[:_SHOWN])
+        if self.more_available:
+            found["more_available"] = self.more_available
+        if self.nearest:
+            found["nearest"] = self.nearest
+        if self.example not in (None, "", []):
+            found["example"] = self.example
+        return found
 
 
 def make_error(code: str, path: str, message: str, **more: Any) -> Diagnostic:

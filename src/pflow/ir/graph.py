@@ -3,11 +3,14 @@
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pflow.errors import InvalidWorkflow
 from pflow.ir.model import Edge, Workflow
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from pflow.run_replies import RunGraph
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def extract_node_with_ancestors(workflow: Workflow, node: str) -> Workflow:
     )
 
 
-def describe_graph(workflow: Workflow) -> dict[str, Any]:
+def describe_graph(workflow: Workflow) -> "RunGraph":
     """Return the nodes and edges of a workflow, for drawing."""
     return {
         "nodes": [

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 DEFAULT_ACTION: Final = "default"
 ERROR_ACTION: Final = "error"
@@ -19,7 +22,7 @@ class Input:
     name: str
     type: str = "any"
     required: bool = True
-    default: Any = None
+    default: "Json" = None
     has_default: bool = False
     description: str = ""
     stdin: bool = False
@@ -55,7 +58,7 @@ class Retry:
 class Batch:
     """A node that runs once for each item of a list."""
 
-    items: Any
+    items: "Json"
     alias: str = "item"
     error_handling: ErrorHandling = "fail_fast"
     parallel: bool = False
@@ -67,7 +70,7 @@ class Batch:
 class Node:
     id: str
     type: str
-    params: Mapping[str, Any]
+    params: "Mapping[str, Json]"
     purpose: str = ""
     batch: Batch | None = None
     retry: Retry | None = None

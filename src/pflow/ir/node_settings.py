@@ -1,10 +1,13 @@
 """Settings of a node that control its runs: batch, retry and timeout."""
 
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.ir.declarations import is_valid_name
 from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors
 from pflow.ir.model import Batch, Retry
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _BATCH_KEYS: Final = (
     "items",
@@ -25,7 +28,7 @@ _LONGEST_S: Final = 7 * 24 * 3600
 def parse_batch(plain: Any, path: str, diagnostics: list[Diagnostic]) -> Batch | None:
     if plain is None:
         return None
-    setting = cast("dict[str, Any]", plain) if isinstance(plain, dict) else {}
+    setting = cast("JsonObject", plain) if isinstance(plain, dict) else {}
     if not isinstance(plain, dict) or "items" not in setting:
         message = "`batch` must be an object with `items`: a list, or a template for one."
         diagnostics.append(make_error("bad_batch", path, message, example=_BATCH_EXAMPLE))
@@ -78,7 +81,7 @@ def parse_retry(plain: Any, path: str, diagnostics: list[Diagnostic]) -> Retry |
             make_error("bad_retry", path, message, example={"attempts": 3, "wait": 1, "backoff": "exponential"})
         )
         return None
-    setting = cast("dict[str, Any]", plain)
+    setting = cast("JsonObject", plain)
     diagnostics += make_unknown_key_errors(setting, _RETRY_KEYS, "`retry`", path, {"attempts": 3, "wait": 1})
     key = "max" if "max" in setting and "attempts" not in setting else "attempts"
     backoff = setting.get("backoff", "fixed")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.ir.coercion import can_coerce_param, try_coerce_param
 from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
@@ -12,10 +12,13 @@ from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface, Param
 from uraniborg.kernel.suggestions import find_nearest_name
 
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
+
 _SHOWN: Final = 20
 _LONGEST: Final = 200
 _TEMPLATE: Final = re.compile(r"\$\{[^{}]*\}")
-_SAMPLES: Final[dict[str, Any]] = {"int": 1, "float": 1.0, "bool": True, "dict": {}, "list": []}
+_SAMPLES: Final["JsonObject"] = {"int": 1, "float": 1.0, "bool": True, "dict": {}, "list": []}
 
 
 def check_params(node: Node, interface: Interface, path: str) -> list[Diagnostic]:
@@ -83,7 +86,7 @@ def _guess_intended_param(
 
 
 def _make_unknown_param_diagnostic(
-    node: Node, interface: Interface, key: str, path: str, more: dict[str, Any]
+    node: Node, interface: Interface, key: str, path: str, more: Mapping[str, object]
 ) -> Diagnostic:
     is_sent = interface.source == "mcp"
     outcome = "and its server refuses unknown parameters" if is_sent else "so it is ignored"
@@ -93,7 +96,7 @@ def _make_unknown_param_diagnostic(
     )
 
 
-def _make_wrong_param_error(node: Node, param: Param, path: str, more: dict[str, Any]) -> Diagnostic:
+def _make_wrong_param_error(node: Node, param: Param, path: str, more: Mapping[str, object]) -> Diagnostic:
     value = node.params[param.key]
     if not can_coerce_param(value, param.type):
         message = f"`{param.key}` of '{node.id}' must be {param.type.replace('|', ' or ')}."
@@ -107,9 +110,9 @@ def _make_wrong_param_error(node: Node, param: Param, path: str, more: dict[str,
 
 def _correct_params(
     node: Node, interface: Interface, missing: list[str], guesses: Mapping[str, str | None], wrong_keys: set[str]
-) -> dict[str, Any]:
+) -> "JsonObject":
     """Return the corrected parameters of a node: misspelt names fixed, missing values added, wrong values replaced."""
-    made: dict[str, Any] = {}
+    made: JsonObject = {}
     for key, value in islice(node.params.items(), _SHOWN):
         name = guesses.get(key, key)
         if key in wrong_keys:

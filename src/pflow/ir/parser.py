@@ -3,13 +3,17 @@
 import re
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.ir.declarations import NAME_RULE, is_valid_name, parse_declared_inputs, parse_declared_outputs
 from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors, make_warning
 from pflow.ir.model import DEFAULT_ACTION, IR_VERSION, Edge, Node, Workflow
 from pflow.ir.node_settings import parse_batch, parse_retry, parse_timeout
+from pflow.registry.interface import EFFECTS
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 MOST_NODES: Final = 20_000
 _KEYS: Final = (
@@ -34,17 +38,15 @@ _EXAMPLE: Final = {
     "outputs": {"greeting": {"source": "${hello.echo}"}},
 }
 
-Plain = dict[str, Any]
 
-
-def unwrap_document(document: Mapping[str, Any]) -> Plain:
+def unwrap_document(document: "Mapping[str, Json]") -> "JsonObject":
     """Return the IR of a document that is an IR, or that wraps one under `ir`."""
     inner = document.get("ir")
     is_wrapped = isinstance(inner, dict) and "nodes" not in document
-    return dict(cast("Plain", inner) if is_wrapped else document)
+    return dict(cast("JsonObject", inner) if is_wrapped else document)
 
 
-def normalize_document(document: Mapping[str, Any]) -> Plain:
+def normalize_document(document: Mapping[str, Any]) -> "JsonObject":
     """Return the IR in normal form: with a version, with edges, and with the keys `params`, `from` and `to`."""
     plain = unwrap_document(document)
     plain.setdefault("ir_version", IR_VERSION)
@@ -60,33 +62,33 @@ def normalize_document(document: Mapping[str, Any]) -> Plain:
 def _normalize_node(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
-    plain = _rename_parameters_key(cast("Plain", node))
+    plain = _rename_parameters_key(cast("JsonObject", node))
     if plain.get("type") == "batch" and isinstance(params := plain.get("params"), dict):
-        return _convert_batch_type(plain, cast("Plain", params))
+        return _convert_batch_type(plain, cast("JsonObject", params))
     return plain
 
 
-def _rename_parameters_key(node: Plain) -> Plain:
+def _rename_parameters_key(node: "JsonObject") -> "JsonObject":
     plain = dict(node)
     if "params" not in plain and "parameters" in plain:
         plain["params"] = plain.pop("parameters")
     return plain
 
 
-def _convert_batch_type(plain: Plain, params: Plain) -> Plain:
+def _convert_batch_type(plain: "JsonObject", params: "JsonObject") -> "JsonObject":
     """Return a node of the type `batch` as the node inside it, with its `batch` setting."""
     inner = params.get("node")
     if not isinstance(inner, dict):
         return plain
     batch = {key: value for key, value in params.items() if key != "node"}
     others = {key: value for key, value in plain.items() if key not in ("type", "params")}
-    return {"type": None, **_rename_parameters_key(cast("Plain", inner)), **others, "batch": batch}
+    return {"type": None, **_rename_parameters_key(cast("JsonObject", inner)), **others, "batch": batch}
 
 
 def _normalize_edge(edge: Any) -> Any:
     if not isinstance(edge, dict):
         return edge
-    plain = dict(cast("Plain", edge))
+    plain = dict(cast("JsonObject", edge))
     for ours, theirs in (("from", "source"), ("to", "target")):
         if ours not in plain and theirs in plain:
             plain[ours] = plain.pop(theirs)
@@ -98,7 +100,7 @@ def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
     if not isinstance(document, dict):
         return None, [make_error("not_an_object", "", "A workflow is a JSON object.", example=_EXAMPLE)]
     diagnostics: list[Diagnostic] = []
-    plain = _drop_deep_values(normalize_document(cast("Plain", document)), "", diagnostics, except_key="nodes")
+    plain = _drop_deep_values(normalize_document(cast("JsonObject", document)), "", diagnostics, except_key="nodes")
     _check_keys(plain, diagnostics)
     _check_version(plain, diagnostics)
     inputs = parse_declared_inputs(plain.get("inputs"), diagnostics)
@@ -119,7 +121,7 @@ def index_nodes(document: Mapping[str, Any]) -> dict[str, int]:
     """Return the index of each node in the list of the file."""
     indexes: dict[str, int] = {}
     for index, node in enumerate(cast("list[Any]", normalize_document(document)["nodes"])):
-        if isinstance(node, dict) and isinstance(name := cast("Plain", node).get("id"), str):
+        if isinstance(node, dict) and isinstance(name := cast("JsonObject", node).get("id"), str):
             indexes.setdefault(name, index)
     return indexes
 
@@ -130,14 +132,14 @@ def index_edges(document: Mapping[str, Any]) -> dict[Edge, int]:
     listed: Any = unwrap_document(document).get("edges")
     for index, one in enumerate(cast("list[Any]", listed) if isinstance(listed, list) else []):
         if isinstance(edge := _normalize_edge(one), dict):
-            normal_edge = cast("Plain", edge)
+            normal_edge = cast("JsonObject", edge)
             ends = normal_edge.get("from"), normal_edge.get("to"), normal_edge.get("action", DEFAULT_ACTION)
             if all(isinstance(end, str) for end in ends):
                 indexes.setdefault(Edge(*cast("tuple[str, str, str]", ends)), index)
     return indexes
 
 
-def _check_keys(plain: Plain, diagnostics: list[Diagnostic]) -> None:
+def _check_keys(plain: "JsonObject", diagnostics: list[Diagnostic]) -> None:
     wrapper_message = "`{}` has no effect here: the name and description are set when the workflow is saved."
     for keys, message in (
         (_WRAPPER_ONLY_KEYS, wrapper_message),
@@ -148,7 +150,7 @@ def _check_keys(plain: Plain, diagnostics: list[Diagnostic]) -> None:
     diagnostics += make_unknown_key_errors(others, _KEYS, "A workflow", "", _EXAMPLE)
 
 
-def _check_version(plain: Plain, diagnostics: list[Diagnostic]) -> None:
+def _check_version(plain: "JsonObject", diagnostics: list[Diagnostic]) -> None:
     version = plain.get("ir_version", IR_VERSION)
     if not isinstance(version, str) or not version.startswith("0."):
         message = f"This version of pflow does not support `ir_version` {str(version)[:40]!r}."
@@ -190,7 +192,7 @@ def _parse_node(plain: Any, path: str, diagnostics: list[Diagnostic]) -> Node | 
     if not isinstance(plain, dict):
         diagnostics.append(make_error("not_a_node", path, "A node is an object.", example=_NODE))
         return None
-    declaration = _drop_deep_values(cast("Plain", plain), f"{path}.", diagnostics)
+    declaration = _drop_deep_values(cast("JsonObject", plain), f"{path}.", diagnostics)
     hint = "Parameters of the node's type go into `params`."
     diagnostics += make_unknown_key_errors(declaration, _NODE_KEYS, "A node", path, _NODE, hint=hint)
     node_id, kind = declaration.get("id"), declaration.get("type")
@@ -226,13 +228,13 @@ def _parse_node(plain: Any, path: str, diagnostics: list[Diagnostic]) -> Node | 
     return Node(
         id=node_id,
         type=kind,
-        params=cast("Plain", params),
+        params=cast("JsonObject", params),
         purpose=str(declaration.get("purpose") or ""),
         batch=batch,
         retry=retry,
         timeout=timeout,
         reuse=declaration.get("resume") != "never",
-        effect=declaration.get("effect") if declaration.get("effect") in ("pure", "idempotent", "effectful") else None,
+        effect=next((one for one in EFFECTS if one == declaration.get("effect")), None),
     )
 
 
@@ -251,7 +253,7 @@ def _parse_edges(plain: Any, nodes: Mapping[str, Node], diagnostics: list[Diagno
 
 
 def _parse_edge(plain: Any, path: str, nodes: Mapping[str, Node], diagnostics: list[Diagnostic]) -> Edge | None:
-    declaration = cast("Plain", plain) if isinstance(plain, dict) else {}
+    declaration = cast("JsonObject", plain) if isinstance(plain, dict) else {}
     if not isinstance(plain, dict) or set(declaration) - {"from", "to", "action"}:
         unknown = ", ".join(f"`{key[:40]}`" for key in declaration if key not in ("from", "to", "action"))
         message = "An edge is an object with `from`, `to` and optionally `action`" + (
@@ -302,9 +304,11 @@ def _parse_start(given: Any, nodes: Mapping[str, Node], diagnostics: list[Diagno
     return first
 
 
-def _drop_deep_values(plain: Plain, path: str, diagnostics: list[Diagnostic], *, except_key: str = "") -> Plain:
+def _drop_deep_values(
+    plain: "JsonObject", path: str, diagnostics: list[Diagnostic], *, except_key: str = ""
+) -> "JsonObject":
     """Remove and report values that are nested too deep to be walked."""
-    shallow: Plain = {}
+    shallow: JsonObject = {}
     for key, value in plain.items():
         if key != except_key and isinstance(value, (dict, list)) and _measure_depth_up_to_limit(value) > _DEEPEST:
             message = f"`{key[:80]}` is nested deeper than {_DEEPEST} levels."
@@ -322,7 +326,7 @@ def _measure_depth_up_to_limit(value: Any) -> int:
         inner: list[Any] = []
         for one in level:
             if isinstance(one, dict):
-                inner += cast("Plain", one).values()
+                inner += cast("JsonObject", one).values()
             elif isinstance(one, list):
                 inner += cast("list[Any]", one)
         level = [one for one in inner if isinstance(one, (dict, list))]

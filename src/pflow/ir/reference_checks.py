@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pflow.ir.code_template_checks import check_code_templates
 from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
@@ -13,6 +13,9 @@ from pflow.registry.interface import Interface
 from pflow.shortening import shorten_text
 from pflow.templates.syntax import Reference, iter_references
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _NAMED: Final = 12
 _SHOWN: Final = 20
@@ -94,7 +97,7 @@ class _ReferenceChecker:
         if root in _INPUT_ROOTS and reference.steps and reference.steps[0] in self._names:
             nearest, meant = str(reference.steps[0]), reference.text.removeprefix(f"{root}.")
         example = f"${{{shorten_text(meant)}}}" if meant else None
-        more: dict[str, Any] = {"available": names[:_SHOWN], "nearest": nearest, "example": example}
+        more: dict[str, object] = {"available": names[:_SHOWN], "nearest": nearest, "example": example}
         node = use.node.id if use.node else None
         if reference.steps and isinstance(reference.steps[0], str):
             shown, name = shorten_text(reference.text), shorten_text(root)
@@ -158,7 +161,7 @@ class _ReferenceChecker:
         interface = self._interfaces[source.type]
         if interface is None or not reference.steps or source.type == NESTED:
             return []
-        outputs: dict[str, Any] = dict.fromkeys(BATCH_OUTPUTS) if source.batch else dict(interface.outputs)
+        outputs: JsonObject = dict.fromkeys(BATCH_OUTPUTS) if source.batch else dict(interface.outputs)
         if not outputs:
             return []
         key = reference.steps[0]

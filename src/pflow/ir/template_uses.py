@@ -1,9 +1,9 @@
 """Where a workflow uses templates, and which variables it needs from outside."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pflow.ir.model import Node, Workflow
 from pflow.templates.syntax import (
@@ -13,6 +13,10 @@ from pflow.templates.syntax import (
     iter_references,
     iter_strings_with_paths,
 )
+
+if TYPE_CHECKING:
+    from pflow.workflow_replies import TemplateVariable
+    from uraniborg.kernel.json_values import JsonObject
 
 SHELL_COMMAND: Final = ("shell", "command")
 """The parameter, by node type and name, in which the shell has its own `${…}`."""
@@ -66,7 +70,7 @@ def iter_resolvable_texts(workflow: Workflow) -> Iterator[TemplateUse]:
         yield TemplateUse(None, output.name, output.source, is_item=False)
 
 
-def get_resolvable_params(node: Node) -> dict[str, Any]:
+def get_resolvable_params(node: Node) -> "JsonObject":
     """Return the parameters whose templates belong to this workflow, not to a nested one."""
     if node.type != NESTED:
         return dict(node.params)
@@ -82,35 +86,43 @@ def get_batch_aliases(use: TemplateUse) -> tuple[str, ...]:
     return (use.node.batch.alias, INDEX) if use.node and use.node.batch and use.is_item else ()
 
 
-def list_variables(workflow: Workflow) -> list[dict[str, Any]]:
+def list_variables(workflow: Workflow) -> "list[TemplateVariable]":
     """Return the names that templates use and no node provides, with their uses; unused inputs are included."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, _Variable] = {}
     for use in iter_template_uses(workflow):
         aliases = get_batch_aliases(use)
         for template in use.templates:
             for reference in iter_references(template):
                 if reference.root in workflow.nodes or reference.root in aliases:
                     continue
-                variable = found.setdefault(reference.root, {"paths": {}, "used_in": {}, "optional": True})
+                variable = found.setdefault(reference.root, _Variable(is_optional=True))
                 # One choice of several may be missing, and an output without a value is left out.
-                variable["optional"] = variable["optional"] and (len(template.choices) > 1 or use.node is None)
-                position = {"node": use.node.id, "param": use.path} if use.node else {"output": use.path}
-                variable["used_in"].setdefault(tuple(position.items()), position)
-                variable["paths"][reference.text] = None
+                variable.is_optional = variable.is_optional and (len(template.choices) > 1 or use.node is None)
+                variable.used_in[use.node and use.node.id, use.path] = None
+                variable.paths[reference.text] = None
     for name in workflow.inputs:
-        found.setdefault(name, {"paths": {}, "used_in": {}, "optional": False})
-    return [_variable_to_dict(workflow, name, variable) for name, variable in found.items()]
+        found.setdefault(name, _Variable(is_optional=False))
+    return [_describe_variable(workflow, name, variable) for name, variable in found.items()]
 
 
-def _variable_to_dict(workflow: Workflow, name: str, variable: dict[str, Any]) -> dict[str, Any]:
+@dataclass
+class _Variable:
+    """A name that no node provides: its paths, and the nodes and parameters (or the outputs) that use it, in order."""
+
+    is_optional: bool
+    paths: dict[str, None] = field(default_factory=dict[str, None])
+    used_in: dict[tuple[str | None, str], None] = field(default_factory=dict[tuple[str | None, str], None])
+
+
+def _describe_variable(workflow: Workflow, name: str, variable: _Variable) -> "TemplateVariable":
     declared = workflow.inputs.get(name)
-    plain: dict[str, Any] = {
+    described: TemplateVariable = {
         "name": name,
         "declared": declared is not None,
-        "required": declared.required if declared else not variable["optional"],
-        "paths": list(variable["paths"]),
-        "used_in": list(variable["used_in"].values()),
+        "required": declared.required if declared else not variable.is_optional,
+        "paths": list(variable.paths),
+        "used_in": [{"node": node, "param": path} if node else {"output": path} for node, path in variable.used_in],
     }
     if declared and declared.has_default:
-        plain["default"] = declared.default
-    return plain
+        described["default"] = declared.default
+    return described

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 import orjson
 
@@ -18,6 +18,9 @@ from pflow.library.names import SUFFIX, locate_workflow_file, validate_name
 from pflow.library.workflow_file import LONGEST_DESCRIPTION, Document, read_document
 from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.ids import content_id
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 Source = Literal["library", "draft"]
 LIBRARY: Final = "workflows"
@@ -29,8 +32,6 @@ _ANY_TEXT: Final = re.compile(r"\.[*+]\??|\\[wds][*+]?|\\b")
 _ONE_GROUP: Final = re.compile(r"([^()|]*)\((?:\?:)?([^()]*)\)([^()|]*)")
 _LONGEST_TYPE: Final = 100
 _MOST_TYPES: Final = 50
-Entry = dict[str, Any]
-"""The index entry of one file: its `stamp`, and either a `problem` or the fields of a summary."""
 _FORMAT: Final = 2
 _SETTLED_NS: Final = 100_000_000
 """Only files that have not changed for so long are indexed: two changes in one clock tick have the same stamp."""
@@ -55,6 +56,28 @@ class Problem:
 
     path: str
     message: str
+
+
+class ReadableEntry(TypedDict):
+    """The index entry of a workflow: the stamp of its file, and the fields of its summary."""
+
+    stamp: list[int]
+    name: str
+    description: str
+    inputs: list[str]
+    node_types: list[str]
+    updated_at: str
+    source: Source
+
+
+class UnreadableEntry(TypedDict):
+    """The index entry of a file that cannot be read as a workflow."""
+
+    stamp: list[int]
+    problem: str
+
+
+Entry = ReadableEntry | UnreadableEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,36 +184,36 @@ def _reuse_or_make_entry(file: os.DirEntry[str], path: str, kind: Source, indexe
         return indexed
     validate_name(name)
     try:
-        return {"stamp": stamp, **_summarize_document(name, kind, read_document(Path(file.path), path))}
+        return _summarize_document(name, kind, read_document(Path(file.path), path), stamp)
     except InvalidWorkflow as exc:
         return {"stamp": stamp, "problem": exc.message}
 
 
-def _summarize_document(name: str, kind: Source, document: Document) -> dict[str, Any]:
+def _summarize_document(name: str, kind: Source, document: Document, stamp: list[int]) -> ReadableEntry:
     declared = document.ir.get("inputs")
     return {
+        "stamp": stamp,
         "name": name,
         "description": document.description[:LONGEST_DESCRIPTION],
-        "inputs": list(cast("dict[str, Any]", declared)) if isinstance(declared, dict) else [],
+        "inputs": list(declared) if isinstance(declared, dict) else [],
         "node_types": _collect_node_types(document.ir.get("nodes")),
         "updated_at": document.updated_at,
         "source": classify_source(kind, document),
     }
 
 
-def _collect_node_types(nodes: Any) -> list[str]:
+def _collect_node_types(nodes: "Json") -> list[str]:
     """Return the types of the nodes, each once, also of the node that a `batch` runs. The file is unchecked."""
     found: dict[str, None] = {}
-    waiting = deque(cast("list[Any]", nodes) if isinstance(nodes, list) else ())
+    waiting = deque(nodes if isinstance(nodes, list) else ())
     while waiting and len(found) < _MOST_TYPES:
         node = waiting.popleft()
         if not isinstance(node, dict):
             continue
-        plain = cast("dict[str, Any]", node)
-        if isinstance(kind := plain.get("type"), str):
+        if isinstance(kind := node.get("type"), str):
             found[kind[:_LONGEST_TYPE]] = None
-        if isinstance(params := plain.get("params"), dict):
-            waiting.append(cast("dict[str, Any]", params).get("node"))
+        if isinstance(params := node.get("params"), dict):
+            waiting.append(params.get("node"))
     return list(found)
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from pflow.errors import InvalidWorkflow, LibraryUnwritable, SecurityError, WorkflowExists, WorkflowNotFound
 from pflow.library.listing import (
@@ -23,6 +23,9 @@ from pflow.library.names import SUFFIX, locate_workflow_file, validate_name
 from pflow.library.workflow_file import encode_wrapped_workflow, read_document
 from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder, sync_folder, write_atomic
 
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
+
 
 @dataclass(frozen=True, slots=True)
 class StoredWorkflow:
@@ -30,7 +33,7 @@ class StoredWorkflow:
 
     name: str
     description: str
-    ir: dict[str, Any]
+    ir: "JsonObject"
     source: Source
     path: str
     created_at: str | None
@@ -88,7 +91,7 @@ class WorkflowManager:
             name, document.description, document.ir, self.kind, shown_path, document.created_at, document.updated_at
         )
 
-    def save(self, name: str, ir: Mapping[str, Any], description: str) -> Path:
+    def save(self, name: str, ir: "Mapping[str, Json]", description: str) -> Path:
         """Write a new file, completely or not at all. Raise WorkflowExists, InvalidInputs or LibraryUnwritable."""
         path = self._require_writable_path(name)
         content = encode_wrapped_workflow(name, ir, description)
@@ -102,7 +105,7 @@ class WorkflowManager:
             raise LibraryUnwritable(self.display_path(name), exc) from exc
         return path
 
-    def create(self, name: str, ir: Mapping[str, Any]) -> None:
+    def create(self, name: str, ir: "Mapping[str, Json]") -> None:
         """Write a new file with the IR alone. Raise WorkflowExists or LibraryUnwritable."""
         path = self._require_writable_path(name)
         try:
@@ -118,7 +121,7 @@ class WorkflowManager:
         if os.path.lexists(self.folder / f"{validate_name(name)}{SUFFIX}"):
             raise self._make_exists_error(name)
 
-    def replace(self, name: str, ir: Mapping[str, Any]) -> None:
+    def replace(self, name: str, ir: "Mapping[str, Json]") -> None:
         """Write a file with the IR alone in place of the present one, if any. Raise LibraryUnwritable."""
         path = self._require_writable_path(name)
         try:
@@ -127,7 +130,7 @@ class WorkflowManager:
         except OSError as exc:
             raise LibraryUnwritable(self.display_path(name), exc) from exc
 
-    def replace_saved(self, stored: StoredWorkflow, ir: Mapping[str, Any]) -> None:
+    def replace_saved(self, stored: StoredWorkflow, ir: "Mapping[str, Json]") -> None:
         """Replace the IR of a saved workflow; its description stays. Raise InvalidWorkflow or LibraryUnwritable."""
         path = self._require_writable_path(stored.name)
         content = encode_wrapped_workflow(stored.name, ir, stored.description, created_at=stored.created_at)
@@ -195,7 +198,7 @@ class WorkflowManager:
         )
 
 
-def _encode_ir(ir: Mapping[str, Any]) -> str:
+def _encode_ir(ir: "Mapping[str, Json]") -> str:
     return json.dumps(ir, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -4,11 +4,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from pflow.errors import InvalidWorkflow, SecurityError, WorkflowNotFound
 from pflow.library.listing import Source, list_workflows
 from pflow.library.workflow_file import read_document
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _SHORTEST: Final = 4
 """Shorter texts would be found everywhere."""
@@ -44,7 +47,7 @@ def find_mentions(home: Path, texts: Iterable[str]) -> list[Mention]:
     return found
 
 
-def _list_nodes(document: Mapping[str, Any], pattern: re.Pattern[str]) -> list[str]:
+def _list_nodes(document: "Mapping[str, Json]", pattern: re.Pattern[str]) -> list[str]:
     listed = document.get("nodes")
     nodes = cast("list[Any]", listed) if isinstance(listed, list) else []
     ids = [_get_id(node) for node in nodes if pattern.search(_write(node))]
@@ -52,7 +55,7 @@ def _list_nodes(document: Mapping[str, Any], pattern: re.Pattern[str]) -> list[s
 
 
 def _get_id(node: Any) -> str:
-    name = cast("dict[str, Any]", node).get("id") if isinstance(node, dict) else None
+    name = cast("JsonObject", node).get("id") if isinstance(node, dict) else None
     return name if isinstance(name, str) else ""
 
 

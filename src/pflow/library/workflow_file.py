@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
@@ -17,6 +17,9 @@ from pflow.errors import InvalidInputs, InvalidWorkflow, WorkflowChanged
 from pflow.ir.diagnostics import make_error
 from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.files import hold_lock
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 LONGEST_DESCRIPTION: Final = 500
 _VERSION: Final = "1.0.0"
@@ -26,7 +29,6 @@ TOO_LARGE: Final = f"it is larger than {LARGEST_FILE // 1_000_000} MB"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _DEEPEST: Final = 500
 _TOKEN: Final = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|([{\[])|[}\]]')
-Plain = dict[str, Any]
 LineAndColumn = tuple[int, int]
 """Line and column, both counted from 1, in characters."""
 
@@ -35,7 +37,7 @@ LineAndColumn = tuple[int, int]
 class Document:
     """A workflow file. An unwrapped one has no description; its update time is that of the file."""
 
-    ir: Plain
+    ir: "JsonObject"
     is_wrapped: bool
     description: str
     created_at: str | None
@@ -57,10 +59,10 @@ def read_document(path: Path, display_path: str) -> Document:
     return _make_document(parse_json_object(data, display_path), status.st_mtime)
 
 
-def unwrap_ir(plain: Plain) -> Plain:
+def unwrap_ir(plain: "JsonObject") -> "JsonObject":
     """Return the IR of a workflow file: the object itself, or the one that a name and a description wrap."""
     inner = plain.get("ir")
-    return plain if not isinstance(inner, dict) or "nodes" in plain else cast("Plain", inner)
+    return plain if not isinstance(inner, dict) or "nodes" in plain else cast("JsonObject", inner)
 
 
 def read_text(path: Path) -> str | None:
@@ -97,7 +99,7 @@ def encode_wrapped_workflow(
     return data
 
 
-def compute_revision(document: Mapping[str, Any] | str) -> str:
+def compute_revision(document: "Mapping[str, Json] | str") -> str:
     """Return a short text that differs if a document, or the text of a file that has no document, differs."""
     return hashlib.sha256(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -139,7 +141,7 @@ def _read_up_to_limit(path: Path, size: int) -> bytes:
         return stream.read() if size <= LARGEST_FILE else stream.read(LARGEST_FILE + 1)
 
 
-def _make_document(plain: Plain, modified_at: float) -> Document:
+def _make_document(plain: "JsonObject", modified_at: float) -> Document:
     moment = format_iso(datetime.fromtimestamp(min(max(modified_at, 0.0), _LAST_MOMENT), UTC))
     inner = unwrap_ir(plain)
     if inner is plain:
@@ -166,7 +168,7 @@ class _RepeatedKey(ValueError):
     pass
 
 
-def parse_json_object(data: bytes, display_path: str) -> Plain:
+def parse_json_object(data: bytes, display_path: str) -> "JsonObject":
     """Return the JSON object in the data. Messages show `display_path`. Raise InvalidWorkflow."""
     text = _decode_text(data, display_path)
     try:
@@ -195,7 +197,7 @@ def parse_json_object(data: bytes, display_path: str) -> Plain:
         raise make_invalid_file_error(
             display_path, "not_an_object", "a workflow is a JSON object", position, 'Start with {"nodes": [.'
         )
-    return cast("Plain", plain)
+    return cast("JsonObject", plain)
 
 
 def _suggest_json_fix(text: str, position: int) -> str:
@@ -240,7 +242,7 @@ def _decode_text(data: bytes, display_path: str) -> str:
         ) from None
 
 
-def _build_object_without_repeated_keys(pairs: list[tuple[str, Any]]) -> Plain:
+def _build_object_without_repeated_keys(pairs: list[tuple[str, Any]]) -> "JsonObject":
     plain = dict(pairs)
     if len(plain) != len(pairs):
         raise _RepeatedKey

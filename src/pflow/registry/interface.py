@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+if TYPE_CHECKING:
+    from pflow.workflow_replies import NodeType, NodeTypeOutput, NodeTypeValue
 
 Effect = Literal["pure", "idempotent", "effectful"]
 """Pure: only computes or reads. Idempotent: twice has the same effect as once. Effectful: each time has an effect."""
@@ -26,15 +29,17 @@ class Param:
     description: str = ""
     choices: tuple[Any, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        plain = {
+    def to_dict(self) -> "NodeTypeValue":
+        described: NodeTypeValue = {
             "key": self.key,
             "type": self.type,
             "required": self.required,
             "default": self.default,
             "description": self.description,
         }
-        return plain | {"choices": list(self.choices)} if self.choices else plain
+        if self.choices:
+            described["choices"] = list(self.choices)
+        return described
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +51,11 @@ class OutputField:
     description: str = ""
     structure: Mapping[str, "OutputField"] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        plain: dict[str, Any] = {"key": self.key, "type": self.type, "description": self.description}
+    def to_dict(self) -> "NodeTypeOutput":
+        described: NodeTypeOutput = {"key": self.key, "type": self.type, "description": self.description}
         if self.structure is not None:
-            plain["structure"] = [out.to_dict() for out in self.structure.values()]
-        return plain
+            described["structure"] = [out.to_dict() for out in self.structure.values()]
+        return described
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,7 @@ class Interface:
             value = self.params[name].default
         return str(value).upper() in values
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> "NodeType":
         """Return the description in `browse_components`."""
         return {
             "type": self.type,

@@ -1,11 +1,15 @@
 """Interfaces of MCP tools, made from the tool lists of servers."""
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, cast
 
 import orjson
 
+from pflow.registry.interface import Effect
 from uraniborg.kernel.ids import content_id
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 RUN: Final = "pflow.nodes.mcp:call_tool"
 _LONGEST_DESCRIPTION: Final = 1_000
@@ -20,12 +24,46 @@ _KINDS: Final = {
     "object": "dict",
     "array": "list",
 }
-_SAMPLES: Final[dict[str, Any]] = {"str": "text", "int": 1, "float": 1.5, "bool": True, "dict": {}, "list": []}
-
-Schema = dict[str, Any]
+_SAMPLES: Final["JsonObject"] = {"str": "text", "int": 1, "float": 1.5, "bool": True, "dict": {}, "list": []}
 
 
-def make_tool_declaration(server: str, tool: Mapping[str, Any], *, version: str = "") -> dict[str, Any]:
+class _Declaration(TypedDict):
+    type: str
+    description: NotRequired[str]
+
+
+class ParamDeclaration(_Declaration):
+    """A parameter of a tool, as `pflow.registry.interface` reads it."""
+
+    required: bool
+    default: "Json"
+    choices: "NotRequired[list[Json]]"
+
+
+class OutputDeclaration(_Declaration):
+    """An output of a tool, with the fields of an object or of the items of a list if they are known."""
+
+    structure: "NotRequired[dict[str, OutputDeclaration]]"
+
+
+class ToolDeclaration(TypedDict):
+    """A tool as a node type."""
+
+    type: str
+    tool: str
+    description: str
+    run: str
+    params: dict[str, ParamDeclaration]
+    outputs: dict[str, OutputDeclaration]
+    effect: Effect
+    reads_world: bool
+    version: str
+    example: "JsonObject"
+    tags: list[str]
+    open_params: bool
+
+
+def make_tool_declaration(server: str, tool: Mapping[str, Any], *, version: str = "") -> ToolDeclaration:
     """Return the JSON object that declares the tool as a node; `version` is the server's. Raise ValueError."""
     name = tool.get("name")
     if not isinstance(name, str) or not name:
@@ -61,35 +99,37 @@ def make_tool_declaration(server: str, tool: Mapping[str, Any], *, version: str 
     }
 
 
-def _make_description(server: str, name: str, tool: Mapping[str, Any]) -> str:
+def _make_description(server: str, name: str, tool: "Mapping[str, Json]") -> str:
     given = tool.get("description") or tool.get("title")
     text = given.strip() if isinstance(given, str) else ""
     return text[:_LONGEST_DESCRIPTION] or f"The tool {name} of the MCP server {server}."
 
 
-def _infer_effect(hints: Schema) -> str:
+def _infer_effect(hints: "JsonObject") -> Effect:
     if hints.get("readOnlyHint") is True:
         return "pure"
     return "idempotent" if hints.get("idempotentHint") is True else "effectful"
 
 
-def _make_param_declaration(value: Any, root: Schema, required: bool) -> dict[str, Any]:
+def _make_param_declaration(value: Any, root: "JsonObject", required: bool) -> ParamDeclaration:
     schema = _resolve_schema(value, root)
     notes = [str(schema.get("description") or "")]
     allowed = _list_choices(schema, root)
     if allowed:
         notes.append("One of " + ", ".join(map(str, allowed)) + ".")
     are_plain = all(isinstance(one, str | int | float) for one in allowed)
-    return {
+    declared: ParamDeclaration = {
         "type": _infer_type(schema, root),
         "required": required,
         "default": schema.get("default"),
         "description": " ".join(filter(None, notes))[:_LONGEST_NOTE],
-        **({"choices": allowed} if allowed and are_plain else {}),
     }
+    if allowed and are_plain:
+        declared["choices"] = allowed
+    return declared
 
 
-def _list_choices(schema: Schema, root: Schema) -> list[Any]:
+def _list_choices(schema: "JsonObject", root: "JsonObject") -> list[Any]:
     """Return the allowed values without null; empty if any value is allowed."""
     if isinstance(listed := schema.get("enum"), list):
         return [one for one in cast("list[Any]", listed) if one is not None]
@@ -103,7 +143,7 @@ def _list_choices(schema: Schema, root: Schema) -> list[Any]:
     return []
 
 
-def _get_result_schema(value: Any) -> Schema:
+def _get_result_schema(value: Any) -> "JsonObject":
     """Return the schema of the node's result: servers wrap values that are not objects under the key `result`."""
     schema = _get_schema_or_empty(value)
     wrapped = _get_properties(schema)
@@ -112,14 +152,14 @@ def _get_result_schema(value: Any) -> Schema:
     return schema
 
 
-def _make_output_declaration(schema: Schema) -> dict[str, Any]:
-    output: dict[str, Any] = {"type": _infer_type(schema, schema)}
+def _make_output_declaration(schema: "JsonObject") -> OutputDeclaration:
+    output: OutputDeclaration = {"type": _infer_type(schema, schema)}
     if structure := _make_structure(schema, schema, 0):
         output["structure"] = structure
     return output
 
 
-def _make_structure(value: Any, root: Schema, depth: int) -> dict[str, Any] | None:
+def _make_structure(value: Any, root: "JsonObject", depth: int) -> dict[str, OutputDeclaration] | None:
     """Return the fields of a dict, or of the items of a list, to a bounded depth."""
     schema = _resolve_schema(value, root)
     if "items" in schema:
@@ -127,7 +167,7 @@ def _make_structure(value: Any, root: Schema, depth: int) -> dict[str, Any] | No
     properties = _get_properties(schema)
     if not properties or depth >= _DEEPEST:
         return None
-    found: dict[str, Any] = {}
+    found: dict[str, OutputDeclaration] = {}
     for key, inner in properties.items():
         resolved = _resolve_schema(inner, root)
         described = str(resolved.get("description") or "")[:_LONGEST_NOTE]
@@ -137,7 +177,7 @@ def _make_structure(value: Any, root: Schema, depth: int) -> dict[str, Any] | No
     return found
 
 
-def _infer_type(schema: Schema, root: Schema) -> str:
+def _infer_type(schema: "JsonObject", root: "JsonObject") -> str:
     given = schema.get("type")
     if isinstance(given, str):
         return _KINDS.get(given, "any")
@@ -155,10 +195,10 @@ def _join_types(kinds: Any) -> str:
     return "any" if not found or "any" in found else "|".join(found)
 
 
-def _make_sample_value(schema: Schema, param: Mapping[str, Any]) -> Any:
+def _make_sample_value(schema: "JsonObject", param: ParamDeclaration) -> "Json":
     examples = schema.get("examples")
-    listed = cast("list[Any]", examples) if isinstance(examples, list) else []
-    choices: list[Any] | None = param.get("choices")
+    listed = examples if isinstance(examples, list) else []
+    choices = param.get("choices")
     for one in (*listed, param["default"]):
         if one is not None and (choices is None or one in choices):
             return one
@@ -167,7 +207,7 @@ def _make_sample_value(schema: Schema, param: Mapping[str, Any]) -> Any:
     return _SAMPLES.get(str(param["type"]).partition("|")[0], "text")
 
 
-def _resolve_schema(value: Any, root: Schema) -> Schema:
+def _resolve_schema(value: Any, root: "JsonObject") -> "JsonObject":
     """Return the schema, or the schema of this document that it refers to."""
     schema = _get_schema_or_empty(value)
     for _ in range(_DEEPEST):
@@ -181,9 +221,9 @@ def _resolve_schema(value: Any, root: Schema) -> Schema:
     return schema
 
 
-def _get_properties(schema: Schema) -> dict[str, Any]:
+def _get_properties(schema: "JsonObject") -> "JsonObject":
     return _get_schema_or_empty(schema.get("properties"))
 
 
-def _get_schema_or_empty(value: Any) -> Schema:
-    return cast("Schema", value) if isinstance(value, dict) else {}
+def _get_schema_or_empty(value: Any) -> "JsonObject":
+    return cast("JsonObject", value) if isinstance(value, dict) else {}

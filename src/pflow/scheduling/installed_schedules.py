@@ -4,7 +4,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from pflow.changes import ChangeRecord
 from pflow.errors import LibraryUnwritable, ScheduleNotFound
@@ -14,11 +14,14 @@ from pflow.scheduling.scheduler_selection import list_schedulers
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.files import hold_lock
 
+if TYPE_CHECKING:
+    from pflow.workflow_replies import InstalledSchedule
+
 _LOCK: Final = ".schedule.lock"
 _LOCK_S: Final = 60.0
 
 
-def list_installed_schedules(home: Path, kind: Kind | None = None) -> list[dict[str, Any]]:
+def list_installed_schedules(home: Path, kind: Kind | None = None) -> "list[InstalledSchedule]":
     """Return the schedules of one scheduler or of all, with who added them. Raise SchedulerUnavailable."""
     found = [one for scheduler in list_schedulers(kind, os.environ) for one in scheduler.list_schedules()]
     actors = ChangeRecord(home).list_actors("schedule") if found else {}

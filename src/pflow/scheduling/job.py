@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.config import SCHEDULE_VARIABLE
 from pflow.engine.inputs import prepare_inputs
@@ -14,6 +14,9 @@ from pflow.redaction import is_sensitive
 from pflow.scheduling.timing import Timing
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import is_encodable
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f\"$\\]|\s\Z")
@@ -66,7 +69,7 @@ class Job:
 
 
 def check_inputs_and_list_secrets(
-    workflow: Workflow, given_texts: Mapping[str, str], values: Mapping[str, Any]
+    workflow: Workflow, given_texts: Mapping[str, str], values: "Mapping[str, Json]"
 ) -> list[str]:
     """Check the inputs of a scheduled run, and return the secrets that each run takes from its environment.
 

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.changes import ChangeRecord
 from pflow.errors import InvalidInputs
@@ -15,6 +15,10 @@ from pflow.scheduling.job import Job, check_inputs_and_list_secrets
 from pflow.scheduling.scheduler import Kind, Scheduler
 from pflow.scheduling.timing import Timing
 from uraniborg.kernel.actors import Actor
+
+if TYPE_CHECKING:
+    from pflow.workflow_replies import AddedSchedule
+    from uraniborg.kernel.json_values import Json
 
 _PASSED_ON: Final = ("PATH", "PFLOW_HOME", "URANIBORG_HOME")
 """Variables of this environment that a scheduled run gets, too."""
@@ -30,13 +34,13 @@ def schedule_workflow(
     name: str,
     workflow: Workflow,
     timing: Timing,
-    inputs: Mapping[str, Any],
+    inputs: "Mapping[str, Json]",
     *,
     home: Path,
     folder: Path,
     kind: Kind | None = None,
     actor: Actor | None = None,
-) -> dict[str, Any]:
+) -> "AddedSchedule":
     """Let a scheduler, by default that of this system, run a workflow, and return the schedule with notes.
 
     `actor` is who schedules it, by default the program that runs this process. Raise InvalidInputs,
@@ -57,7 +61,7 @@ def make_scheduled_job(
     workflow: Workflow,
     timing: Timing,
     given_texts: Mapping[str, str],
-    values: Mapping[str, Any],
+    values: "Mapping[str, Json]",
     *,
     home: Path,
     folder: Path,
@@ -98,13 +102,13 @@ def describe_schedule(scheduler: Scheduler, job: Job, secrets: list[str]) -> lis
     return notes
 
 
-def format_input_texts(workflow: Workflow, inputs: Mapping[str, Any]) -> dict[str, str]:
+def format_input_texts(workflow: Workflow, inputs: "Mapping[str, Json]") -> dict[str, str]:
     """Return inputs as the texts that `pflow run` reads as the same values, without null. Raise InvalidInputs."""
     given = {name: value for name, value in inputs.items() if value is not None}
     return {name: _format_input_text(workflow, name, value) for name, value in given.items()}
 
 
-def _format_input_text(workflow: Workflow, name: str, value: Any) -> str:
+def _format_input_text(workflow: Workflow, name: str, value: "Json") -> str:
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if value == "-":

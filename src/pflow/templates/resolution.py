@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
@@ -11,6 +11,9 @@ from pflow.templates.missing_references import explain_missing_references
 from pflow.templates.scope import ABSENT, Scope, get_item
 from pflow.templates.syntax import Literal, Reference, Template, find_templates_and_escapes
 from pflow.templates.truncated_outputs import raise_if_truncated
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _ITEM_CHARACTERS: Final = 32
 """For how many characters an item of a list or an object counts: it takes about as much room."""
@@ -33,7 +36,7 @@ class Resolution:
         if isinstance(value, str):
             return self.resolve_text(value) if "${" in value else value
         if isinstance(value, dict):
-            return {key: self.resolve_value(item) for key, item in cast("dict[str, Any]", value).items()}
+            return {key: self.resolve_value(item) for key, item in cast("JsonObject", value).items()}
         if isinstance(value, list):
             return [self.resolve_value(item) for item in cast("list[Any]", value)]
         return value
@@ -121,7 +124,7 @@ def _count_characters_and_items(value: Any, sizes: dict[int, int]) -> int:
     waiting = [value]
     while waiting:
         one = waiting[-1]
-        items = list(cast("dict[str, Any]", one).values() if isinstance(one, dict) else cast("list[Any]", one))
+        items = list(cast("JsonObject", one).values() if isinstance(one, dict) else cast("list[Any]", one))
         inner: list[Any] = [item for item in items if isinstance(item, (dict, list))]
         if unknown := [item for item in inner if id(item) not in sizes]:
             waiting += unknown

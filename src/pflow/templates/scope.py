@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _JSON_CHARS: Final = 10 * 1024 * 1024
 _INDEX: Final = re.compile(r"\d{1,9}")
@@ -37,7 +40,7 @@ def get_item(value: Any, key: Any) -> Any:
     if isinstance(value, str):
         value = parse_embedded_json(value)
     if isinstance(value, dict):
-        return cast("dict[str, Any]", value).get(str(key), ABSENT)
+        return cast("JsonObject", value).get(str(key), ABSENT)
     if isinstance(value, list):
         items = cast("list[Any]", value)
         index = key if isinstance(key, int) else int(key) if _INDEX.fullmatch(str(key)) else None

@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import orjson
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _ENDS: Final = r"(?![\w.\[-])"
 _CONSTANT: Final = rf"(?:true|false|null){_ENDS}"
@@ -143,7 +146,7 @@ def iter_strings_with_paths(value: Any, path: str = "") -> Iterator[tuple[str, s
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
-        for key, item in cast("dict[str, Any]", value).items():
+        for key, item in cast("JsonObject", value).items():
             yield from iter_strings_with_paths(item, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for index, item in enumerate(cast("list[Any]", value)):

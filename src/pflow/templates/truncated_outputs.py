@@ -1,10 +1,13 @@
 """Outputs that were truncated: using the start as if it were complete is an error."""
 
 from pathlib import PurePath
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import NodeFailed
 from pflow.templates.syntax import Reference, format_reference_prefix
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _SPOOL: Final = "spool"
 _RESULTS: Final = "results"
@@ -14,7 +17,7 @@ _PREVIEW: Final = 2_000
 class TruncatedOutput(NodeFailed):
     """A reference to a truncated output. `summary` describes it where the value is only displayed."""
 
-    summary: dict[str, Any]
+    summary: "JsonObject"
 
 
 def raise_if_truncated(value: Any, key: Any, reference: Reference, depth: int) -> None:
@@ -24,7 +27,7 @@ def raise_if_truncated(value: Any, key: Any, reference: Reference, depth: int) -
     """
     if not isinstance(value, dict) or not isinstance(key, str) or not _is_direct_output(reference, depth):
         return
-    outputs = cast("dict[str, Any]", value)
+    outputs = cast("JsonObject", value)
     size, file = outputs.get(f"{key}_size"), outputs.get(f"{key}_file")
     if type(size) is not int or not isinstance(file, str) or not _is_spooled(file, key):
         return

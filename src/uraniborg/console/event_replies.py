@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from pflow.run_replies import NodeStatus, RunStatus
 from uraniborg.console.replies import Reply
-from uraniborg.console.run_replies import NodeStatus, RunStatus
 
 
 class ChangeEvent(Reply):

@@ -4,37 +4,55 @@ import asyncio
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Query
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from pflow.service import Service
-from uraniborg.console.route_parameters import RunId
-from uraniborg.console.run_questions import add_question_states, find_approval_id
-from uraniborg.console.run_replies import (
+from pflow.run_replies import (
     NodeMessages,
     NodeStatus,
-    RunApprovals,
     RunComparison,
     RunItemPage,
     RunNode,
-    RunProgress,
+    WatchedProgress,
 )
+from pflow.service import Service
+from uraniborg.console.inbox_replies import ApprovalQuestion
+from uraniborg.console.route_parameters import RunId
+from uraniborg.console.run_questions import add_question_states, find_approval_id
 from uraniborg.console.run_workers import RunWorkers
-from uraniborg.kernel.reply_route import JsonReply
+from uraniborg.kernel.inbox import Entry
 
 _MAX_APPROVALS = 500
 NodeKey = Annotated[str, Query(max_length=1_000, description="The node, such as `collect` or `outer/inner`.")]
 
 
+class RunProgress(WatchedProgress):
+    """A run, its graph, nodes that have ended, and nodes that run now."""
+
+    resumes_when_decided: Annotated[
+        bool,
+        Field(
+            description="Whether this server resumes the run as soon as the question is decided that the run waits for."
+        ),
+    ]
+    resumed_as: Annotated[str | None, Field(description="The id of the run that has resumed this one.")]
+
+
+class RunApprovals(TypedDict):
+    """The questions that a run and the runs before it asked."""
+
+    entries: list[ApprovalQuestion]
+
+
 def add_run_history_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
     """Add the routes."""
 
-    @api.get(
-        "/api/runs/{run_id}/progress", response_model=RunProgress, tags=["runs"], summary="Return the progress of a run"
-    )
+    @api.get("/api/runs/{run_id}/progress", tags=["runs"], summary="Return the progress of a run")
     async def get_run_progress(  # pyright: ignore[reportUnusedFunction]
         run_id: RunId,
         after: Annotated[int, Query(ge=0, le=2**53, description="`seq` of the last known node, or `next`.")] = 0,
         limit: Annotated[int, Query(ge=1, le=5_000)] = 1_000,
-    ) -> JsonReply:
+    ) -> RunProgress:
         """Return a run, its graph, the nodes that have ended, and with `after` 0 those that run or have just ended."""
         progress = await asyncio.to_thread(service.history.read_progress, run_id, after, limit)
         run = progress["run"]
@@ -43,52 +61,49 @@ def add_run_history_routes(api: FastAPI, service: Service, workers: RunWorkers) 
         resumes = approval_id is not None and await workers.resumes_when_decided(run["id"], approval_id)
         # After the look at the workers: a run that they have just resumed is in the log.
         resumed_as = await asyncio.to_thread(service.history.find_later_run, run["id"])
-        return JsonReply({**progress, "resumes_when_decided": resumes, "resumed_as": resumed_as})
+        return {**progress, "resumes_when_decided": resumes, "resumed_as": resumed_as}
 
-    @api.get("/api/runs/{run_id}/nodes/{seq}", response_model=RunNode, tags=["runs"], summary="Return a node of a run")
+    @api.get("/api/runs/{run_id}/nodes/{seq}", tags=["runs"], summary="Return a node of a run")
     async def get_run_node(  # pyright: ignore[reportUnusedFunction]
         run_id: RunId, seq: Annotated[int, Path(ge=0, le=2**53, description="The `seq` of the node.")]
-    ) -> JsonReply:
+    ) -> RunNode:
         """Return a node that has ended, with its inputs, outputs and messages."""
-        return JsonReply(await asyncio.to_thread(service.history.read_node, run_id, seq))
+        return await asyncio.to_thread(service.history.read_node, run_id, seq)
 
-    @api.get("/api/runs/{run_id}/items", response_model=RunItemPage, tags=["runs"], summary="List items of a batch")
+    @api.get("/api/runs/{run_id}/items", tags=["runs"], summary="List items of a batch")
     async def list_run_items(  # pyright: ignore[reportUnusedFunction]
         run_id: RunId,
         node: NodeKey,
         status: Annotated[NodeStatus | None, Query(description="Only items that ended so.")] = None,
         after: Annotated[int, Query(ge=-1, le=2**53, description="`item` of the last known item, or `next`.")] = -1,
         limit: Annotated[int, Query(ge=1, le=200)] = 100,
-    ) -> JsonReply:
+    ) -> RunItemPage:
         """Return the items of a batch that have ended, in their order, with their values."""
-        return JsonReply(await asyncio.to_thread(service.history.list_items, run_id, node, status, after, limit))
+        return await asyncio.to_thread(service.history.list_items, run_id, node, status, after, limit)
 
-    @api.get(
-        "/api/runs/{run_id}/messages", response_model=NodeMessages, tags=["runs"], summary="List messages of a node"
-    )
-    async def list_node_messages(run_id: RunId, node: NodeKey) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/runs/{run_id}/messages", tags=["runs"], summary="List messages of a node")
+    async def list_node_messages(run_id: RunId, node: NodeKey) -> NodeMessages:  # pyright: ignore[reportUnusedFunction]
         """Return the last messages of a node that runs. Those of a node that has ended are with its values."""
-        return JsonReply({"messages": await asyncio.to_thread(service.history.list_messages, run_id, node)})
+        return {"messages": await asyncio.to_thread(service.history.list_messages, run_id, node)}
 
-    @api.get("/api/run-comparison", response_model=RunComparison, tags=["runs"], summary="Compare two runs")
+    @api.get("/api/run-comparison", tags=["runs"], summary="Compare two runs")
     async def compare_runs(  # pyright: ignore[reportUnusedFunction]
         first: Annotated[str, Query(max_length=100)], second: Annotated[str, Query(max_length=100)]
-    ) -> JsonReply:
+    ) -> RunComparison:
         """Return the inputs, outputs and nodes in which two runs differ."""
         compared = await asyncio.to_thread(service.history.compare_runs, first, second)
         await asyncio.to_thread(add_question_states, workers.inbox, [compared["first"], compared["second"]])
-        return JsonReply(compared)
+        return compared
 
-    @api.get(
-        "/api/runs/{run_id}/approvals", response_model=RunApprovals, tags=["runs"], summary="List approvals of a run"
-    )
-    async def list_run_approvals(run_id: RunId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/runs/{run_id}/approvals", tags=["runs"], summary="List approvals of a run")
+    async def list_run_approvals(run_id: RunId) -> RunApprovals:  # pyright: ignore[reportUnusedFunction]
         """Return the questions that a run and the runs before it asked, with the answers."""
 
-        def find_approvals() -> list[dict[str, Any]]:
+        def find_approvals() -> list[Entry]:
             lineage = service.history.list_lineage(run_id)
             entries = workers.inbox.list_entries(part="pflow", limit=_MAX_APPROVALS).entries
-            asked = [entry for entry in entries if entry.payload.get("lineage") in lineage]
-            return [entry.model_dump(mode="json", exclude_none=True) for entry in asked]
+            return [entry for entry in entries if entry.payload.get("lineage") in lineage]
 
-        return JsonReply({"entries": await asyncio.to_thread(find_approvals)})
+        asked = await asyncio.to_thread(find_approvals)
+        questions: Any = [entry.model_dump(mode="json", exclude_none=True) for entry in asked]
+        return {"entries": questions}

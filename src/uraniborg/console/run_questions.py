@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
+from pflow.run_replies import QuestionAnswer, RunSummary
 from uraniborg.kernel.inbox import DecisionNotFound, Entry, Inbox
 
 
-def add_question_states(inbox: Inbox, runs: Sequence[dict[str, Any]]) -> None:
+def add_question_states(inbox: Inbox, runs: Sequence[RunSummary]) -> None:
     """Set `question_state` of the runs that wait, and `question_answer` if the question is decided.
 
     Both are None for other runs, and if the question was deleted.
@@ -21,10 +21,9 @@ def add_question_states(inbox: Inbox, runs: Sequence[dict[str, Any]]) -> None:
         run["question_answer"] = _describe_answer(entry) if entry else None
 
 
-def find_approval_id(run: dict[str, Any]) -> str | None:
+def find_approval_id(run: RunSummary) -> str | None:
     """Return the id of the question that a run of the log waits for, or None."""
-    error: dict[str, Any] = run["error"] or {}
-    return error.get("approval_id") if run["status"] == "waiting" else None
+    return run["error"].get("approval_id") if run["error"] and run["status"] == "waiting" else None
 
 
 def _read_settled_entries(inbox: Inbox, ids: Sequence[str]) -> dict[str, Entry | None]:
@@ -38,7 +37,7 @@ def _read_settled_entries(inbox: Inbox, ids: Sequence[str]) -> dict[str, Entry |
     return entries
 
 
-def _describe_answer(entry: Entry) -> dict[str, Any] | None:
+def _describe_answer(entry: Entry) -> QuestionAnswer | None:
     if entry.decision is None:
         return None
     return {

@@ -9,20 +9,19 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Final
 
 from pflow.changes import ChangeRecord
 from pflow.config import load_settings
 from pflow.errors import RunNotRecorded
+from pflow.run_replies import EndedRun, RunRequest, StartedRun
 from uraniborg.console.waiting_runs import WaitingRuns
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
 from uraniborg.kernel.inbox import DecisionNotFound, Inbox
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
-
-if TYPE_CHECKING:
-    from pflow.run_worker import RunReply, RunRequest, StartedRun
 
 _MAX_RUNS: Final = 16
 _MAX_IDLE: Final = 4
@@ -38,7 +37,7 @@ class TooManyRuns(Unavailable):
 
 @dataclass(eq=False)
 class _Worker:
-    process: "WorkerProcess[RunRequest, StartedRun, RunReply]"
+    process: WorkerProcess[RunRequest, StartedRun, EndedRun]
     is_idle: bool = False
 
 
@@ -53,7 +52,7 @@ class RunWorkers:
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
     _holders: dict[str, _Worker] = field(default_factory=dict[str, _Worker])
     """The processes that wait for a decision, by the id of their approval."""
-    _unstored_requests: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    _unstored_requests: dict[str, RunRequest] = field(default_factory=dict[str, RunRequest])
     """The requests of waiting runs with secrets, and those that could not be stored, by the id of their approval."""
     _followed: set[str] = field(default_factory=set[str])
     """The ids of the runs that are active, or have ended and are not among the waiting runs yet."""
@@ -77,8 +76,8 @@ class RunWorkers:
                 _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)
 
     async def start_run(
-        self, name: str, inputs: dict[str, Any] | None, *, actor: Actor, fresh: bool = False
-    ) -> dict[str, Any]:
+        self, name: str, inputs: JsonObject | None, *, actor: Actor, fresh: bool = False
+    ) -> StartedRun | EndedRun:
         """Start a run and return its id, or the refusal of a workflow that cannot run. `actor` is who starts it.
 
         Raise TooManyRuns, or RunNotRecorded if nobody could find the run again.
@@ -88,11 +87,11 @@ class RunWorkers:
             raise TooManyRuns(
                 f"{active} runs are active, which is the limit.", hint="Wait until a run ends, or cancel one."
             )
-        request = {"name": name, "inputs": inputs, "fresh": fresh, "actor": actor.model_dump()}
+        request: RunRequest = {"name": name, "inputs": inputs, "fresh": fresh, "actor": actor.model_dump()}
         reply = await self._run(await self._start_worker(), request)
-        refusal: dict[str, Any] = reply.get("error") or {}
-        if refusal.get("code") == RunNotRecorded.code:
-            raise RunNotRecorded(refusal["message"], hint=refusal["hint"])
+        refusal = reply.get("error")
+        if refusal and refusal["code"] == RunNotRecorded.code:
+            raise RunNotRecorded(refusal["message"], hint=refusal.get("hint", ""))
         return reply
 
     async def resumes_when_decided(self, run_id: str, approval_id: str) -> bool:
@@ -147,11 +146,11 @@ class RunWorkers:
         """Record who resumes the run: the decision resumes it, and its starter stays who started it."""
         ChangeRecord(load_settings().home).add("resume", run_id, actor)
 
-    async def _take_request(self, approval_id: str) -> dict[str, Any] | None:
+    async def _take_request(self, approval_id: str) -> RunRequest | None:
         request = self._unstored_requests.pop(approval_id, None)
         return request or await asyncio.to_thread(self._waiting.take, approval_id)
 
-    async def _resume_run(self, holder: _Worker | None, request: dict[str, Any]) -> None:
+    async def _resume_run(self, holder: _Worker | None, request: RunRequest) -> None:
         """Let the process that waits for the decision run the workflow, or a new one if it has ended."""
         if holder is not None:
             with suppress(InternalError):
@@ -159,7 +158,7 @@ class RunWorkers:
                 return
         await self._run(await self._start_worker(), request)
 
-    async def _store_request(self, approval_id: str, request: dict[str, Any], *, in_memory: bool) -> None:
+    async def _store_request(self, approval_id: str, request: RunRequest, *, in_memory: bool) -> None:
         """Store the request of a run that waits, in memory or in the file; in memory if the file cannot be written."""
         if not in_memory:
             try:
@@ -181,31 +180,31 @@ class RunWorkers:
         self._workers.add(worker)
         return worker
 
-    async def _run(self, worker: _Worker, request: dict[str, Any]) -> dict[str, Any]:
+    async def _run(self, worker: _Worker, request: RunRequest) -> StartedRun | EndedRun:
         """Let the worker run the workflow, follow it in a task, and return the run or the reply, which comes first."""
         worker.is_idle = False
-        first: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        first: asyncio.Future[StartedRun | EndedRun] = asyncio.get_running_loop().create_future()
         task = asyncio.create_task(self._follow_run(worker, request, first))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return await first
 
     async def _follow_run(
-        self, worker: _Worker, request: dict[str, Any], first: "asyncio.Future[dict[str, Any]]"
+        self, worker: _Worker, request: RunRequest, first: "asyncio.Future[StartedRun | EndedRun]"
     ) -> None:
         """Wait until the run of the worker has ended."""
-        reply: RunReply = {}
+        reply: EndedRun | None = None
         run_id = ""
 
-        async def note_start(run: "StartedRun | RunReply") -> None:
+        async def note_start(run: StartedRun | EndedRun) -> None:
             nonlocal run_id
             run_id = str(run["run_id"])
             self._followed.add(run_id)
             if not first.done():
-                first.set_result(dict(run))
+                first.set_result(run)
 
         try:
-            reply = (await worker.process.request(cast("RunRequest", request), on_progress=note_start)).result
+            reply = (await worker.process.request(request, on_progress=note_start)).result
             await note_start(reply)
         except (RequestFailed, WorkerEnded) as exc:
             _log.warning("a run did not end by itself", reason=exc.message)
@@ -215,14 +214,15 @@ class RunWorkers:
             if not first.done():
                 hint = "Read the terminal in which `uraniborg serve` runs, then try again."
                 first.set_exception(InternalError("The run did not begin.", hint=hint))
-        error: dict[str, Any] = reply.get("error") or {}
-        approval_id: str | None = error.get("approval_id")
+        error = reply["error"] if reply else None
+        approval_id = error.get("approval_id") if error else None
         try:
             if approval_id is None:
                 await self._end_worker(worker)
             else:
-                waiting = {**request, "run_id": run_id}
-                await self._store_request(approval_id, waiting, in_memory=bool(reply.get("secret_inputs")))
+                has_secret = bool(reply and reply.get("secret_inputs"))
+                waiting: RunRequest = {**request, "run_id": run_id}
+                await self._store_request(approval_id, waiting, in_memory=has_secret)
                 await self._hold_until_decided(worker, approval_id)
         except Exception as exc:
             _log.exception("a run cannot be resumed", exc=exc, approval_id=approval_id)

@@ -1,10 +1,11 @@
 """The runs of the console that wait for an approval: their requests, stored so that a restarted server resumes them."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel, Field
 
+from pflow.run_replies import RunRequest
 from uraniborg.console.stored_file import StoredFile
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.settings import secure_own_folder
@@ -13,7 +14,7 @@ _MAX_WAITING: Final = 1_000
 
 
 class _StoredRuns(BaseModel):
-    requests: dict[str, dict[str, Any]] = Field(default_factory=dict[str, dict[str, Any]])
+    requests: dict[str, RunRequest] = Field(default_factory=dict[str, RunRequest])
 
 
 class WaitingRuns:
@@ -31,7 +32,7 @@ class WaitingRuns:
         """Return the ids of the approvals, the oldest first."""
         return list(self._file.read().requests)
 
-    def add(self, approval_id: str, request: dict[str, Any]) -> None:
+    def add(self, approval_id: str, request: RunRequest) -> None:
         """Store a request."""
         make_private_folder(self._file.path.parent)
         with self._file.change() as stored:
@@ -39,7 +40,7 @@ class WaitingRuns:
             for oldest in list(stored.requests)[:-_MAX_WAITING]:
                 del stored.requests[oldest]
 
-    def take(self, approval_id: str) -> dict[str, Any] | None:
+    def take(self, approval_id: str) -> RunRequest | None:
         """Remove a request and return it; None if there is none, or another server has taken it."""
         if approval_id not in self._file.read().requests:
             return None

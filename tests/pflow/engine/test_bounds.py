@@ -49,7 +49,7 @@ def test_a_hundred_nodes_of_a_workflow_run_at_the_same_time_and_no_more(home: Ho
     names = [f"n{number}" for number in range(150)]
     nodes = [node("start"), *(node(name, "meeting") for name in names)]
     outputs = {name: {"source": f"${{{name}.most}}"} for name in names}
-    reply = home.run(build_graph(nodes, *(f"start>{name}" for name in names), outputs=outputs)).reply()
+    reply: Any = home.run(build_graph(nodes, *(f"start>{name}" for name in names), outputs=outputs)).reply()
     assert max(reply["outputs"].values()) == 100
 
 

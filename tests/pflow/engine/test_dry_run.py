@@ -9,7 +9,7 @@ from pflow.errors import InvalidInputs, TemplateUnresolved
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node, until
 
 
-def plan_by_node(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+def plan_by_node(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dict[str, Any]:
     return {step["node"]: step for step in home.service.plan_run(ir, inputs, name="flow")}
 
 

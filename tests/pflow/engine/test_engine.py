@@ -52,7 +52,7 @@ def test_the_timeout_of_the_settings_applies_if_the_workflow_has_none(home: Home
 @requirement("PF-E4", "PF-R10")
 def test_missing_inputs_end_the_run_before_anything_runs_and_with_a_checkpoint(home: Home) -> None:
     ir = chain(node("a", value="${x} ${y}"), inputs={"x": {"type": "string"}, "y": {"type": "string"}})
-    reply = home.run(ir).reply()
+    reply: Any = home.run(ir).reply()
     assert reply["error"]["type"] == "template_error"
     assert reply["error"]["missing_variables"] == ["x", "y"]
     assert reply["error"]["node"] == "a"
@@ -288,7 +288,7 @@ def build_approval_workflow(**params: Any) -> dict[str, Any]:
 
 @requirement("PF-R10", "PF-E10")
 def test_a_person_is_asked_once_and_the_run_continues_after_approval(home: Home, inbox: Inbox) -> None:
-    first = home.run(build_approval_workflow()).reply()
+    first: Any = home.run(build_approval_workflow()).reply()
     assert first["error"]["type"] == first["error"]["code"] == "approval_required"
     assert first["error"]["node"] == "ask"
     assert first["checkpoint"]["completed_nodes"] == ["a"]
@@ -296,7 +296,7 @@ def test_a_person_is_asked_once_and_the_run_continues_after_approval(home: Home,
     (entry,) = inbox.pending("pflow")
     assert entry.id == first["error"]["approval_id"]
     assert entry.payload["question"].startswith("Send ")
-    again = home.run(build_approval_workflow()).reply()
+    again: Any = home.run(build_approval_workflow()).reply()
     assert again["error"]["approval_id"] == entry.id
     assert [one.id for one in inbox.pending("pflow")] == [entry.id]
     inbox.decide(entry.id, Decision(action="approve", note="go on"), "test")

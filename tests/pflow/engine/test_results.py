@@ -12,7 +12,7 @@ KEYS = {"success", "outputs", "error", "checkpoint", "reused_nodes", "run_id", "
 
 
 def test_a_successful_run_has_neither_error_nor_checkpoint(home: Home) -> None:
-    reply = home.run(chain(node("a", echo=7), outputs={"n": {"source": "${a.echo}"}})).reply()
+    reply: Any = home.run(chain(node("a", echo=7), outputs={"n": {"source": "${a.echo}"}})).reply()
     assert set(reply) == KEYS
     assert (reply["success"], reply["outputs"], reply["error"], reply["checkpoint"]) == (True, {"n": 7}, None, None)
     assert reply["run_id"].startswith("run_")
@@ -32,12 +32,12 @@ def test_every_failed_run_has_a_checkpoint_and_is_valid_json(home: Home, how: st
         ir["inputs"]["needed"] = {"type": "string"}
     else:
         inputs["n"] = "seven"
-    reply = home.run(ir, inputs).reply()
+    reply: Any = home.run(ir, inputs).reply()
     assert set(reply) == KEYS
     assert reply["success"] is False
     assert reply["outputs"] == {}
     assert {"type", "code", "message", "hint", "node"} <= set(reply["error"])
-    checkpoint = reply["checkpoint"]
+    checkpoint: Any = reply["checkpoint"]
     assert checkpoint["run_id"] == reply["run_id"]
     assert checkpoint["workflow"] == "flow"
     began = how in ("node", "template")
@@ -51,7 +51,7 @@ def test_a_resumed_run_names_the_run_it_resumed_from(home: Home) -> None:
     home.order("fail-b")
     ir = chain(node("a"), node("b"))
     first = home.run(ir)
-    second = home.run(ir).reply()
+    second: Any = home.run(ir).reply()
     assert set(second) == KEYS | {"resumed_from", "not_reused"}
     assert second["resumed_from"] == first.run_id
     assert second["reused_nodes"] == ["a"]
@@ -62,7 +62,8 @@ def test_a_resumed_run_names_the_run_it_resumed_from(home: Home) -> None:
 def test_hashes_of_completed_nodes_are_reported_and_stable(home: Home) -> None:
     home.order("fail-b")
     ir = chain(node("a", v=1), node("b"))
-    hashes = [home.run(one).reply()["checkpoint"]["node_hashes"] for one in (ir, ir, chain(node("a", v=2), node("b")))]
+    replies: list[Any] = [home.run(one).reply() for one in (ir, ir, chain(node("a", v=2), node("b")))]
+    hashes = [reply["checkpoint"]["node_hashes"] for reply in replies]
     assert hashes[0] == hashes[1] != hashes[2]
     assert set(hashes[0]) == {"a"}
 

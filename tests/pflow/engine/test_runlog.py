@@ -133,7 +133,7 @@ def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
         "r1", "failed", LATER, 12.25, "n2", {"message": "no"}, reused=1, outputs={"a": [1, None]}, warnings=["Slow."]
     )
     run = log.get_run("r1")
-    nodes = run.pop("nodes")
+    nodes: Any = run.pop("nodes")
     assert run == {
         "id": "r1",
         "workflow": "w",
@@ -236,7 +236,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_run_whose_process_was_killed_is_interrupted_and_its_nodes_stay(log: RunLog, path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", BEGUN_AND_KILLED, str(path)], check=False, timeout=30)
     assert done.returncode == -signal.SIGKILL
-    run = log.get_run("killed")
+    run: Any = log.get_run("killed")
     assert (run["status"], [one["node"] for one in run["nodes"]]) == ("interrupted", ["first"])
     assert run["error"]["message"] == "The run was interrupted: its process has ended."
     report = log.compute_statistics("w")
@@ -415,7 +415,7 @@ def test_of_huge_values_the_beginning_is_stored(log: RunLog) -> None:
     for _ in range(10_000):
         deep = [deep]
     log.record_run_start("r1", "w", "library", NOON, {"text": "a" * 1_000_000, "deep": deep})
-    kept = log.get_run("r1")["inputs"]
+    kept: Any = log.get_run("r1")["inputs"]
     assert kept["characters"] > 1_000_000
     assert kept["beginning"].startswith('{"text": "aaaa')
     assert len(json.dumps(kept)) < 2_000

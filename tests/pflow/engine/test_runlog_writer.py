@@ -10,6 +10,7 @@ from pflow.active_nodes import read_node_states
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
 from pflow.errors import RunNotFound
+from pflow.run_replies import NodeResult
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node, until
 from tests.requirements import requirement
 from uraniborg.kernel.change_feed import create_feed, find_feed_folder
@@ -149,15 +150,15 @@ def test_a_node_can_be_read_while_the_next_one_runs(home: Home) -> None:
     assert running.reply()["success"]
 
 
-def _read_nodes(log: RunLog) -> list[dict[str, Any]]:
+def _read_nodes(log: RunLog) -> list[NodeResult]:
     runs = log.list_runs(limit=1)
     return log.get_progress(runs[0]["id"])["nodes"] if runs else []
 
 
 def test_progress_has_the_graph_and_the_nodes_after_a_known_one_without_values(home: Home) -> None:
     result = home.run(chain(*(node(name) for name in "abc")))
-    log = RunLog(home.path / "runs.db")
-    first = log.get_progress(result.run_id, limit=2)
+    log: Any = RunLog(home.path / "runs.db")
+    first: Any = log.get_progress(result.run_id, limit=2)
     rest = log.get_progress(result.run_id, first["next"], limit=2)
     assert [one["node"] for one in first["nodes"] + rest["nodes"]] == ["a", "b", "c"]
     assert rest["next"] is None
@@ -197,7 +198,7 @@ def test_messages_of_a_node_can_be_read_while_it_runs_and_are_announced(
     create_feed(find_feed_folder())
     home.record_nodes("chatty", [{"type": "chatty", "description": "c", "run": "chatty.py:act"}], CHATTY)
     home.order("wait")
-    log = RunLog(home.path / "runs.db")
+    log: Any = RunLog(home.path / "runs.db")
     running = home.process(chain(node("a", "chatty")))
     try:
         until(log.list_runs)
@@ -215,12 +216,12 @@ def test_messages_of_a_node_can_be_read_while_it_runs_and_are_announced(
 
 def test_items_of_a_batch_can_be_read_page_by_page_and_failed_ones_alone(home: Home) -> None:
     home.order("fail-b[1]", "fail-b[4]")
-    batch = {"items": [f"item {at}" for at in range(6)], "error_handling": "continue"}
+    batch: Any = {"items": [f"item {at}" for at in range(6)], "error_handling": "continue"}
     result = home.run(chain(node("b", echo="${item}", batch=batch)))
     log = RunLog(home.path / "runs.db")
-    first = log.list_items(result.run_id, "b", limit=4)
+    first: Any = log.list_items(result.run_id, "b", limit=4)
     rest = log.list_items(result.run_id, "b", after=first["next"], limit=4)
-    failed = log.list_items(result.run_id, "b", status="failed")
+    failed: Any = log.list_items(result.run_id, "b", status="failed")
     (batch,) = log.get_progress(result.run_id)["nodes"]
     log.close()
     assert batch["failed_items"] == 2

@@ -53,7 +53,7 @@ def test_the_action_error_fails_the_run_and_names_node_and_message(
     home: Home, given: dict[str, Any], message: str
 ) -> None:
     ir = build_graph([node("before"), node("a", "answering", **given), node("after")], "before>a", "a>after")
-    reply = home.run(ir).reply()
+    reply: Any = home.run(ir).reply()
     assert reply["success"] is False
     assert reply["outputs"] == {}
     assert (reply["error"]["code"], reply["error"]["node"]) == ("node_failed", "a")
@@ -79,7 +79,7 @@ def test_the_action_error_follows_the_error_edge_with_the_message_and_the_other_
 
 def test_a_code_node_that_sets_the_action_error_fails_the_run(home: Home) -> None:
     code = {"id": "a", "type": "python", "params": {"code": "result = 3\naction = 'error'"}}
-    reply = home.run(build_graph([code, node("after")], "a>after")).reply()
+    reply: Any = home.run(build_graph([code, node("after")], "a>after")).reply()
     assert (reply["success"], reply["error"]["node"]) == (False, "a")
     assert reply["error"]["message"] == "'a' returned the action `error`."
     assert home.runs() == {}
@@ -101,12 +101,12 @@ def test_the_action_error_is_never_taken_for_a_result_of_an_earlier_run(home: Ho
 
 def test_a_node_that_answers_with_the_action_error_is_tried_as_often_as_it_may_be(home: Home) -> None:
     retried = node("a", "answering", error="busy", retry={"attempts": 3, "wait": 0})
-    reply = home.run(build_graph([retried])).reply()
+    reply: Any = home.run(build_graph([retried])).reply()
     assert (reply["error"]["message"], reply["error"]["attempts"]) == ("busy", 3)
     assert read_answers(home) == "aaa"
 
 
 @pytest.mark.parametrize("warnings", ["text", 5, None, ["a list"]])
 def test_warnings_that_are_not_a_tuple_of_texts_fail_the_node(home: Home, warnings: Any) -> None:
-    reply = home.run(build_graph([node("a", "answering", action="default", warnings=warnings)])).reply()
+    reply: Any = home.run(build_graph([node("a", "answering", action="default", warnings=warnings)])).reply()
     assert reply["error"]["message"] == "'a' returned warnings that are not a tuple of texts."

@@ -43,14 +43,14 @@ def run_and_fail(home: Home) -> Callable[..., RunResult]:
 @requirement("PF-E10", "PF-R10")
 def test_a_failed_run_resumes_from_where_it_failed(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
     ir = build_chain_with_end(node("a", value=1), node("b", "effect", value="${a.value}"))
-    first = run_and_fail(ir).reply()
+    first: Any = run_and_fail(ir).reply()
     assert first["success"] is False
     assert first["checkpoint"]["completed_nodes"] == ["a", "b"]
     assert first["checkpoint"]["failed_node"] == "end"
     assert first["checkpoint"]["node_actions"] == {"a": "default", "b": "default"}
     assert first["checkpoint"]["resumable"] is True
     assert "not_reused" not in first
-    second = home.run(ir).reply()
+    second: Any = home.run(ir).reply()
     assert second["success"] is True
     assert second["checkpoint"] is None
     assert second["reused_nodes"] == ["a", "b"]
@@ -403,7 +403,7 @@ def test_a_parameter_without_a_value_is_not_tried_again(home: Home, waits: list[
 @requirement("PF-E4")
 def test_a_variable_without_a_value_fails_at_its_node_with_all_missing_names(home: Home) -> None:
     result = home.run(chain(node("init"), node("fetch", url="${api_url}/${path}", key="${api_key ?? other_key}")))
-    reply = result.reply()
+    reply: Any = result.reply()
     assert reply["error"]["type"] == "template_error"
     assert reply["error"]["node"] == "fetch"
     assert reply["error"]["missing_variables"] == ["api_url", "path", "api_key", "other_key"]
@@ -435,7 +435,7 @@ def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> No
     home.run(ir)
     second = home.run(ir)
     assert second.uncertain == ["e"]
-    checkpoint = second.build_checkpoint_reply()
+    checkpoint: Any = second.build_checkpoint_reply()
     assert checkpoint is not None
     assert checkpoint["uncertain_nodes"] == ["e"]
     assert [report for report in second.warnings if "whether it had its effect is uncertain" in report]
@@ -560,7 +560,7 @@ def test_any_exception_of_a_node_is_a_failure_of_the_node_and_not_of_the_engine(
     assert not result.is_cancelled
     alone = hostile.run(chain(node("a", kind, how=how)))
     assert alone.failed_node == "a"
-    reply = alone.reply()
+    reply: Any = alone.reply()
     assert reply["checkpoint"]["resumable"]
     assert json.loads(orjson.dumps(reply)) == reply
 

@@ -134,7 +134,7 @@ def test_the_diagnostics_of_a_workflow_are_deterministic() -> None:
     ("kind", "meant"), [("shel", "shell"), ("Shell", "shell"), ("git_log", "git-log"), ("bash", "shell")]
 )
 def test_an_unknown_type_lists_the_nearest_types_and_counts_the_rest(kind: str, meant: str) -> None:
-    diagnostic = find_only(check_document({"nodes": [{"id": "a", "type": kind}]}), "unknown_type")
+    diagnostic: Any = find_only(check_document({"nodes": [{"id": "a", "type": kind}]}), "unknown_type")
     assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].type", "a")
     assert (diagnostic.nearest, diagnostic.example) == (meant, meant)
     assert diagnostic.available == (meant,)

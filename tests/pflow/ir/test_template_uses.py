@@ -16,7 +16,7 @@ def parse_valid_workflow(document: Plain) -> Workflow:
     return workflow
 
 
-def get_variables(document: Plain) -> dict[str, dict[str, Any]]:
+def get_variables(document: Plain) -> dict[str, Any]:
     return {one["name"]: one for one in list_variables(parse_valid_workflow(document))}
 
 

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,7 +99,7 @@ def test_of_two_that_save_the_same_draft_one_wins_and_the_other_finds_it_gone(
 def test_of_two_managers_that_save_under_one_name_one_wins_and_its_file_is_whole(tmp_path: Path) -> None:
     for number, report in enumerate(race(tmp_path, ("one", "other"), how="save")):
         assert Counter(report) == {"won": 1, "already_exists": 1}
-        stored = WorkflowManager.for_library(tmp_path).load(f"final-{number}")
+        stored: Any = WorkflowManager.for_library(tmp_path).load(f"final-{number}")
         winner = "one" if report[0] == "won" else "other"
         assert (stored.description, stored.ir["nodes"][0]["id"]) == (winner, winner)
     assert len(read_all_files(tmp_path)) == ROUNDS

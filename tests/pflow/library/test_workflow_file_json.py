@@ -100,7 +100,7 @@ def test_a_file_over_the_limit_is_reported_with_its_position(monkeypatch: pytest
 
 def test_twenty_megabytes_are_read_and_one_byte_more_is_too_many() -> None:
     fits = b'{"a": "' + b"x" * (LARGEST_FILE - 9) + b'"}'
-    assert len(parse_json_object(fits, "x")["a"]) == LARGEST_FILE - 9
+    assert len(str(parse_json_object(fits, "x")["a"])) == LARGEST_FILE - 9
     assert expect_refusal(b'{"a": "' + b"x" * LARGEST_FILE + b'"}') == ("file_too_large", 1, LARGEST_FILE + 1)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pflow.engine.runlog import RunLog
+from pflow.run_replies import RunDetails
 from tests.pflow.library.homes import write_workflow_file
 
 HELLO: dict[str, Any] = {
@@ -44,7 +45,7 @@ def declare_user_node(home: Path, kind: str, code: str, **interface: Any) -> Non
     write_workflow_file(home, f"nodes/{stem}.json", {"nodes": [declared]})
 
 
-def read_history(home: Path, name: str) -> list[dict[str, Any]]:
+def read_history(home: Path, name: str) -> list[RunDetails]:
     """Return the logged runs of a workflow, the last first, each with its nodes."""
     log = RunLog(home / "runs.db")
     try:

@@ -53,7 +53,7 @@ def test_an_effect_may_depend_on_a_parameter() -> None:
 
 def test_a_parameter_can_have_choices_which_are_listed() -> None:
     params = {"state": {"type": "str", "choices": ["open", "closed"]}, "level": {"choices": [1, 2.5, True]}, "a": "str"}
-    interface = parse_interface({**LEAST, "params": params}, source="user")
+    interface: Any = parse_interface({**LEAST, "params": params}, source="user")
     assert interface.params["state"].choices == ("open", "closed")
     assert interface.params["state"].to_dict()["choices"] == ["open", "closed"]
     assert interface.params["level"].choices == (1, 2.5, True)

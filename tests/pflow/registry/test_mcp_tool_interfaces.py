@@ -110,7 +110,7 @@ def test_allowed_values_become_choices_if_they_are_texts_or_numbers(
 )
 def test_choices_are_found_in_every_form_of_schema_and_the_example_is_one_of_them(given: dict[str, Any]) -> None:
     inputs = {**make_schema(kind=given), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
-    plain = make_tool_declaration("web", make_tool(inputSchema=inputs))
+    plain: Any = make_tool_declaration("web", make_tool(inputSchema=inputs))
     assert plain["params"]["kind"]["choices"] == ["a", "b"]
     assert plain["example"] == {"kind": "a"}
     open_ended = make_tool_declaration(
@@ -143,7 +143,7 @@ def test_the_result_has_the_structure_of_the_output_schema() -> None:
         **make_schema(items={"type": "array", "items": {"$ref": "#/$defs/Item"}}, count={"type": "integer"}),
         "$defs": {"Item": make_schema(url={"type": "string", "description": "Where it is."})},
     }
-    result = make_tool_declaration("web", make_tool(outputSchema=output))["outputs"]["result"]
+    result: Any = make_tool_declaration("web", make_tool(outputSchema=output))["outputs"]["result"]
     assert result["type"] == "dict"
     assert result["structure"]["count"]["type"] == "int"
     assert result["structure"]["items"]["structure"] == {"url": {"type": "str", "description": "Where it is."}}
@@ -154,7 +154,7 @@ def test_a_wrapped_result_is_described_by_its_content() -> None:
         **make_schema(result={"type": "array", "items": {"$ref": "#/$defs/Item"}}),
         "$defs": {"Item": make_schema(id={"type": "integer"})},
     }
-    result = make_tool_declaration("web", make_tool(outputSchema=output))["outputs"]["result"]
+    result: Any = make_tool_declaration("web", make_tool(outputSchema=output))["outputs"]["result"]
     assert (result["type"], result["structure"]) == ("list", {"id": {"type": "int", "description": ""}})
 
 

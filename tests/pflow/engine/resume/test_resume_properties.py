@@ -184,7 +184,7 @@ def test_resuming_gives_the_same_as_a_fresh_run_and_runs_only_changed_nodes(refe
             if turn.fresh:
                 lineage = None
             before = len(home.lines()), len(home.lines("done"))
-            plan = home.service.plan_run(workflow(turn.specs), {"x": turn.x}, name="flow", fresh=turn.fresh)
+            plan: Any = home.service.plan_run(workflow(turn.specs), {"x": turn.x}, name="flow", fresh=turn.fresh)
             result = home.run_unlogged(workflow(turn.specs), {"x": turn.x}, fresh=turn.fresh)
             began, done = home.lines()[before[0] :], home.lines("done")[before[1] :]
             check_reported(turn, result, lineage, {line["node"] for line in began})
@@ -229,7 +229,7 @@ def check_done_once(turn: Turn, done: list[dict[str, Any]], lineage: Lineage | N
 
 def check_reported(turn: Turn, result: RunResult, lineage: Lineage | None, began: set[str]) -> None:
     """Check that the reply lists the reused nodes, which did not run, and the reasons for all others."""
-    reply = result.reply()
+    reply: Any = result.reply()
     if lineage is None:
         assert reply["reused_nodes"] == []
         assert "not_reused" not in reply

@@ -94,7 +94,7 @@ def test_two_nodes_that_do_the_same_both_do_it(service: Service) -> None:
 
 def test_an_interrupted_node_that_was_edited_is_still_uncertain(service: Service) -> None:
     flow = chain(shell("act", "echo x >> xs; sleep 60", timeout=0.3), GATE)
-    first = service.run_document(flow, name="flow")
+    first: Any = service.run_document(flow, name="flow")
     assert (first.build_checkpoint_reply() or {})["uncertain_nodes"] == ["act"]
     again = service.run_document(chain(shell("act", "echo x >> xs"), GATE), name="flow")
     assert "uncertain" in " ".join(again.warnings)
