@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from paper_search.config import AppConfig
+from paper_search.session_replies import SessionReply
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import SessionFiles
 from pflow.config import Settings
@@ -43,20 +44,20 @@ def uraniborg(home: Path) -> Command:
 def asked(home: Path) -> dict[str, Any]:
     """Return a session that waits at its first checkpoint, and whose process has ended."""
 
-    async def ask() -> dict[str, Any]:
+    async def ask() -> SessionReply:
         manager = SessionManager(store=SessionFiles(), inbox=Inbox())
         try:
             return await manager.start(QUERY, AppConfig(replay_dir=RECORDING))
         finally:
             await manager.aclose()
 
-    return asyncio.run(ask())
+    return {**asyncio.run(ask())}
 
 
 def look(session_id: str) -> dict[str, Any]:
     """Run the session until it waits for a decision or is complete, and return its state."""
 
-    async def settled() -> dict[str, Any]:
+    async def settled() -> SessionReply:
         manager = SessionManager()
         try:
             while True:
@@ -67,7 +68,7 @@ def look(session_id: str) -> dict[str, Any]:
         finally:
             await manager.aclose()
 
-    return asyncio.run(settled())
+    return {**asyncio.run(settled())}
 
 
 def test_an_empty_inbox_says_so(uraniborg: Command) -> None:

@@ -48,7 +48,7 @@ async def wait_for_end(builds: ShelfBuilds) -> dict[str, Any]:
     async with asyncio.timeout(SOON):
         while builds.get("s")["state"] == "running":  # noqa: ASYNC110 - another process ends
             await asyncio.sleep(0.02)
-    return builds.get("s")
+    return {**builds.get("s")}
 
 
 async def test_papers_that_cannot_be_read_fail_the_build_with_the_message_of_the_worker() -> None:

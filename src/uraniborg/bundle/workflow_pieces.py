@@ -26,7 +26,7 @@ def collect_workflows(workflows: Sequence[Chosen], runs: Sequence[Chosen], folde
         return []
     service = Service(load_settings(), folder)
     with closing(service.history.open_log()) as log:
-        found: list[Plain] = [log.get_run(one.id) for one in runs]
+        found: list[Plain] = [{**log.get_run(one.id)} for one in runs]
     pieces = [make_run_piece(_hide_data_folder(run), name) for run, name in zip(found, make_names(runs), strict=True)]
     named = {one.id for one in workflows}
     more = [Chosen(name) for name in dict.fromkeys(str(run["workflow"]) for run in found) if name not in named]

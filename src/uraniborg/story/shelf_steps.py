@@ -114,7 +114,7 @@ def _run_workflow(folder: StoryFolder, given: dict[str, Any], actor: Actor) -> P
     service = Service(load_settings(), folder.own)
     service.texts.write_draft(WORKFLOW, read_workflow(), actor=actor)
     result = service.execute(WORKFLOW, {"shelf": str(folder.shelf), **given}, actor=actor)
-    return build_reply_and_write_large_outputs(result, service.home)
+    return {**build_reply_and_write_large_outputs(result, service.home)}
 
 
 async def run_read(context: StepContext, _inputs: Plain) -> Plain:
