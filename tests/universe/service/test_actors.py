@@ -194,6 +194,10 @@ def test_no_two_actors_have_the_same_author_unless_they_use_the_same_interface()
     claimed = Actor(kind="software", name="Tycho (console)", authenticated="none")
     assert make_author(claimed).name == "Tycho (console) (REST)"
     assert make_author(TYCHO).name == "Tycho (console)"
+    interfaces = {"account": "command line", "terminal": "command line", "dialog": "dialog"}
+    for authenticated, interface in interfaces.items():
+        person = TYCHO.model_copy(update={"authenticated": authenticated})
+        assert make_author(person).name == f"Tycho ({interface})"
 
 
 @pytest.mark.parametrize(
