@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from paper_search.review_models import Exclusion, ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.review_models import Exclusion, ExclusionReason, PaperDecision, ReviewDecision, ReviewStatus
 from paper_search.sessions.paper_list import (
     DEFAULT_REASONS,
     PaperConditions,
@@ -16,6 +16,7 @@ from paper_search.sessions.paper_list import (
 )
 from paper_search.sessions.reviewer_view import ReviewerView
 from tests.paper_search.workflow.samples import make_collection
+from uraniborg.kernel.actors import Actor
 
 FACTS = (
     # title, score, year, sources
@@ -139,3 +140,21 @@ def test_an_excluded_paper_of_a_collection_without_excluded_papers_is_listed_wit
         listed = list_papers(collection, view, PaperConditions(status=ReviewStatus.EXCLUDE))
         assert [(row["title"], row["reason"]) for row in listed["papers"]] == [("e", "Off topic")]
         assert listed["counts"] == {"include": 0, "exclude": 1, "maybe": 0, "undecided": 1}
+
+
+def test_decisions_of_others_are_seen_once_a_round_has_excluded_the_paper() -> None:
+    (paper,) = make_collection("a").papers
+    for status, hidden in ((ReviewStatus.MAYBE, 1), (ReviewStatus.EXCLUDE, 0)):
+        decided = paper.model_copy(update={"decisions": [ReviewDecision(status=status, reviewer="Ada")]})
+        fields = ReviewerView("Eve", {}).build_decision_fields(decided)
+        assert (fields["others_hidden"], len(fields["others"])) == (hidden, 1 - hidden)
+
+
+def test_a_mark_of_an_agent_does_not_replace_the_decision_of_the_person_whose_name_it_has() -> None:
+    (paper,) = make_collection("a").papers
+    decided = paper.model_copy(update={"decisions": [ReviewDecision(status=ReviewStatus.INCLUDE, reviewer="Ada")]})
+    marks = {"Ada": {paper.id: PaperDecision(status=ReviewStatus.EXCLUDE)}}
+    agent = Actor(kind="agent", name="assistant", authenticated="credential")
+    for actors, statuses in (({}, ["exclude"]), ({"Ada": agent}, ["include", "exclude"])):
+        others = ReviewerView("Eve", marks, actors=actors).list_other_decisions(decided)
+        assert [one.status.value for one in others] == statuses
