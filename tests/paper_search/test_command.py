@@ -143,7 +143,7 @@ def test_a_result_is_written_to_a_file(command: Command, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("options", "format_name", "start"),
-    [((), "json", "{"), (("--bibtex",), "bibtex", "@"), (("-f", "ris"), "ris", "TY")],
+    [((), "json", "{"), (("-f", "bibtex"), "bibtex", "@"), (("-f", "ris"), "ris", "TY")],
 )
 def test_with_a_file_the_json_is_a_report_of_it(
     command: Command, tmp_path: Path, options: tuple[str, ...], format_name: str, start: str
