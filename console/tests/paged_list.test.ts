@@ -44,3 +44,34 @@ test("a page that arrives after the list was replaced is dropped, and the next o
   expect(readIds()).toBe("z y x");
   stop();
 });
+
+test("the following pages are read one after the other, also after a change of the first", async () => {
+  const pages = new Map<string | null, Page<Row>>([
+    [null, { rows: make("f", "e"), next: "e" }],
+    ["e", { rows: make("d", "c"), next: "c" }],
+    ["c", { rows: make("b"), next: "b" }],
+    ["b", { rows: make("a"), next: null }],
+  ]);
+  const asked: (string | null)[] = [];
+  const list = makePagedList<Row>(
+    async (before) => {
+      asked.push(before);
+      return pages.get(before) ?? { rows: [], next: null };
+    },
+    () => false,
+  );
+  const readIds = () => list.rows.value?.map((row) => row.id).join(" ");
+  const stop = list.first.start();
+  await vi.waitFor(() => expect(readIds()).toBe("f e"));
+  await Promise.all([list.loadMore(), list.loadMore()]);
+  expect(readIds()).toBe("f e d c");
+  pages.set(null, { rows: make("g", "f"), next: "f" });
+  list.first.reload();
+  await vi.waitFor(() => expect(readIds()).toBe("g f e d c"));
+  await list.loadMore();
+  await list.loadMore();
+  await list.loadMore();
+  expect(readIds()).toBe("g f e d c b a");
+  expect(asked).toEqual([null, "e", null, "c", "b"]);
+  stop();
+});

@@ -56,6 +56,22 @@ def test_a_damaged_shelf_is_not_served(
     assert done.error["code"] == code
 
 
+@pytest.mark.parametrize(
+    ("options", "format_name", "start"),
+    [((), "bibtex", "@"), (("-f", "json"), "json", "{"), (("-f", "ris"), "ris", "TY")],
+)
+def test_an_export_to_a_file_is_reported_as_text_or_as_json(
+    capsys: Capture, tmp_path: Path, shelf: Path, options: tuple[str, ...], format_name: str, start: str
+) -> None:
+    file = tmp_path / "papers.txt"
+    report = call_command(capsys, "export", shelf, *options, "-o", file, "--json")
+    assert (report.code, report.json) == (0, {"path": str(file), "format": format_name, "file": str(file)})
+    written = file.read_text()
+    assert written.startswith(start)
+    assert call_command(capsys, "export", shelf, *options, "-o", file).out == f"Wrote {file}.\n"
+    assert file.read_text() == written == call_command(capsys, "export", shelf, *options).out
+
+
 def test_verify_lists_each_damaged_file_and_exits_with_4(capsys: Capture, shelf: Path) -> None:
     (file,) = (shelf / "static" / "source").rglob("*.md")
     flip_bit(file, 3)

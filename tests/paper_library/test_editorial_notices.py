@@ -52,6 +52,11 @@ def test_the_most_serious_notice_with_a_doi_is_the_retraction() -> None:
     openalex = {"status": "retracted", "source": "openalex"}
     assert find_retraction([PARTIAL, openalex, {**LANCET, "label": "Lancet 375"}]) == LANCET
     assert find_retraction([openalex]) == openalex
+    later = {**openalex, "date": "2011-01-01"}
+    assert find_retraction([LANCET, later]) == find_retraction([later, LANCET]) == LANCET
+    again = {**LANCET, "date": "2012", "notice_doi": "10.1016/s0140-6736(12)1"}
+    assert find_retraction([again, LANCET, later]) == find_retraction([later, LANCET, again]) == again
+    assert find_retraction([{**again, "status": "withdrawn"}, openalex]) == openalex
     assert find_retraction([PARTIAL, {"status": "concern", "source": "pubmed"}, {"status": "odd"}]) is None
     assert {"retracted", "withdrawn", "removed", "partially_retracted"} == RETRACTIONS
 

@@ -25,7 +25,7 @@ from paper_library.errors import (
 from paper_library.library import Library
 from paper_library.search.query import SORTS
 from paper_library.store.layout import FACET_KINDS
-from tests.paper_library.search.libraries import list_titles
+from tests.paper_library.search.libraries import list_titles, make_library
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 
@@ -268,6 +268,15 @@ def test_the_most_frequent_values_come_first_in_their_original_spelling(library:
     assert (values["category"], values["total"]) == ("author", 3)
     assert library.top_facets("keyword")["result"][0]["paper_count"] == 2
     assert library.top_facets("author", limit=1, offset=1)["result"] == values["result"][1:2]
+
+
+def test_a_value_is_counted_once_for_a_paper_that_repeats_it_in_other_spellings(tmp_path: Path) -> None:
+    repeated = {"authors": ["Ada Lovelace", "ADA  Lovelace"], "keywords": ["Comets", "comets", "COMETS"]}
+    library = make_library(
+        tmp_path, {"title": "One", **repeated}, {"title": "Two", "authors": ["ada lovelace"], "keywords": ["comets"]}
+    )
+    assert library.top_facets("author")["result"] == [{"value": "Ada Lovelace", "paper_count": 2}]
+    assert library.top_facets("keyword")["result"] == [{"value": "Comets", "paper_count": 2}]
 
 
 @pytest.mark.parametrize("kind", FACET_KINDS)

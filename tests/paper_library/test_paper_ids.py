@@ -201,6 +201,20 @@ def test_the_key_that_decides_the_paper_id_never_changes(scheme: str, written: s
 
 
 @pytest.mark.parametrize(
+    ("written", "keys"),
+    [
+        ("8375", ["bib:8375", "pmid:8375"]),
+        ("8375/", ["bib:8375/", "pmid:8375"]),
+        ("PMID: 8375", ["pmid:8375", "bib:PMID: 8375", "bib:pmid: 8375"]),
+        ("Smith2024", ["bib:Smith2024", "bib:smith2024"]),
+        ("PMC77", ["pmcid:PMC77", "bib:PMC77", "bib:pmc77"]),
+    ],
+)
+def test_a_number_alone_is_a_bibtex_key_before_it_is_a_pmid(written: str, keys: list[str]) -> None:
+    assert list_lookup_keys(written) == keys
+
+
+@pytest.mark.parametrize(
     ("written", "asked"),
     [
         ({"arxiv": "math.GT/0309136"}, "math/0309136"),

@@ -108,6 +108,13 @@ def test_two_formats_at_once_are_refused(command: Command) -> None:
     assert "one output format" in done.stderr
 
 
+def test_json_with_a_format_reports_the_file_of_that_format(command: Command, tmp_path: Path) -> None:
+    done = command("--bibtex", "--json", "-o", "papers.txt", "--quiet", "--replay", str(RECORDING), QUERY)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {"path": "papers.txt", "format": "bibtex"}
+    assert (tmp_path / "papers.txt").read_text().startswith("@")
+
+
 def test_only_the_named_sources_are_searched(command: Command) -> None:
     done = command("--json", "--source", "crossref", "--replay", str(RECORDING))
     reports = PaperCollection.model_validate_json(done.stdout).metadata.sources

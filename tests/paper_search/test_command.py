@@ -138,6 +138,20 @@ def test_a_result_is_written_to_a_file(command: Command, tmp_path: Path) -> None
     done = command("run", "-q", "-f", "ris", "-o", "papers.ris", "--replay", str(RECORDING), QUERY)
     assert (done.returncode, done.stdout) == (0, "")
     assert (tmp_path / "papers.ris").read_text().startswith("TY  -")
+    assert done.stderr == "Wrote papers.ris.\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "format_name", "start"),
+    [((), "json", "{"), (("-f", "bibtex"), "bibtex", "@"), (("-f", "ris"), "ris", "TY")],
+)
+def test_with_a_file_the_json_is_a_report_of_it(
+    command: Command, tmp_path: Path, options: tuple[str, ...], format_name: str, start: str
+) -> None:
+    done = command("run", "-q", "--json", *options, "-o", "papers.txt", "--replay", str(RECORDING), QUERY)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {"path": "papers.txt", "format": format_name}
+    assert (tmp_path / "papers.txt").read_text().startswith(start)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_only_retraction_withdrawal_removal_and_partial_retraction_mean_retracte
 
 def test_the_most_severe_retraction_comes_first_then_one_with_a_doi_then_the_latest() -> None:
     partial = make_notice("partially_retracted", date="2020", notice_doi="10.5555/p")
-    flag = make_notice(source="openalex")
+    flag = make_notice(source="openalex", date="2015")
     old = make_notice(date="2004-03-06", notice_doi="10.5555/old")
     new = make_notice(date="2010-02", notice_doi="10.5555/new")
     for order in permutations([partial, flag, old, new, make_notice("concern", date="2021")]):
@@ -85,11 +85,11 @@ def test_every_notice_of_a_retracted_paper_is_described_with_its_source() -> Non
         [
             make_notice("corrected", date="2004-03-06", notice_doi="10.5555/a"),
             make_notice("retracted", source="pubmed", date="2004-03-06", notice_doi="10.5555/a"),
-            make_notice(source="openalex"),
+            make_notice(source="openalex", date="2003"),
         ]
     )
     assert described == (
-        "Retracted 2004-03-06 (notice doi:10.5555/a, source pubmed); retracted (source openalex); "
+        "Retracted 2004-03-06 (notice doi:10.5555/a, source pubmed); retracted 2003 (source openalex); "
         "corrected 2004-03-06 (notice doi:10.5555/a, source crossref)"
     )
 

@@ -17,6 +17,7 @@ import pytest
 
 from tests.universe.command_line import CommandResult, RunUniverse
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
+from tests.universe.rest.processes import run_server_process
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.person import get_user_name
 
@@ -254,6 +255,7 @@ def test_verify_finds_whole_logs_whole(made: RunUniverse) -> None:
     made("new", "--id", "empty")
     reply, printed = made("verify"), made("verify", "u", "--json")
     assert (reply.code, printed.code) == (0, 0)
+    assert [one["universeId"] for one in made("verify", "--json").json["universes"]] == ["empty", "u"]
     assert "u: 3 entries, 0 snapshots" in reply.out
     (one,) = printed.json["universes"]
     assert one["head"] == one["mark"]
@@ -275,6 +277,19 @@ def test_verify_reports_an_older_copy_until_it_is_accepted(made: RunUniverse, tm
     assert made("verify").code == 0
 
 
+def test_verify_compares_the_state_of_a_server_at_its_version(made: RunUniverse, tmp_path: Path) -> None:
+    equal, behind, different = database(tmp_path), tmp_path / "behind.db", tmp_path / "different.db"
+    for copy in (behind, different):
+        copy.write_bytes(equal.read_bytes())
+    assert made("send", "u", TICK).code == 0
+    assert made("send", "u", json.dumps(add_star("comet")), "--db", f"sqlite:///{different}").code == 0
+    other = {"sequence": 4, "problem": "the server returns another state than the replayed one"}
+    for file, code, problems in ((equal, 0, []), (behind, 0, []), (different, 4, [other])):
+        with run_server_process(file) as served:
+            done = made("verify", "u", "--url", f"{served.url}/", "--json")
+        assert (done.code, done.json["universes"][0]["problems"]) == (code, problems), file.name
+
+
 def test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4(made: RunUniverse, tmp_path: Path) -> None:
     file = database(tmp_path)
     content = bytearray(file.read_bytes())
@@ -286,6 +301,8 @@ def test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4(made: RunUn
     first = printed.json["universes"][0]["problems"][0]
     assert first == {"sequence": 1, "problem": "the entry differs from what was written"}
     assert reply.out.splitlines()[0] == "damaged  u"
+    compared = made("verify", "--url", "http://127.0.0.1:1", "--json")  # a server is asked about intact logs only
+    assert (compared.code, compared.json) == (4, printed.json)
     shown = made("show", "u", "--json")
     assert (shown.code, shown.error["code"]) == (4, "log_damaged")
     assert "damaged" in made("history", "u").out.splitlines()[0]

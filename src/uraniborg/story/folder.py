@@ -87,7 +87,8 @@ class StoryFolder:
             stored: Any = json.loads(self.view_file.read_bytes())
         except (FileNotFoundError, ValueError):
             return None
-        return stored["view"] if stored.get("version") == version() else None
+        fields = cast("Plain", stored) if isinstance(stored, dict) else {}
+        return fields.get("view") if fields.get("version") == version() else None
 
     def write_view(self, view: "StoryView") -> None:
         """Store the view. Raise OSError."""

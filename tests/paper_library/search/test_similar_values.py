@@ -45,6 +45,10 @@ def test_a_full_name_finds_every_other_form_and_says_so(initials_only: Library) 
     assert "D. E. Knuth" in note
 
 
+def test_another_given_name_with_the_same_first_letter_finds_initials_only(library: Library) -> None:
+    assert find_titles(library, 'author:"David Knuth"') == OF_DONALD - {"Literate programs"}
+
+
 def test_initials_find_the_full_name(library: Library) -> None:
     assert find_titles(library, 'author:"G. E. Hinton"') == {"Learning by errors"}
     assert find_titles(library, 'author:"A. van Dyke"') == {"Learning by errors"}

@@ -46,6 +46,17 @@ def test_a_wrong_first_letter_is_corrected(shelf: Library) -> None:
     assert find_correction(shelf, "halaxies", "halaxies") == "galaxies"
 
 
+def test_a_wrong_first_letter_is_corrected_in_the_first_unknown_word_only(shelf: Library) -> None:
+    assert find_correction(shelf, "halaxies tubin", "halaxies", "tubin") == "galaxies tubin"
+    assert find_correction(shelf, "halaxies rubinn", "halaxies", "rubinn") == "galaxies rubin"
+
+
+def test_of_equally_similar_keywords_the_more_frequent_comes_first(tmp_path: Path) -> None:
+    often = [{"title": f"Paper {number}", "keywords": ["Stellar wind"]} for number in range(3)]
+    library = make_library(tmp_path, {"title": "Other", "keywords": ["Solar wind", "Wind"]}, *often)
+    assert suggest_keywords(library.live.get_current(), "wind") == ["Wind", "Stellar wind", "Solar wind"]
+
+
 def test_names_of_people_are_suggested(shelf: Library) -> None:
     assert find_correction(shelf, "rubinn", "rubinn") == "rubin"
 

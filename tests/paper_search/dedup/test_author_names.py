@@ -44,6 +44,20 @@ def test_one_text_that_names_many_people_is_split(text: str) -> None:
     assert [name.family for name in read_names(text)] == ["aur", "cesabianchi", "freund", "schapire"]
 
 
+@pytest.mark.parametrize(
+    ("text", "families"),
+    [
+        ("A. Kim, B. Lee", ["kim", "lee"]),
+        ("Kim, A., Lee, B.", ["kim", "lee"]),
+        ("Kim, Ada", ["kim"]),
+        ("Campos Prieto, Ada", ["prieto"]),
+        ("Kim, Ada Bea", ["kim"]),
+    ],
+)
+def test_a_comma_separates_people_unless_it_is_in_the_name_of_one(text: str, families: list[str]) -> None:
+    assert [name.family for name in read_names(text)] == families
+
+
 @pytest.mark.parametrize("text", ["et al.", "...", "and others", "others", "?", "", "ATLAS Collaboration"])
 def test_et_al_and_collaborations_are_not_people(text: str) -> None:
     assert read_names("Lei Wang", text) == [Name("wang", ("lei",))]
@@ -77,6 +91,8 @@ def test_a_single_name_matches_the_first_author_only() -> None:
     eight = read_names(*(f"{letter}. Author{letter}" for letter in "ABCDEFGH"))
     assert compare_authors(read_names("A. AuthorA"), eight) is Agreement.STRONG
     assert compare_authors(read_names("E. AuthorE"), eight) is Agreement.PARTIAL
+    assert compare_authors(read_names("C. AuthorC"), eight[:3]) is Agreement.PARTIAL
+    assert compare_authors(read_names("B. AuthorB"), eight[:2]) is Agreement.STRONG
 
 
 def test_an_empty_list_agrees_with_nothing_and_contradicts_nothing() -> None:

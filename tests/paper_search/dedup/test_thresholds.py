@@ -47,6 +47,18 @@ def test_without_authors_a_title_needs_four_words_and_the_year_or_six_and_no_yea
     assert is_one_paper(left, right) is is_one
 
 
+@pytest.mark.parametrize(("words", "is_one"), [(3, True), (2, False)])
+def test_titles_that_differ_by_their_venue_share_three_words(words: int, is_one: bool) -> None:
+    left = make_paper(make_title(words), venue="Icarus")
+    assert is_one_paper(left, make_paper(make_title(words, "Icarus"), venue="Icarus", source="dblp")) is is_one
+
+
+@pytest.mark.parametrize(("words", "is_one"), [(3, True), (2, False)])
+def test_an_equal_title_of_three_words_is_enough_for_half_of_the_authors(words: int, is_one: bool) -> None:
+    left = make_paper(make_title(words), "Lei Wang", "Ada Kim")
+    assert is_one_paper(left, make_paper(make_title(words), "Lei Wang", "Bea Roy", source="dblp")) is is_one
+
+
 @pytest.mark.parametrize(("words", "is_one"), [(6, True), (5, False)])
 def test_one_extra_word_is_accepted_in_titles_of_six_or_more_words(words: int, is_one: bool) -> None:
     left, right = make_paper(make_title(words)), make_paper(make_title(words, "everywhere"), source="dblp")
@@ -60,6 +72,7 @@ def test_one_extra_word_is_accepted_in_titles_of_six_or_more_words(words: int, i
         (3, ["plainly"], False),
         (5, ["plainly", "anew"], True),
         (5, ["plainly", "widely", "deeply"], False),
+        (7, ["plainly", "widely", "deeply"], True),
     ],
 )
 def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_seven_tenths(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.concept_blocks import MAX_VARIANTS, build_blocks, make_block
+from paper_search.intent.concept_blocks import MAX_BLOCKS, MAX_VARIANTS, build_blocks, make_author_block, make_block
 from paper_search.intent.topic_words import estimate_share, is_generic, is_teachable, list_spellings
 from paper_search.intent.vocabulary import Vocabulary, to_singular
 from paper_search.models import ConceptBlock, ParsedIntent, QueryBuilderInput
@@ -284,3 +284,15 @@ def test_a_learned_block_keeps_its_reason_and_the_rarest_term_has_the_smallest_s
     assert (block.learned, block.reason, block.active) == (True, "in 3 of 4 papers", True)
     assert estimate_share("sleep quality") <= estimate_share("sleep") < estimate_share("language")
     assert estimate_share("the of") == 1.0
+
+
+async def test_a_quoted_phrase_takes_the_place_of_the_last_of_too_many_blocks() -> None:
+    words = ["coffee", "gout", "yoga", "lidar", "titanium", "dementia", "wine", "moonlight", "owls"]
+    named = [block.name for block in await list_blocks(" and ".join(words))]
+    assert named == words[:MAX_BLOCKS]
+    quoted = [block.name for block in await list_blocks(f'"sign language" in {" and ".join(words)}')]
+    assert quoted == ["sign language", *words[: MAX_BLOCKS - 1]]
+
+
+def test_the_block_of_several_authors_has_each_once() -> None:
+    assert make_author_block(["Kim", "Lee", "Kim"]).variants == ["Kim", "Lee"]

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from paper_search.review_models import ExclusionReason, PaperDecision, PaperMerge, ReviewStatus
-from paper_search.sessions import SessionManager
+from paper_search.review_models import ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
+from paper_search.sessions import SessionManager, saved_marks
 from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.session_review import SessionReview
 from paper_search.sessions.store import SessionFiles
 from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import APPROVE, DataFolder, make_moon_papers, make_reject, open_review
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_feed import NullPublisher
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.part_questions import check_and_decide
@@ -46,6 +47,37 @@ async def approve_on_page(manager: SessionManager, _: DataFolder, reply: dict[st
 
 
 DOORS = pytest.mark.parametrize("approve", [approve_as_agent, approve_in_dialog, approve_in_inbox, approve_on_page])
+
+
+def test_what_changes_after_it_was_collected_waits_for_the_next_decision(tmp_path: Path) -> None:
+    marks = MarkStore(tmp_path, NullPublisher())
+    include, exclude = (PaperDecision(status=status) for status in (ReviewStatus.INCLUDE, ReviewStatus.EXCLUDE))
+    first, second = PaperMerge(papers=["a", "b"]), PaperMerge(papers=["c", "d"])
+    marks.change("ses_1", "c1", {"p1": include, "p2": include}, "Ada")
+    with marks.change_corrections("ses_1", "c1", "Ada") as corrections:
+        corrections.merge, corrections.split = [first], [PaperSplit(paper="x")]
+    sent = marks.collect("ses_1")
+    marks.change("ses_1", "c1", {"p2": exclude, "p3": include}, "Ada")
+    with marks.change_corrections("ses_1", "c1", "Ada") as corrections:
+        corrections.merge, corrections.split = [first, second], [PaperSplit(paper="x"), PaperSplit(paper="y")]
+    marks.delete_sent("ses_1", sent)
+    left = marks.collect("ses_1")
+    assert left.reviews == {"Ada": {"p2": exclude, "p3": include}}
+    assert (left.corrections.merge, left.corrections.split) == ([second], [PaperSplit(paper="y")])
+    marks.delete_sent("ses_1", left)
+    assert marks.collect("ses_1").is_empty
+    assert not list(tmp_path.glob("*.json"))
+
+
+def test_the_last_change_can_be_undone_however_many_papers_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved_marks, "_MAX_UNDO_PAPERS", 3)
+    marks, include = MarkStore(tmp_path, NullPublisher()), PaperDecision(status=ReviewStatus.INCLUDE)
+    marks.change("ses_1", "c1", {"p1": include}, "Ada")
+    marks.change("ses_1", "c1", {f"p{number}": include for number in range(2, 7)}, "Ada")
+    assert list(marks.undo("ses_1", "c1", "Ada")[0].decisions) == ["p1"]
+    assert list(marks.undo("ses_1", "c1", "Ada")[0].decisions) == ["p1"]
 
 
 class UserFolder(DataFolder):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from paper_search.errors import NonRetryableError, RetryableError
@@ -45,6 +47,11 @@ def test_the_next_page_is_requested_until_the_last() -> None:
     page = read_sample(SOURCE, ARXIV, limit=2)
     assert page.found == 31
     assert dict(page.follow[0].params)["start"] == "1"
+    second = definition.read_response(page.follow[0], make_response(ARXIV))
+    assert dict(second.follow[0].params)["start"] == "2"
+    last = dict(page.follow[0].params) | {"start": "30"}
+    ended = replace(page.follow[0], params=tuple(last.items()))
+    assert definition.read_response(ended, make_response(ARXIV)).follow == ()
     assert read_sample(SOURCE, ARXIV.replace(">31<", ">1<"), limit=2).follow == ()
 
 

@@ -102,6 +102,8 @@ def test_the_next_page_is_requested_until_the_last() -> None:
     page = read_sample(SOURCE, SERPAPI, limit=50)
     assert page.found == 1230
     assert dict(page.follow[0].params)["start"] == "20"
+    second = definition.read_response(page.follow[0], make_response(SERPAPI))
+    assert dict(second.follow[0].params)["start"] == "40"
     assert read_sample(SOURCE, {**SERPAPI, "serpapi_pagination": {}}, limit=50).follow == ()
 
 

@@ -272,6 +272,7 @@ def test_a_launchd_agent_is_installed_listed_and_removed(
     assert read_calls(workplace) == [f"bootout {domain}/org.uraniborg.pflow.hello", f"bootstrap {domain} {path}"]
     (listed,) = run_pflow("schedule", "--list", "--json").json["schedules"]
     assert (listed["at"], listed["as"], listed["path"]) == ("mon,thu 07:00", "launchd", str(path))
+    assert listed["name"] == "hello"
     monkeypatch.setenv("LAUNCHCTL_FAILS", "bootstrap")
     before = path.read_bytes()
     assert run_pflow("schedule", hello, "who=x", "--at", "fri 07:00", "--install").code == 5

@@ -82,12 +82,12 @@ def test_every_interface_is_valid_and_names_a_function_and_known_parameters(plai
 
 
 async def test_status_distinguishes_staged_modified_untracked_and_renamed_files(repository: Path) -> None:
-    for name in ("kept.txt", "moved.txt"):
+    for name in ("kept.txt", "? moved.txt"):
         commit_file(repository, name, f"{name} has a few words in it\n", name)
     (repository / "stars.txt").write_text("one\ntwo\n")
     run_git(repository, "add", "stars.txt")
     (repository / "stars.txt").write_text("one\ntwo\nthree\n")
-    run_git(repository, "mv", "moved.txt", "two words.txt")
+    run_git(repository, "mv", "? moved.txt", "two words.txt")
     (repository / "kept.txt").unlink()
     (repository / "ny ø\n.txt").write_text("new")
     reply = (await git.get_status({}, make_context(repository)))["git_status"]

@@ -238,3 +238,15 @@ def test_a_thousand_nodes_and_a_thousand_workflows_are_ranked_within_the_limit()
             rank_documents(query, crowd)
             times.append(time.process_time() - started)
         assert min(times) < 0.2
+
+
+def test_a_word_of_the_query_is_not_counted_again_as_a_synonym_of_another() -> None:
+    (hit,) = rank_documents("read open", [make_document("open")])
+    assert hit.matched == ("open",)
+    (hit,) = rank_documents("read", [make_document("open")])
+    assert hit.matched == ("read",)
+
+
+def test_words_of_asking_are_searched_if_there_are_no_others() -> None:
+    documents = [make_document("help"), make_document("other")]
+    assert [hit.key for hit in rank_documents("please help", documents)] == ["help"]

@@ -101,6 +101,12 @@ def test_any_text_that_launchd_can_carry_comes_back_from_the_property_list(value
     assert (plain["Label"], plain["Umask"]) == ("org.uraniborg.pflow.report", 0o077)
 
 
+def test_a_control_character_in_any_input_is_refused_by_its_name_for_launchd() -> None:
+    with pytest.raises(InvalidInputs, match="The input 'place' has a control character") as refused:
+        render_property_list(replace(JOB, inputs=("topic=x", "place=\x07", "last=y")))
+    assert refused.value.hint == "Write it to a file, and give place=@FILE."
+
+
 @pytest.mark.parametrize("value", [one for one in HOSTILE if "\\" not in one and "\n" not in one])
 def test_a_cron_line_runs_exactly_the_given_words(tmp_path: Path, value: str) -> None:
     folder = tmp_path / "50% of 'it'"

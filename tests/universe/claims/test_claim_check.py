@@ -46,6 +46,7 @@ def status(
         {"page": 4, "row": ["TRAPPIST-1 e", "0.692 M⊕"]},
         {"table": "2", "header": ["planet", "M_p/M_⊕"], "row": ["TRAPPIST-1e", "0.692(22)"]},
         {"table": "2", "header": ["planet", "Mass"], "row": ["Planet e", "0.692 Earth masses"]},
+        {"table": "2", "header": ["no.", "Mass [M⊕]", "planet"], "row": ["4", "0.692", "TRAPPIST-1 e"]},
         {"table": "Masses in Earth masses", "header": ["planet", "mass"], "row": ["e^{a}", "0.692"]},
         {"table": "Parameters of TRAPPIST-1 e", "header": ["quantity", "value"], "row": ["mass [M⊕]", "0.692"]},
         {"section": "5", "passage": "We find a mass of 0.692 ± 0.022 M⊕ for TRAPPIST-1 e."},

@@ -45,6 +45,17 @@ def test_rings_are_few_round_and_within_the_page(wish: str, nearest: float, rati
         assert {f"{ring / rings[0]:.6g}" for ring in rings} == {str(times) for times in range(1, len(rings) + 1)}
 
 
+@pytest.mark.parametrize(("farthest", "is_log"), [(30.0, False), (30.1, True)])
+def test_the_scale_is_logarithmic_beyond_a_ratio_of_thirty(farthest: float, is_log: bool) -> None:
+    assert choose_radial_scale(np.array([1.0, farthest]), farthest, 500.0).is_log is is_log
+
+
+def test_of_many_decades_every_second_one_has_a_ring() -> None:
+    scale = choose_radial_scale(np.array([1.0, 1e8]), 1e8, 500.0)
+    assert scale.list_ring_distances() == [1.0, 1e2, 1e4, 1e6, 1e8]
+    assert len(choose_radial_scale(np.array([1.0, 1e6]), 1e6, 500.0).list_ring_distances()) == 7
+
+
 def test_the_solar_system_has_a_ring_at_one_au() -> None:
     scale = choose_radial_scale(np.array([0.39, 1.0, 30.0]), 49.0, 500.0)
     assert scale.is_log

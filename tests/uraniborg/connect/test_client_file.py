@@ -180,8 +180,12 @@ def test_a_second_change_keeps_the_first_backup_and_writes_through_no_link(tmp_p
     first = FileChange(file, "first", "second").write_with_backup()
     (tmp_path / "mcp.json.before-uraniborg-2").symlink_to(other)
     second = FileChange(file, "second", "third").write_with_backup()
+    (tmp_path / "mcp.json.before-uraniborg-2").unlink()
+    third = FileChange(file, "third", "fourth").write_with_backup()
     assert first is not None
     assert second is not None
+    assert third is not None
+    assert (third.name, third.read_text()) == ("mcp.json.before-uraniborg-2", "third")
     assert (first.name, first.read_text()) == ("mcp.json.before-uraniborg", "first")
     assert (second.name, second.read_text()) == ("mcp.json.before-uraniborg-3", "second")
     assert other.read_text() == "of somebody else"
@@ -221,6 +225,16 @@ def test_a_broken_file_is_refused_and_not_changed(client: Client) -> None:
     with pytest.raises(InvalidInput, match="line 1"):
         plan_addition(client, {"pflow": client.make_entry(SERVERS[1])})
     assert client.file.read_text() == "{ broken ["
+
+
+def test_a_file_that_is_a_folder_or_no_text_is_refused_by_name(client: Client) -> None:
+    client.file.write_bytes(b"\xff\xfe{}")
+    with pytest.raises(InvalidInput, match=f"{client.file.name}' cannot be read: it is not UTF-8 text"):
+        plan_removal(client, ["pflow"])
+    client.file.unlink()
+    client.file.mkdir()
+    with pytest.raises(InvalidInput, match=f"{client.file.name}' cannot be read: Is a directory"):
+        read_server_names(client)
 
 
 def test_only_clients_that_cannot_use_an_address_get_the_bridge(client: Client) -> None:

@@ -17,6 +17,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_feed import ChangeFeed, ChangeReader
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import (
@@ -264,13 +265,15 @@ def test_a_page_of_the_history_is_read_from_an_index_and_nothing_is_sorted(filte
 
 
 def test_an_archived_decision_stays_in_the_history_and_its_question_can_be_asked_again(inbox: InboxPort) -> None:
-    for _ in range(2):
+    for note in ("first", "second"):
         ask(inbox)
         inbox.archive("dec_1")  # a question that waits stays
         assert inbox.get("dec_1").state == "pending"
-        inbox.decide("dec_1", Decision(action="reject"), "cli", make_person("Tycho"))
+        inbox.decide("dec_1", Decision(action="reject", note=note), "cli", make_person("Tycho"))
         inbox.archive("dec_1")
-        assert inbox.get("dec_1").state == "decided", "readers that know the question find the archived one"
+        found = inbox.get("dec_1")
+        assert found.decision is not None, "readers that know the question find the archived one"
+        assert found.decision.note == note
     assert ask(inbox).state == "pending"
     archived = inbox.list_entries("decided").entries
     assert [(entry.subject, entry.decided_by) for entry in archived] == [("ses_1", "Tycho")] * 2
@@ -374,6 +377,17 @@ def test_forgetting_a_subject_removes_its_entries_and_no_others(inbox: InboxPort
             inbox.get(gone)
     assert [entry.id for entry in inbox.pending()] == ["c", "d"]
     assert inbox.put("a", "paper_search", "kind", "ses_1", None).state == "pending"
+
+
+def test_each_entry_of_a_forgotten_subject_is_announced_as_deleted(tmp_path: Path) -> None:
+    feed = ChangeFeed(tmp_path / "changes")
+    with closing(Inbox(tmp_path / "inbox.db", feed=feed)) as inbox:
+        ask(inbox, "dec_1")
+        ask(inbox, "dec_2")
+        reader = ChangeReader(tmp_path / "changes")
+        inbox.forget("paper_search", "ses_1")
+    facts = {"state": "deleted", "part": "paper_search", "about": "ses_1"}
+    assert [(one.subject, one.facts) for one in reader.read()] == [("dec_1", facts), ("dec_2", facts)]
 
 
 async def test_waiting_for_a_forgotten_entry_ends(inbox: InboxPort) -> None:

@@ -22,6 +22,7 @@ from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, Unavailable, UraniborgError
 from uraniborg.kernel.files import Lease
+from uraniborg.kernel.version import version
 from uraniborg.story import runner
 from uraniborg.story.errors import StepNotFound, StepNotReady, StepRunning, StoryUnreadable
 from uraniborg.story.folder import Plain
@@ -333,6 +334,15 @@ def test_a_broken_state_file_is_named_with_the_remedy(tmp_path: Path) -> None:
         with pytest.raises(StoryUnreadable) as unreadable:
             folder.read_records()
         assert "--restart" in unreadable.value.hint
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "null", "{}", f'{{"version": "{version()}"}}', "\udcff"])
+def test_a_broken_view_is_computed_again(tmp_path: Path, content: str) -> None:
+    folder = Story(tmp_path).folder
+    folder.write_view({"steps": []})
+    assert folder.read_view() == {"steps": []}
+    folder.view_file.write_text(content, errors="surrogateescape")
+    assert folder.read_view() is None
 
 
 def test_the_bundle_describes_every_file_and_every_digest_is_right(demo: Demo) -> None:

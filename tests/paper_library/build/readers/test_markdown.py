@@ -72,6 +72,12 @@ def test_a_value_like_a_number_keeps_its_zeros(tmp_path: Path) -> None:
     assert (entry.title, entry.identifiers["arxiv"], entry.year) == ("1984", "2301.10", 2019)
 
 
+def test_the_year_is_preferred_to_the_date_and_the_first_value_of_a_list_counts(tmp_path: Path) -> None:
+    front = "---\ndate: 2021-03-01\nyear: 2019\njournal: [JOSS, JORS]\nvenue: Icarus\n---\ntext"
+    entry = get_only_entry(write_and_read(tmp_path, "a.md", front))
+    assert (entry.year, entry.month, entry.venue) == (2019, 3, "JOSS")
+
+
 @pytest.mark.parametrize(
     ("text", "title"),
     [
@@ -110,6 +116,11 @@ def test_broken_front_matter_is_reported_and_the_paper_is_read(tmp_path: Path, f
     found = write_and_read(tmp_path, "paper.md", f"---\n{front}\n---\n\nBody.\n")
     assert [(entry.title, entry.source) for entry in select_entries(found)] == [(title, "Body.")]
     assert ["front matter" in problem.reason and problem.kind for problem in select_problems(found)] == ["broken"]
+
+
+def test_the_line_of_broken_front_matter_is_its_line_in_the_file(tmp_path: Path) -> None:
+    found = write_and_read(tmp_path, "paper.md", "---\ntitle: T\nkey: a: b\n---\nBody.")
+    assert "in line 3" in select_problems(found)[0].reason
 
 
 def test_very_long_front_matter_is_not_parsed(tmp_path: Path) -> None:

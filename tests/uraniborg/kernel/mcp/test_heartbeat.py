@@ -27,6 +27,22 @@ async def test_a_quiet_event_stream_and_a_slow_call_carry_heartbeats() -> None:
         await slow.leave()
 
 
+async def test_a_stream_that_breaks_off_or_whose_request_is_cancelled_has_no_more_heartbeats() -> None:
+    async with client_of(make_stateful_app(sample_server(), heartbeat_s=0.01)) as client:
+        for is_cancelled in (False, True):
+            slow = client.send("POST", call("wait_forever", {}), await client.begin())
+            assert (await slow.next())["status"] == 200
+            assert await next_body(slow) == BEAT
+            if is_cancelled:
+                slow.served.cancel()
+                await asyncio.wait([slow.served])
+            else:
+                await slow.leave()
+            ended = slow.count_unread()
+            await asyncio.sleep(0.05)
+            assert slow.count_unread() == ended
+
+
 async def test_nothing_follows_the_end_of_a_stream_and_json_has_no_heartbeats() -> None:
     for json_answers in (False, True):
         async with client_of(

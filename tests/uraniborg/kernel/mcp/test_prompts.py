@@ -5,6 +5,7 @@ from mcp.types import PromptReference, ResourceTemplateReference, TextContent
 from pydantic import Field
 
 from uraniborg.kernel.mcp import Server, make_server, prompt, resource
+from uraniborg.kernel.mcp.prompts import Prompt
 from uraniborg.kernel.mcp.testing import ClientSession, McpError, connect_client
 
 KNOWN = ["kepler-90", "trappist-1", "Trappist-2", "my-trappist", *(f"star-{number}" for number in range(150))]
@@ -107,6 +108,15 @@ async def test_values_that_begin_with_the_text_come_first() -> None:
         everything = await complete(client, "system", "")
     assert (found.values, found.total, found.hasMore) == (["trappist-1", "Trappist-2", "my-trappist"], 3, False)
     assert (everything.values, everything.total, everything.hasMore) == (KNOWN[:100], len(KNOWN), True)
+
+
+@pytest.mark.parametrize(("count", "has_more"), [(100, False), (101, True)])
+async def test_a_completion_with_more_than_a_hundred_values_is_marked(count: int, has_more: bool) -> None:
+    async def list_stars() -> list[str]:
+        return [f"star-{number}" for number in range(count)]
+
+    found = await Prompt(fail, "explore", "Explore", "Explore a star.", {"star": list_stars}).complete("star", "STAR")
+    assert (len(found.values), found.total, found.hasMore) == (100, count, has_more)
 
 
 async def test_arguments_without_known_values_and_resources_have_no_completion() -> None:
