@@ -86,6 +86,7 @@ async def test_a_tool_is_listed_with_title_description_schema_and_hints() -> Non
 
 class Counted(TypedDict):
     value: str
+    title: NotRequired[str]
     papers: Annotated[int, Field(ge=0, description="How many papers have the value.")]
     note: NotRequired[str]
 
@@ -143,7 +144,9 @@ async def test_the_schema_is_that_of_the_declared_reply_and_lists_are_wrapped() 
     assert schemas["list_numbers"] is not None
     assert schemas["list_numbers"]["properties"]["result"]["items"] == {"type": "integer"}
     assert schemas["try_count"] is not None
-    assert list(schemas["try_count"]["properties"]) == ["value", "papers", "note"]
+    assert list(schemas["try_count"]["properties"]) == ["value", "title", "papers", "note"]
+    assert schemas["try_count"]["properties"]["title"] == {"type": "string"}, "no title repeats the name of a field"
+    assert "title" not in schemas["try_count"]
     assert schemas["read_count"] == schemas["try_count"]
     assert (stored.structuredContent, get_text(stored)) == ({"value": "x", "papers": 3}, '{"value":"x","papers":3}')
     assert schemas["count_in_text"] is None
