@@ -2370,10 +2370,9 @@ export interface UndoneMarks {
   undone: Record<string, PaperDecision | null>;
 }
 
-/** Who changed something. */
-export interface UniverseActorFacts {
+/** Who changed something. `name` is the name that they claim; a credential has the name of its client. */
+export interface UniverseActor {
   kind: "person" | "agent" | "software";
-  /** The name that they claim. */
   name: string;
   /** How it was established who they are. */
   authenticated: "sign_in" | "token" | "credential" | "terminal" | "dialog" | "account" | "none";
@@ -2725,8 +2724,8 @@ export interface UniverseFacts {
   version: number;
   createdAt: string;
   updatedAt: string;
-  createdBy: UniverseActorFacts | null;
-  renamedBy: UniverseActorFacts | null;
+  createdBy: UniverseActor | null;
+  renamedBy: UniverseActor | null;
 }
 
 /** A page of universes; `next` is the cursor of the next page. */
@@ -2867,8 +2866,8 @@ export interface UniverseJobFacts {
   progress: number;
   options: Record<string, UniverseJsonValue>;
   author: string;
-  actor: UniverseActorFacts | null;
-  cancelledBy: UniverseActorFacts | null;
+  actor: UniverseActor | null;
+  cancelledBy: UniverseActor | null;
   createdAt: string;
   startedAt: string | null;
   endedAt: string | null;
@@ -2951,7 +2950,7 @@ export interface UniverseLogEntry {
   kind: "command" | "restore";
   at: string;
   author: string | null;
-  actor: UniverseActorFacts | null;
+  actor: UniverseActor | null;
   damaged?: boolean;
   /** True if it was sent together with the entry before. */
   together?: boolean;
@@ -3032,8 +3031,8 @@ export interface UniverseNewUniverse {
   version: number;
   createdAt: string;
   updatedAt: string;
-  createdBy: UniverseActorFacts | null;
-  renamedBy: UniverseActorFacts | null;
+  createdBy: UniverseActor | null;
+  renamedBy: UniverseActor | null;
   bodies: number;
 }
 
@@ -3447,7 +3446,7 @@ export interface UniverseSettingCommand {
   reason?: UniverseJsonValue;
   imported?: UniverseJsonValue;
   author: UniverseJsonValue;
-  actor?: UniverseActorFacts | null;
+  actor?: UniverseActor | null;
   at?: string;
   type?: string;
 }
@@ -3770,8 +3769,8 @@ export interface UniverseUniverse {
   version: number;
   createdAt: string;
   updatedAt: string;
-  createdBy: UniverseActorFacts | null;
-  renamedBy: UniverseActorFacts | null;
+  createdBy: UniverseActor | null;
+  renamedBy: UniverseActor | null;
   state: Record<string, UniverseJsonValue>;
   /** How many bodies are selected. */
   total?: number;

@@ -3,17 +3,14 @@
 Classes without a docstring are in the schemas of tools, where each sentence costs every agent tokens.
 """
 
-from typing import Annotated, NotRequired, TypeAlias
+from typing import Annotated, NotRequired
 
-from pydantic import Field, GetPydanticSchema
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from paper_library.text_replies import Inline, SummarySection
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.json_values import Json
-
-ActorFields: TypeAlias = Annotated[dict[str, str], GetPydanticSchema(lambda _source, handler: handler(Actor))]
-"""The fields of an actor, as `Actor.model_dump` returns them."""
 
 
 class Hit(TypedDict):

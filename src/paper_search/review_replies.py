@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from paper_search.checkpoint_replies import Status
 from paper_search.editorial_notices import RetractionReply
 from paper_search.review_models import PaperDecision, RecordName
-from paper_search.session_replies import ActorFields
+from uraniborg.kernel.actor_fields import ActorFields
 
 
 class ReviewDecisionReply(TypedDict):

@@ -7,14 +7,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from paper_search.models import QueryReport
-from paper_search.session_replies import (
-    ActorFields,
-    CheckpointReply,
-    EarlierDecision,
-    SessionFacts,
-    SourceState,
-    SourceSummary,
-)
+from paper_search.session_replies import CheckpointReply, EarlierDecision, SessionFacts, SourceState, SourceSummary
+from uraniborg.kernel.actor_fields import ActorFields
 
 
 class NamedSource(TypedDict):

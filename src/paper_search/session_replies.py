@@ -1,20 +1,16 @@
 """The replies about sessions: of the tools `search_papers`, `decide` and `get_session`, of lists and of exports."""
 
-from typing import Annotated, Final, Literal, NotRequired, TypeAlias
+from typing import Annotated, Final, Literal, NotRequired
 
 from pydantic import Field, GetPydanticSchema
 from typing_extensions import TypedDict
 
 from paper_search.checkpoint_replies import CheckpointPayload
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.json_values import JsonObject
 
 SourceState = Literal["ok", "empty", "failed", "rate_limited", "skipped"]
 StopReasonName = Literal["complete", "enough", "source_limit", "too_broad", "deadline", "failed", "not_run", "unknown"]
-
-
-ActorFields: TypeAlias = Annotated[dict[str, str], GetPydanticSchema(lambda _source, handler: handler(Actor))]
-"""The fields of an actor, as `Actor.model_dump` returns them."""
 
 
 _AS_OBJECT: Final = GetPydanticSchema(lambda _source, handler: handler(dict))

@@ -6,10 +6,10 @@ Replies may have more keys: an error has the ids of what it is about.
 from collections.abc import Mapping
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import ConfigDict, Field, GetPydanticSchema, with_config
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.json_values import Json, JsonObject
 
 RunStatus = Literal["running", "success", "failed", "cancelled", "waiting", "interrupted"]
@@ -18,8 +18,6 @@ QuestionState = Literal["pending", "decided", "withdrawn"]
 """The state of the question that a run waits for. `withdrawn`: a later run asks it, and nobody has decided."""
 NodeStatus = Literal["running", "completed", "reused", "failed", "waiting", "skipped", "uncertain"]
 """How a node ended. `uncertain`: it was interrupted and may have had its effect."""
-ActorFields = Annotated[dict[str, str], GetPydanticSchema(lambda _, make_schema: make_schema(Actor))]
-"""An actor as JSON."""
 
 
 class RunError(TypedDict):

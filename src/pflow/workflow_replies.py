@@ -5,7 +5,8 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from pflow.run_replies import ActorFields, RunError, WorkflowEdge, WorkflowNode
+from pflow.run_replies import RunError, WorkflowEdge, WorkflowNode
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.json_values import Json, JsonObject
 
 Prediction = Literal["run", "ask", "reuse", "fail", "skip"]

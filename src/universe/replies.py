@@ -8,18 +8,10 @@ from typing_extensions import TypedDict
 from universe.domain.entities import Entity
 from universe.domain.events_and_refusals import Event
 from universe.domain.state import EntityKind, Plain
-from uraniborg.kernel.actors import ActorKind, Authentication
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.json_values import Json, JsonObject
 
 LogEntryKind = Literal["command", "restore"]
-
-
-class ActorFacts(TypedDict):
-    """Who changed something."""
-
-    kind: ActorKind
-    name: Annotated[str, Field(description="The name that they claim.")]
-    authenticated: Annotated[Authentication, Field(description="How it was established who they are.")]
 
 
 class Facts(TypedDict):
@@ -30,8 +22,8 @@ class Facts(TypedDict):
     version: int
     createdAt: str
     updatedAt: str
-    createdBy: ActorFacts | None
-    renamedBy: ActorFacts | None
+    createdBy: ActorFields | None
+    renamedBy: ActorFields | None
 
 
 class FactsList(TypedDict):
@@ -66,7 +58,7 @@ class DeletionFacts(TypedDict):
     version: int
     createdAt: str
     deletedAt: str
-    deletedBy: ActorFacts | None
+    deletedBy: ActorFields | None
 
 
 class LogEntry(TypedDict):
@@ -76,7 +68,7 @@ class LogEntry(TypedDict):
     kind: LogEntryKind
     at: str
     author: str | None
-    actor: ActorFacts | None
+    actor: ActorFields | None
     damaged: NotRequired[bool]
     together: NotRequired[Annotated[bool, Field(description="True if it was sent together with the entry before.")]]
     command: NotRequired[JsonObject]
@@ -94,8 +86,8 @@ class HistoryWithActors(TypedDict):
     """Entries of the log, and who created and renamed the universe."""
 
     entries: list[LogEntry]
-    createdBy: ActorFacts | None
-    renamedBy: ActorFacts | None
+    createdBy: ActorFields | None
+    renamedBy: ActorFields | None
 
 
 class TimeFacts(TypedDict):

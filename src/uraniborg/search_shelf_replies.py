@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from paper_search.session_replies import ActorFields
+from uraniborg.kernel.actor_fields import ActorFields
 
 
 class BuildFacts(TypedDict, total=False):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 from paper_library.build.builder import build_shelf
-from paper_search.session_replies import ActorFields
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import read_actor
 from uraniborg.kernel.worker_child import Request, answer_requests
 

@@ -150,5 +150,8 @@ def test_no_route_validates_a_reply_again() -> None:
 async def test_every_tool_but_the_export_publishes_the_declared_reply() -> None:
     schemas = {tool.name: tool.outputSchema for tool in await mcp_server.mcp.list_tools()}
     assert schemas.pop("export_results") is None
-    assert {str((schema or {}).get("title")) for schema in schemas.values()} == {"SessionReply"}
+    for schema in schemas.values():
+        assert schema is not None
+        assert schema["properties"].keys() == session_replies.SessionReply.__annotations__.keys()
+        assert set(schema["required"]) == session_replies.SessionReply.__required_keys__
     assert all(read_return_type(tool) is session_replies.SessionReply for tool in TOOLS)

@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from universe.jobs.options import JobKind
-from universe.replies import ActorFacts
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.json_values import JsonObject
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -46,8 +46,8 @@ class JobFacts(TypedDict):
     progress: float
     options: JsonObject
     author: str
-    actor: ActorFacts | None
-    cancelledBy: ActorFacts | None
+    actor: ActorFields | None
+    cancelledBy: ActorFields | None
     createdAt: str
     startedAt: str | None
     endedAt: str | None

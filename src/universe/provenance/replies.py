@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from universe.provenance.bibliography import CitedSource
-from universe.replies import ActorFacts
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.json_values import Json
 
 Status = Literal["cited", "supported", "unverified claim", "computed", "set", "without source"]
@@ -47,7 +47,7 @@ class SettingCommand(TypedDict):
     reason: NotRequired[Json]
     imported: NotRequired[Json]
     author: Json
-    actor: NotRequired[ActorFacts | None]
+    actor: NotRequired[ActorFields | None]
     at: NotRequired[str]
     type: NotRequired[str]
 

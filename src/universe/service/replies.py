@@ -16,7 +16,6 @@ from universe.domain.type_validation import ENTITY_MAPS
 from universe.domain.units import find_epoch_julian_date, has_astronomical_body
 from universe.errors import MalformedRequest
 from universe.replies import (
-    ActorFacts,
     ChangedEntities,
     ChangeSummary,
     DeletionFacts,
@@ -31,6 +30,7 @@ from universe.service.change_requests import ChangeResult
 from universe.store.interface import Deletion, Entry, Record
 from universe.store.replica import Replica
 from universe.systems.julian_dates import convert_tdb_to_utc
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import Actor, decode_actor
 from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
 
@@ -259,7 +259,7 @@ def describe_deletion(deletion: Deletion) -> DeletionFacts:
     }
 
 
-def dump_actor(actor: Actor | None) -> ActorFacts | None:
+def dump_actor(actor: Actor | None) -> ActorFields | None:
     """Return an actor as JSON values; None for an actor that was not recorded."""
     if actor is None:
         return None
