@@ -271,7 +271,7 @@ async def test_changes_of_a_node_have_the_workflow_and_run_as_author(context: Co
         entries = await service.read_history(universe)
         record = await service.read_record(universe)
     name = "workflow without a name, run run_1"
-    assert {entry.author for entry in entries} == {name}
+    assert {entry.author for entry in entries} == {f"{name} (software)"}
     actor = Actor(kind="software", name=name, authenticated="account")
     assert all(entry.actor == actor for entry in entries)
     assert record.created_by == actor.model_dump_json()

@@ -70,7 +70,12 @@ class SessionSteps:
             else:
                 async with session.preparation_lock:
                     prepared = await asyncio.to_thread(self._decisions.prepare, pending, given, decider)
-                    get_pending_or_raise(session, session.get_state())
+                    try:
+                        get_pending_or_raise(session, session.get_state())
+                    except NoPendingCheckpoint:
+                        if checkpoint_id is None:
+                            raise
+                        return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
                     await lock.enter_async_context(session.decision_lock)
             # A decision that is being stored is carried out even if the caller no longer waits.
             work = self._store_and_apply_decision(session, state, pending, prepared, decider)

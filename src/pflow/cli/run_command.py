@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from pflow.cli.printing import flush_stderr, print_json
+from pflow.cli.printing import YELLOW, flush_stderr, print_json, print_stderr_message
 from pflow.cli.run_arguments import HELP, RunArguments, parse_run_arguments
 from uraniborg.kernel.cli import make_output_error, run_command
 from uraniborg.kernel.errors import UraniborgError
@@ -82,10 +82,19 @@ def _run_and_print_result(parsed: RunArguments) -> int:
 
 
 def _find_actor(service: "Service", workflow: str) -> "Actor":
-    """Return who types the command; for a scheduled run the scheduler, under the name of who scheduled it."""
-    from uraniborg.kernel.actors import Actor, get_terminal_actor
+    """Return who types the command; for a scheduled run the scheduler, under the name of who scheduled it.
 
-    own = get_terminal_actor()
+    A mistake in the settings of the person is printed; it stops no run, which may have been scheduled for the night.
+    """
+    from uraniborg.kernel.actors import Actor, get_terminal_actor
+    from uraniborg.kernel.person import get_account_name
+    from uraniborg.kernel.settings import InvalidConfig
+
+    try:
+        own = get_terminal_actor()
+    except InvalidConfig as error:
+        print_stderr_message("warning", YELLOW, f"{error.message} The run is recorded under the name of your account.")
+        own = Actor(kind="person", name=get_account_name(), authenticated="account")
     if service.door != "schedule":
         return own
     from pflow.config import SCHEDULE_VARIABLE

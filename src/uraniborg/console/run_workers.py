@@ -214,7 +214,7 @@ class RunWorkers:
             if not first.done():
                 hint = "Read the terminal in which `uraniborg serve` runs, then try again."
                 first.set_exception(InternalError("The run did not begin.", hint=hint))
-        error = reply["error"] if reply else None
+        error = reply.get("error") if reply else None
         approval_id = error.get("approval_id") if error else None
         try:
             if approval_id is None:

@@ -62,7 +62,10 @@ def test_a_mistake_in_the_settings_of_the_person_does_not_stop_a_run(
     monkeypatch.setattr("getpass.getuser", lambda: "tycho")
     workplace.write_draft("hello", GREETER)
     assert run_pflow("run", "--dry-run", "hello", "who=Ada").code == 0
-    assert run_pflow("run", "hello", "who=Ada").code == 0
+    done = run_pflow("run", "hello", "who=Ada")
+    assert done.code == 0
+    assert "Unknown setting 'usr'" in done.err
+    assert "under the name of your account" in " ".join(done.err.split())
     (run,) = run_pflow("history", "--json").json["runs"]
     assert run["starter"]["name"] == "tycho"
 

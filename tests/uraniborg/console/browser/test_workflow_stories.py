@@ -148,7 +148,7 @@ def decide_for_agent(page: Page, server: ServerProcess, agent: Agent) -> None:
     expect(page.get_by_role("list", name="Drafts").get_by_role("link", name="publish")).to_be_visible()
     asked = agent.call("execute", name="publish")
     page.goto(f"{server.url}/runs/{asked['run_id']}")
-    expect(page.get_by_role("complementary").get_by_text("the agent ")).to_be_visible()
+    expect(page.get_by_role("complementary").get_by_text("(agent), over MCP")).to_be_visible()
     page.get_by_role("button", name="Approve").click()
     expect(page.get_by_role("status").get_by_text("Decided", exact=True)).to_be_visible()
     expect(page.get_by_text("Approved by you, in the console.")).to_be_visible()
