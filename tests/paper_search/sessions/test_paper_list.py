@@ -1,6 +1,6 @@
 """Lists of papers for review: each order, and the conditions of a filter."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -117,7 +117,7 @@ def test_the_pages_of_exclusions_have_each_once_in_stored_order_or_best_first() 
         assert [_join_titles(page["exclusions"]) for page in pages] == titles
 
 
-def _list_pages(list_page: Callable[[int], dict[str, Any]]) -> list[dict[str, Any]]:
+def _list_pages(list_page: Callable[[int], Any]) -> list[dict[str, Any]]:
     """Return the pages from the first to the one without a next."""
     pages = [list_page(0)]
     while (offset := pages[-1]["next_offset"]) is not None:
@@ -126,7 +126,7 @@ def _list_pages(list_page: Callable[[int], dict[str, Any]]) -> list[dict[str, An
     return pages
 
 
-def _join_titles(rows: list[dict[str, Any]]) -> str:
+def _join_titles(rows: Sequence[Any]) -> str:
     return "".join(row["title"] for row in rows)
 
 

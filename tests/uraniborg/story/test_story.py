@@ -339,8 +339,9 @@ def test_a_broken_state_file_is_named_with_the_remedy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["{", "[]", "null", "{}", f'{{"version": "{version()}"}}', "\udcff"])
 def test_a_broken_view_is_computed_again(tmp_path: Path, content: str) -> None:
     folder = Story(tmp_path).folder
-    folder.write_view({"steps": []})
-    assert folder.read_view() == {"steps": []}
+    view: Any = {"steps": []}
+    folder.write_view(view)
+    assert folder.read_view() == view
     folder.view_file.write_text(content, errors="surrogateescape")
     assert folder.read_view() is None
 
