@@ -1,16 +1,13 @@
 """Every operation of the library declares its reply, and tools, REST and the console publish that declaration."""
 
-import dataclasses
 import inspect
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, ClassVar, NotRequired, TypeVar, cast, get_args, get_origin, get_type_hints
+from collections.abc import Callable
+from typing import Any, cast, get_args, get_type_hints
 
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, JsonValue
 from starlette.responses import Response
-from typing_extensions import TypedDict, is_typeddict
 
 from paper_library import library, node_replies, paper_notes, replies, source_replies, text_replies, workflow_nodes
 from paper_library.export import CitedPaper
@@ -22,9 +19,9 @@ from paper_library.source import ShelfSource
 from paper_library.store.difference import Difference
 from paper_library.store.verification import Verdict
 from paper_library.worker_threads import WorkerThreads
+from tests.reply_declarations import list_operations, list_untyped_parts
 from uraniborg import search_shelf_replies, search_shelves
 from uraniborg.console import note_routes, paper_use_routes, shelf_routes
-from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.mcp import EncodedReply
 from uraniborg.kernel.reply_route import ReplyRoute
 
@@ -34,16 +31,14 @@ OF_THE_CONSOLE = {"PaperUseList": "joins the bodies of universes with workflows"
 """Types that the console declares, with the reason."""
 
 
-def list_operations(service: type) -> list[Callable[..., Any]]:
-    members = [getattr(service, name) for name in dir(service) if not name.startswith("_")]
-    return [member for member in members if inspect.isfunction(member) or inspect.ismethod(member)]
-
-
 OPERATIONS = [
     *(one for kind in (Library, paper_notes.PaperNotes, search_shelves.ShelfBuilds) for one in list_operations(kind)),
     *(ShelfSource.search_advanced, KnownShelf.describe, Verdict.as_dict, Difference.as_dict),
     *(search_shelves.list_shelf_targets, *NODES),
 ]
+
+
+KNOWN = {name: value for module in DECLARATIONS for name, value in vars(module).items()}
 
 
 def read_return_type(function: Callable[..., Any]) -> Any:
@@ -54,66 +49,13 @@ def read_return_type(function: Callable[..., Any]) -> Any:
     return get_type_hints(plain, globalns={**known, **own}, include_extras=True)["return"]
 
 
-def list_untyped_parts(kind: Any, path: str = "reply", seen: tuple[Any, ...] = ()) -> Iterator[str]:
-    """Yield the places where a type says nothing: Any, object, and containers of them."""
-    if kind is JsonValue or kind in seen or isinstance(kind, TypeVar) or get_origin(kind) is ClassVar:
-        return
-    if kind in (Any, object, dict, list, tuple):
-        yield path
-    elif get_origin(kind) is Annotated:
-        yield from list_untyped_parts(get_args(kind)[0], path, seen)
-    elif fields := list_fields(kind):
-        for name, field in fields.items():
-            yield from list_untyped_parts(field, f"{path}.{name}", (*seen, kind))
-    else:
-        for part in get_args(kind):
-            if not isinstance(part, str | int):  # values of Literal
-                yield from list_untyped_parts(part, f"{path}[]", seen)
-
-
-def list_fields(kind: Any) -> dict[str, Any]:
-    if not isinstance(kind, type):
-        return {}
-    declared = cast("type[object]", kind)
-    if issubclass(declared, BaseModel):
-        return {name: field.annotation for name, field in declared.model_fields.items()}
-    if is_typeddict(declared) or dataclasses.is_dataclass(declared) or issubclass(declared, tuple):
-        known = {name: value for module in DECLARATIONS for name, value in vars(module).items()}
-        return get_type_hints(cast("Any", declared), localns=known, include_extras=True)
-    return {}
-
-
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.__qualname__)
 def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]) -> None:
-    assert list(list_untyped_parts(read_return_type(operation))) == []
+    assert list(list_untyped_parts(read_return_type(operation), known=KNOWN)) == []
 
 
 def test_the_cited_papers_of_a_bundle_are_declared() -> None:
-    assert list(list_untyped_parts(CitedPaper)) == []
-
-
-class Untyped(TypedDict):
-    inner: NotRequired[list[dict[str, Any]]]
-
-
-class Typed(TypedDict):
-    known: Annotated[int | None, "a note"]
-    given: Json
-    object: JsonObject
-
-
-@pytest.mark.parametrize(
-    ("kind", "places"),
-    [
-        (dict[str, Any], ["reply[]"]),
-        (Untyped, ["reply.inner[][][]"]),
-        (list[Untyped | None], ["reply[][].inner[][][]"]),
-        (dict, ["reply"]),
-        (Typed, []),
-    ],
-)
-def test_a_part_of_a_reply_without_a_type_is_found(kind: Any, places: list[str]) -> None:
-    assert list(list_untyped_parts(kind)) == places
+    assert list(list_untyped_parts(CitedPaper, known=KNOWN)) == []
 
 
 def list_published_types() -> dict[str, Any]:
@@ -154,7 +96,7 @@ def test_tools_and_routes_publish_what_the_library_declares() -> None:
         if kind in (str, Response):  # texts and files
             continue
         assert kind.__module__ in (replies.__name__, text_replies.__name__) or kind.__name__ in OF_THE_CONSOLE, name
-        assert list(list_untyped_parts(kind)) == [], name
+        assert list(list_untyped_parts(kind, known=KNOWN)) == [], name
 
 
 def test_a_reply_is_sent_as_the_library_returns_it() -> None:

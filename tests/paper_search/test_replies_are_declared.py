@@ -1,16 +1,13 @@
 """Every operation of paper search declares its reply, and tools, the console and nodes publish that declaration."""
 
-import dataclasses
 import inspect
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any, ClassVar, Final, NotRequired, TypeVar, cast, get_args, get_origin, get_type_hints
+from collections.abc import Callable
+from typing import Any, Final, cast, get_type_hints
 
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, JsonValue
 from starlette.responses import Response
-from typing_extensions import TypedDict, is_typeddict
 
 from paper_search import mcp_server, review_replies, search_replies, session_replies, strategy_replies, workflow_nodes
 from paper_search.sessions import SessionManager
@@ -25,9 +22,9 @@ from paper_search.sessions.source_reports import build_report
 from paper_search.sessions.strategy_view import build_strategy_view, check_edited_strategy
 from paper_search.sources.query_translation import translate_queries
 from paper_search.strategies.lint import describe_query_errors
+from tests.reply_declarations import list_operations, list_untyped_parts
 from uraniborg.console.search_routes import add_search_routes
 from uraniborg.console.source_progress import SourceProgressLog
-from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.reply_route import ReplyRoute
 from uraniborg.search_shelves import ShelfBuilds
 
@@ -44,11 +41,6 @@ RESOURCES: Final = (
     *(mcp_server.list_removed_papers, mcp_server.list_removed_papers_from),
     *(mcp_server.list_queries, mcp_server.list_queries_from),
 )
-
-
-def list_operations(service: type) -> list[Callable[..., Any]]:
-    members = [getattr(service, name) for name in dir(service) if not name.startswith("_")]
-    return [member for member in members if inspect.isfunction(member)]
 
 
 OPERATIONS: Final = [
@@ -68,59 +60,9 @@ def read_return_type(function: Callable[..., Any]) -> Any:
     return get_type_hints(inspect.unwrap(function), include_extras=True)["return"]
 
 
-def list_untyped_parts(kind: Any, path: str = "reply", seen: tuple[Any, ...] = ()) -> Iterator[str]:
-    """Yield the places where a type says nothing: Any, object, and containers of them."""
-    if kind is JsonValue or kind in seen or isinstance(kind, TypeVar) or get_origin(kind) is ClassVar:
-        return
-    if kind in (Any, object, dict, list, tuple):
-        yield path
-    elif get_origin(kind) is Annotated:
-        yield from list_untyped_parts(get_args(kind)[0], path, seen)
-    elif fields := list_fields(kind):
-        for name, field in fields.items():
-            yield from list_untyped_parts(field, f"{path}.{name}", (*seen, kind))
-    else:
-        for part in get_args(kind):
-            if not isinstance(part, str | int):  # values of Literal
-                yield from list_untyped_parts(part, f"{path}[]", seen)
-
-
-def list_fields(kind: Any) -> dict[str, Any]:
-    if not isinstance(kind, type):
-        return {}
-    known: type[Any] = kind
-    if issubclass(known, BaseModel):
-        return {name: field.annotation for name, field in known.model_fields.items()}
-    return get_type_hints(known, include_extras=True) if is_typeddict(known) or dataclasses.is_dataclass(known) else {}
-
-
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.__qualname__)
 def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]) -> None:
     assert list(list_untyped_parts(read_return_type(operation))) == []
-
-
-class Untyped(TypedDict):
-    inner: NotRequired[list[dict[str, Any]]]
-
-
-class Typed(TypedDict):
-    known: Annotated[int | None, "a note"]
-    given: Json
-    object: JsonObject
-
-
-@pytest.mark.parametrize(
-    ("kind", "places"),
-    [
-        (dict[str, Any], ["reply[]"]),
-        (Untyped, ["reply.inner[][][]"]),
-        (list[Untyped | None], ["reply[][].inner[][][]"]),
-        (dict, ["reply"]),
-        (Typed, []),
-    ],
-)
-def test_a_part_of_a_reply_without_a_type_is_found(kind: Any, places: list[str]) -> None:
-    assert list(list_untyped_parts(kind)) == places
 
 
 def list_routes() -> list[APIRoute]:

@@ -1,16 +1,15 @@
 """Every operation of the universe declares its reply, tools and routes publish that declaration, and replies fit it."""
 
-import dataclasses
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, ClassVar, NotRequired, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import httpx
 import pytest
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, JsonValue, TypeAdapter
-from typing_extensions import TypedDict, is_typeddict
+from pydantic import TypeAdapter
 
+from tests import reply_declarations
 from tests.universe.rest.rest_server import create_universe, run_server
 from universe import node_replies, replies, workflow_nodes
 from universe.app import UniverseApp, make_app
@@ -32,11 +31,9 @@ from universe.store.memory import MemoryStore
 from universe.store.replica import Replica
 from universe.store.sqlite import SqliteStore
 from universe.systems import load_system
-from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.mcp.testing import connect_client, get_json
 from uraniborg.kernel.reply_route import ReplyRoute
 
-CallableType = get_origin(Callable[[], None])
 OPAQUE = {
     State: "the state in memory, whose entities are typed by their commands",
     Plain: "the JSON of a state, whose entities are open",
@@ -62,8 +59,12 @@ TEXT_ONLY = {"get_universe_state", "send_universe_command"}
 
 
 def list_operations(service: type) -> list[Callable[..., Any]]:
-    members = [getattr(service, name) for name in dir(service) if not name.startswith("_")]
-    return [member for member in members if inspect.isfunction(member) and member.__module__.startswith("universe")]
+    return [one for one in reply_declarations.list_operations(service) if one.__module__.startswith("universe")]
+
+
+def list_untyped_parts(kind: Any) -> list[str]:
+    opaque = [*OPAQUE, *(getattr(replies, name) for name in ENTITIES)]
+    return list(reply_declarations.list_untyped_parts(kind, opaque=opaque))
 
 
 def list_functions(module: Any) -> list[Callable[..., Any]]:
@@ -93,66 +94,11 @@ def read_return_type(function: Callable[..., Any]) -> Any:
     return get_type_hints(plain, globalns={**known, **vars(inspect.getmodule(plain))}, include_extras=True)["return"]
 
 
-def list_untyped_parts(kind: Any, path: str = "reply", seen: tuple[Any, ...] = ()) -> Iterator[str]:
-    """Yield the places where a type says nothing: Any, object, and containers of them."""
-    if kind is JsonValue or kind in seen or kind in OPAQUE or isinstance(kind, TypeVar):
-        return
-    if get_origin(kind) in (ClassVar, CallableType):
-        return
-    if kind in (Any, object, dict, list, tuple):
-        yield path
-    elif get_origin(kind) is Annotated:
-        yield from list_untyped_parts(get_args(kind)[0], path, seen)
-    elif fields := list_fields(kind):
-        for name, field in fields.items():
-            yield from list_untyped_parts(field, f"{path}.{name}", (*seen, kind))
-    else:
-        for part in get_args(kind):
-            if not isinstance(part, str | int):  # values of Literal
-                yield from list_untyped_parts(part, f"{path}[]", seen)
-
-
-def list_fields(kind: Any) -> dict[str, Any]:
-    if not inspect.isclass(kind) or kind.__name__ in ENTITIES:
-        return {}
-    if issubclass(kind, BaseModel):
-        return {name: field.annotation for name, field in kind.model_fields.items()}
-    found: type[object] = kind
-    if is_typeddict(found) or dataclasses.is_dataclass(found) or issubclass(found, tuple):
-        hints = get_type_hints(kind, include_extras=True)
-        return {name: value for name, value in hints.items() if not name.startswith("_")}
-    return {}
-
-
 @pytest.mark.parametrize(
     "operation", [one for one in OPERATIONS if one.__name__ not in FREE], ids=lambda one: one.__qualname__
 )
 def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]) -> None:
     assert list(list_untyped_parts(read_return_type(operation))) == []
-
-
-class Untyped(TypedDict):
-    inner: NotRequired[list[dict[str, Any]]]
-
-
-class Typed(TypedDict):
-    known: Annotated[int | None, "a note"]
-    given: Json
-    object: JsonObject
-
-
-@pytest.mark.parametrize(
-    ("kind", "places"),
-    [
-        (dict[str, Any], ["reply[]"]),
-        (Untyped, ["reply.inner[][][]"]),
-        (list[Untyped | None], ["reply[][].inner[][][]"]),
-        (dict, ["reply"]),
-        (Typed, []),
-    ],
-)
-def test_a_part_of_a_reply_without_a_type_is_found(kind: Any, places: list[str]) -> None:
-    assert list(list_untyped_parts(kind)) == places
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ ends when the API has ended.
 
 import asyncio
 import sys
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp, Message, Scope
 
 from paper_search.mcp_server import get_session_manager
 from paper_search.sessions import SessionManager
@@ -150,7 +150,7 @@ class _Worker:
             await asyncio.to_thread(request.send_result, head, b"".join(parts))
 
 
-def _make_scope(request: SearchRequest) -> dict[str, Any]:
+def _make_scope(request: SearchRequest) -> Scope:
     path: str = request["path"]
     return {
         "type": "http",

@@ -47,7 +47,7 @@ def excuse(forgery: Forgery, how: str) -> None:
 
 
 def choose_originals() -> list[Forgery]:
-    """Return the first forgery of each file that contradicts the bundle, of those that other modules have told."""
+    """Return, for each file, the first forgery of the other modules that contradicts the bundle."""
     by_file: dict[str, Forgery] = {}
     for forgery in FORGERIES:
         is_of_a_file = "." in Path(forgery.names[0]).name and not forgery.forge.__module__.endswith("forged_archives")

@@ -149,7 +149,7 @@ def test_an_honest_bundle_of_a_known_signer_matches_and_its_statements_are_named
     assert verify(bundle, capsys, monkeypatch).code == 6  # without --signer, anybody could have signed it
 
 
-def test_a_bundle_with_nodes_that_were_not_repeated_does_not_match_whoever_signed_it(
+def test_a_bundle_with_nodes_that_were_not_repeated_does_not_match_with_any_signature(
     genuine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))

@@ -1,0 +1,37 @@
+"""Parts of replies without a type are found."""
+
+from typing import Annotated, Any, NotRequired
+
+import pytest
+from typing_extensions import TypedDict
+
+from tests.reply_declarations import list_untyped_parts
+from uraniborg.kernel.json_values import Json, JsonObject
+
+
+class Untyped(TypedDict):
+    inner: NotRequired[list[dict[str, Any]]]
+
+
+class Typed(TypedDict):
+    known: Annotated[int | None, "a note"]
+    given: Json
+    object: JsonObject
+
+
+@pytest.mark.parametrize(
+    ("kind", "places"),
+    [
+        (dict[str, Any], ["reply[]"]),
+        (Untyped, ["reply.inner[][][]"]),
+        (list[Untyped | None], ["reply[][].inner[][][]"]),
+        (dict, ["reply"]),
+        (Typed, []),
+    ],
+)
+def test_a_part_of_a_reply_without_a_type_is_found(kind: Any, places: list[str]) -> None:
+    assert list(list_untyped_parts(kind)) == places
+
+
+def test_an_opaque_type_is_not_looked_into() -> None:
+    assert list(list_untyped_parts(list[Untyped], opaque=[Untyped])) == []
