@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import quote
 
 import orjson
-from fastapi import Depends, FastAPI, Path, Query
+from fastapi import Path, Query
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Send
 
@@ -15,7 +15,8 @@ from universe.jobs.replies import JobChart, JobFacts, JobList, TrajectoryPage, T
 from universe.jobs.service import JobService
 from universe.jobs.store import NUMBERS, Job, JobState
 from universe.nbody.replies import MeasurementReply, RunComparison
-from universe.rest.requests import BodyReader, Sender, parse_cursor
+from universe.rest.dependencies import Body, Jobs, Sender, Services, make_router
+from universe.rest.requests import parse_cursor
 from universe.rest.schemas import FLOATS, JSON, SVG, Id, make_request_body
 from uraniborg.kernel.http_app import ErrorBody
 from uraniborg.kernel.logging import get_logger
@@ -34,140 +35,140 @@ Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the 
 State = Annotated[JobState | None, Query(description="Only jobs in this state.")]
 
 
-def add_job_routes(app: FastAPI, jobs: JobService, body: BodyReader, *, heartbeat_s: float, stall_s: float) -> None:
-    """Add the routes of jobs."""
-    _add_list_routes(app, jobs, body)
-    _add_state_routes(app, jobs, heartbeat_s, stall_s)
-    _add_result_routes(app, jobs)
+router = make_router()
 
 
-def _add_list_routes(app: FastAPI, jobs: JobService, body: BodyReader) -> None:
-    @app.get("/jobs", summary="List the jobs of all universes")
-    async def list_all_jobs(  # pyright: ignore[reportUnusedFunction]
-        state: State = None, limit: Limit = PAGE, cursor: Cursor = None
-    ) -> JobList:
-        """List the jobs of all universes, newest first."""
-        return await _make_page(jobs, None, state, limit, cursor)
-
-    @app.get("/universes/{universe_id}/jobs", summary="List jobs")
-    async def list_jobs(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id, state: State = None, limit: Limit = PAGE, cursor: Cursor = None
-    ) -> JobList:
-        """List the jobs of a universe, newest first."""
-        return await _make_page(jobs, universe_id, state, limit, cursor)
-
-    @app.post(
-        "/universes/{universe_id}/jobs",
-        summary="Start a job",
-        status_code=202,
-        openapi_extra=make_request_body(make_job_schemas()[0]),
-        responses={202: {"model": JobFacts}, 422: {"model": ErrorBody}},
-    )
-    async def start_job(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id, given: Annotated[Any, Depends(body)], actor: Sender
-    ) -> Response:
-        """Start an N-body run, transits or radial velocities of the universe, now or at a `version`."""
-        job = await jobs.create(universe_id, given, actor=actor)
-        location = f"/universes/{quote(universe_id, safe='')}/jobs/{job.id}"
-        return Response(orjson.dumps(job.describe()), 202, {"Location": location}, JSON)
+@router.get("/jobs", summary="List the jobs of all universes")
+async def list_all_jobs(jobs: Jobs, state: State = None, limit: Limit = PAGE, cursor: Cursor = None) -> JobList:
+    """List the jobs of all universes, newest first."""
+    return await _make_page(jobs, None, state, limit, cursor)
 
 
-def _add_state_routes(app: FastAPI, jobs: JobService, heartbeat_s: float, stall_s: float) -> None:
-    @app.get("/universes/{universe_id}/jobs/{job_id}", summary="Read a job")
-    async def read_job(universe_id: Id, job_id: JobId) -> JobFacts:  # pyright: ignore[reportUnusedFunction]
-        """Read the state, the progress and the summary of a job."""
-        return (await jobs.get(universe_id, job_id)).describe()
-
-    @app.delete("/universes/{universe_id}/jobs/{job_id}", summary="Delete a job", status_code=204)
-    async def delete_job(universe_id: Id, job_id: JobId, actor: Sender) -> Response:  # pyright: ignore[reportUnusedFunction]
-        """Delete a job that has ended, with its result."""
-        await jobs.delete(universe_id, job_id, actor=actor)
-        return Response(status_code=204)
-
-    @app.post(
-        "/universes/{universe_id}/jobs/{job_id}/cancel",
-        summary="Cancel a job",
-        responses={409: {"model": ErrorBody}},
-    )
-    async def cancel_job(universe_id: Id, job_id: JobId, actor: Sender) -> JobFacts:  # pyright: ignore[reportUnusedFunction]
-        """Cancel a job that has not ended."""
-        return (await jobs.cancel(universe_id, job_id, actor=actor)).describe()
-
-    @app.get(
-        "/universes/{universe_id}/jobs/{job_id}/events",
-        summary="Stream the progress of a job",
-        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
-    )
-    async def stream_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
-        """Stream the job as server-sent events after each change: `job`, and `end` when it has ended."""
-        await jobs.get(universe_id, job_id)
-        frames = _iterate_frames(jobs, universe_id, job_id, heartbeat_s)
-        return JobStream(frames, stall_s)
+@router.get("/universes/{universe_id}/jobs", summary="List jobs")
+async def list_jobs(
+    jobs: Jobs, universe_id: Id, state: State = None, limit: Limit = PAGE, cursor: Cursor = None
+) -> JobList:
+    """List the jobs of a universe, newest first."""
+    return await _make_page(jobs, universe_id, state, limit, cursor)
 
 
-def _add_result_routes(app: FastAPI, jobs: JobService) -> None:
-    @app.get(
-        "/universes/{universe_id}/jobs/{job_id}/result",
-        summary="Read the result of a job",
-        responses={200: {"model": MeasurementReply}, 409: {"model": ErrorBody}},
-    )
-    async def read_job_result(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
-        """Read the whole result, as `universe nbody --json`, `transits --json` and `rv --json` print it."""
-        return Response(await jobs.read_result(universe_id, job_id), media_type=JSON)
+@router.post(
+    "/universes/{universe_id}/jobs",
+    summary="Start a job",
+    status_code=202,
+    openapi_extra=make_request_body(make_job_schemas()[0]),
+    responses={202: {"model": JobFacts}, 422: {"model": ErrorBody}},
+)
+async def start_job(jobs: Jobs, universe_id: Id, given: Body, actor: Sender) -> Response:
+    """Start an N-body run, transits or radial velocities of the universe, now or at a `version`."""
+    job = await jobs.create(universe_id, given, actor=actor)
+    location = f"/universes/{quote(universe_id, safe='')}/jobs/{job.id}"
+    return Response(orjson.dumps(job.describe()), 202, {"Location": location}, JSON)
 
-    @app.get(
-        "/universes/{universe_id}/jobs/{job_id}/plot",
-        summary="Draw the result of a job",
-        responses={200: {"content": {SVG: {"schema": {"type": "string"}}}}, 409: {"model": ErrorBody}},
-    )
-    async def plot_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
-        """Return the chart of the result as SVG."""
-        return Response(await jobs.read_plot(universe_id, job_id), media_type=SVG)
 
-    @app.get(
-        "/universes/{universe_id}/jobs/{job_id}/series",
-        summary="Read the chart of a job as numbers",
-        responses={200: {"model": JobChart}, 409: {"model": ErrorBody}},
-    )
-    async def read_job_series(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
-        """Read the panels of the chart: at most some hundred points for each curve, which keep its shape."""
-        return Response(await jobs.read_series(universe_id, job_id), media_type=JSON)
+@router.get("/universes/{universe_id}/jobs/{job_id}", summary="Read a job")
+async def read_job(jobs: Jobs, universe_id: Id, job_id: JobId) -> JobFacts:
+    """Read the state, the progress and the summary of a job."""
+    return (await jobs.get(universe_id, job_id)).describe()
 
-    @app.get(
-        "/universes/{universe_id}/jobs/{job_id}/trajectory",
-        summary="Read the trajectory of an N-body run",
-        responses={
-            200: {"model": TrajectoryStates, "content": {FLOATS: {"schema": {"type": "string"}}}},
-            409: {"model": ErrorBody},
-        },
-    )
-    async def read_job_trajectory(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id,
-        job_id: JobId,
-        first: Annotated[int, Query(ge=0, le=10_000_000, description="The index of the first time.")] = 0,
-        limit: Annotated[int, Query(ge=1, le=MAX_TIMES, description="The number of times.")] = 1_000,
-        format: Annotated[  # noqa: A002 - the usual name
-            Literal["json", "float32"],
-            Query(description="float32: six little-endian numbers for each body, for each time."),
-        ] = "json",
-    ) -> Response:
-        """Read the states of all bodies at evenly spread times, page by page, with the error of each body."""
-        layout, states = await jobs.read_trajectory(universe_id, job_id, first=first, limit=limit)
-        if format == "float32":
-            return Response(states, media_type=FLOATS)
-        return Response(await asyncio.to_thread(_encode_trajectory, layout, states), media_type=JSON)
 
-    @app.get("/universes/{universe_id}/jobs/{job_id}/comparison", summary="Compare two N-body runs")
-    async def compare_jobs(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id,
-        job_id: JobId,
-        other: Annotated[str, Query(alias="with", max_length=200, description="The id of the other job.")],
-        other_universe: Annotated[
-            str | None, Query(alias="withUniverse", max_length=1_000, description="Its universe. Default: the same.")
-        ] = None,
-    ) -> RunComparison:
-        """Compare an N-body run with another one, such as that of a branch, as `universe nbody --compare` does."""
-        return await jobs.compare(universe_id, job_id, other, other_universe or universe_id)
+@router.delete("/universes/{universe_id}/jobs/{job_id}", summary="Delete a job", status_code=204)
+async def delete_job(jobs: Jobs, universe_id: Id, job_id: JobId, actor: Sender) -> Response:
+    """Delete a job that has ended, with its result."""
+    await jobs.delete(universe_id, job_id, actor=actor)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/universes/{universe_id}/jobs/{job_id}/cancel",
+    summary="Cancel a job",
+    responses={409: {"model": ErrorBody}},
+)
+async def cancel_job(jobs: Jobs, universe_id: Id, job_id: JobId, actor: Sender) -> JobFacts:
+    """Cancel a job that has not ended."""
+    return (await jobs.cancel(universe_id, job_id, actor=actor)).describe()
+
+
+@router.get(
+    "/universes/{universe_id}/jobs/{job_id}/events",
+    summary="Stream the progress of a job",
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def stream_job(services: Services, universe_id: Id, job_id: JobId) -> Response:
+    """Stream the job as server-sent events after each change: `job`, and `end` when it has ended."""
+    await services.jobs.get(universe_id, job_id)
+    frames = _iterate_frames(services.jobs, universe_id, job_id, services.heartbeat_s)
+    return JobStream(frames, services.stall_s)
+
+
+@router.get(
+    "/universes/{universe_id}/jobs/{job_id}/result",
+    summary="Read the result of a job",
+    responses={200: {"model": MeasurementReply}, 409: {"model": ErrorBody}},
+)
+async def read_job_result(jobs: Jobs, universe_id: Id, job_id: JobId) -> Response:
+    """Read the whole result, as `universe nbody --json`, `transits --json` and `rv --json` print it."""
+    return Response(await jobs.read_result(universe_id, job_id), media_type=JSON)
+
+
+@router.get(
+    "/universes/{universe_id}/jobs/{job_id}/plot",
+    summary="Draw the result of a job",
+    responses={200: {"content": {SVG: {"schema": {"type": "string"}}}}, 409: {"model": ErrorBody}},
+)
+async def plot_job(jobs: Jobs, universe_id: Id, job_id: JobId) -> Response:
+    """Return the chart of the result as SVG."""
+    return Response(await jobs.read_plot(universe_id, job_id), media_type=SVG)
+
+
+@router.get(
+    "/universes/{universe_id}/jobs/{job_id}/series",
+    summary="Read the chart of a job as numbers",
+    responses={200: {"model": JobChart}, 409: {"model": ErrorBody}},
+)
+async def read_job_series(jobs: Jobs, universe_id: Id, job_id: JobId) -> Response:
+    """Read the panels of the chart: at most some hundred points for each curve, which keep its shape."""
+    return Response(await jobs.read_series(universe_id, job_id), media_type=JSON)
+
+
+@router.get(
+    "/universes/{universe_id}/jobs/{job_id}/trajectory",
+    summary="Read the trajectory of an N-body run",
+    responses={
+        200: {"model": TrajectoryStates, "content": {FLOATS: {"schema": {"type": "string"}}}},
+        409: {"model": ErrorBody},
+    },
+)
+async def read_job_trajectory(
+    jobs: Jobs,
+    universe_id: Id,
+    job_id: JobId,
+    first: Annotated[int, Query(ge=0, le=10_000_000, description="The index of the first time.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=MAX_TIMES, description="The number of times.")] = 1_000,
+    format: Annotated[  # noqa: A002 - the usual name
+        Literal["json", "float32"],
+        Query(description="float32: six little-endian numbers for each body, for each time."),
+    ] = "json",
+) -> Response:
+    """Read the states of all bodies at evenly spread times, page by page, with the error of each body."""
+    layout, states = await jobs.read_trajectory(universe_id, job_id, first=first, limit=limit)
+    if format == "float32":
+        return Response(states, media_type=FLOATS)
+    return Response(await asyncio.to_thread(_encode_trajectory, layout, states), media_type=JSON)
+
+
+@router.get("/universes/{universe_id}/jobs/{job_id}/comparison", summary="Compare two N-body runs")
+async def compare_jobs(
+    jobs: Jobs,
+    universe_id: Id,
+    job_id: JobId,
+    other: Annotated[str, Query(alias="with", max_length=200, description="The id of the other job.")],
+    other_universe: Annotated[
+        str | None, Query(alias="withUniverse", max_length=1_000, description="Its universe. Default: the same.")
+    ] = None,
+) -> RunComparison:
+    """Compare an N-body run with another one, such as that of a branch, as `universe nbody --compare` does."""
+    return await jobs.compare(universe_id, job_id, other, other_universe or universe_id)
 
 
 async def _make_page(

@@ -2,26 +2,25 @@
 
 import asyncio
 
-from fastapi import FastAPI
-
 from universe.domain.command_catalogue import list_command_categories
 from universe.domain.command_replies import CommandList
 from universe.initial_states import get_default_universe_name
 from universe.replies import OriginList
+from universe.rest.dependencies import make_router
+
+router = make_router()
 
 
-def add_reference_routes(app: FastAPI) -> None:
-    """Add the routes of origins and commands."""
+@router.get("/origins", summary="List what universes can be created from")
+async def list_origins() -> OriginList:
+    """Return the real systems, the presets of seeds, and the settings of seeds as a JSON schema."""
+    return await asyncio.to_thread(_describe_origins)
 
-    @app.get("/origins", summary="List what universes can be created from")
-    async def list_origins() -> OriginList:  # pyright: ignore[reportUnusedFunction]
-        """Return the real systems, the presets of seeds, and the settings of seeds as a JSON schema."""
-        return await asyncio.to_thread(_describe_origins)
 
-    @app.get("/commands", summary="List the commands")
-    async def list_commands() -> CommandList:  # pyright: ignore[reportUnusedFunction]
-        """Return every command with its fields, an example and its refusals."""
-        return {"categories": await asyncio.to_thread(list_command_categories)}
+@router.get("/commands", summary="List the commands")
+async def list_commands() -> CommandList:
+    """Return every command with its fields, an example and its refusals."""
+    return {"categories": await asyncio.to_thread(list_command_categories)}
 
 
 def _describe_origins() -> OriginList:

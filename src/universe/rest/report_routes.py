@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
-from fastapi import Depends, FastAPI, Query
+from fastapi import Query
 from starlette.responses import Response
 
 from universe.errors import MalformedRequest
@@ -12,7 +12,8 @@ from universe.exchange.replies import ImportReply
 from universe.physics.replies import Physics
 from universe.provenance.replies import BodyOrigins, Citations, ValueOrigin
 from universe.replies import Differences
-from universe.rest.requests import BodyReader, Sender, check_object_fields
+from universe.rest.dependencies import Body, Sender, Universes, make_router
+from universe.rest.requests import check_object_fields
 from universe.rest.responses import make_etag, make_json_response
 from universe.rest.schemas import IMPORTED, LARGEST_VERSION, SVG, Id, Version, make_request_body
 from universe.service.state_differences import compare_plain_states
@@ -36,155 +37,150 @@ OtherId = Annotated[
 ]
 
 
-def add_report_routes(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
-    """Add the routes of imports and reports."""
-    _add_import_route(app, service, body)
-    _add_file_routes(app, service)
-    _add_value_routes(app, service)
+router = make_router()
 
 
-def _add_import_route(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
-    @app.post(
-        "/universes/import",
-        summary="Import systems from a table",
-        status_code=201,
-        openapi_extra=make_request_body(IMPORTED),
-        responses={422: {"model": ErrorBody}},
+@router.post(
+    "/universes/import",
+    summary="Import systems from a table",
+    status_code=201,
+    openapi_extra=make_request_body(IMPORTED),
+    responses={422: {"model": ErrorBody}},
+)
+async def import_universes(service: Universes, given: Body, actor: Sender) -> ImportReply:
+    """Create a universe, or with `each` one for every system, from the text of a table in `content`.
+
+    The reply has the universes and the report: skipped rows with reasons, and assumptions.
+    """
+    from universe.exchange.universe_import import create_imported_universes  # imports numpy
+
+    fields = check_object_fields(given, ("content", "name", "id", "each", "dryRun", *_CHOICES))
+    return await create_imported_universes(
+        service,
+        _read_contents(fields.get("content")),
+        _make_import_options(fields),
+        each=_read_flag(fields, "each"),
+        name=fields.get("name"),
+        universe_id=fields.get("id"),
+        actor=actor,
+        dry_run=_read_flag(fields, "dryRun"),
     )
-    async def import_universes(  # pyright: ignore[reportUnusedFunction]
-        given: Annotated[Any, Depends(body)], actor: Sender
-    ) -> ImportReply:
-        """Create a universe, or with `each` one for every system, from the text of a table in `content`.
 
-        The reply has the universes and the report: skipped rows with reasons, and assumptions.
-        """
-        from universe.exchange.universe_import import create_imported_universes  # imports numpy
 
-        fields = check_object_fields(given, ("content", "name", "id", "each", "dryRun", *_CHOICES))
-        return await create_imported_universes(
-            service,
-            _read_contents(fields.get("content")),
-            _make_import_options(fields),
-            each=_read_flag(fields, "each"),
-            name=fields.get("name"),
-            universe_id=fields.get("id"),
-            actor=actor,
-            dry_run=_read_flag(fields, "dryRun"),
+@router.get(
+    "/universes/{universe_id}/export",
+    summary="Export a universe",
+    responses={
+        200: {"content": {kind.partition(";")[0]: {} for kind in MEDIA_TYPES.values()}},
+        422: {"model": ErrorBody},
+    },
+)
+async def export(
+    service: Universes,
+    universe_id: Id,
+    format: Annotated[ExportFormat, Query()] = "json",  # noqa: A002 - the usual name
+    days: Annotated[float, Query(allow_inf_nan=False, description="The duration of a REBOUND script.")] = 365.25,
+    version: Version = None,
+) -> Response:
+    """Return a universe as JSON, as a table of bodies (csv, votable), or as a start for REBOUND."""
+    view = await service.view(universe_id, version)
+    written = await asyncio.to_thread(
+        lambda: render_export(
+            view.replica.mirror.to_plain(),
+            format,
+            universe_id=view.record.id,
+            name=view.record.name,
+            version=view.version,
+            days=days,
         )
-
-
-def _add_file_routes(app: FastAPI, service: UniverseService) -> None:
-    @app.get(
-        "/universes/{universe_id}/export",
-        summary="Export a universe",
-        responses={
-            200: {"content": {kind.partition(";")[0]: {} for kind in MEDIA_TYPES.values()}},
-            422: {"model": ErrorBody},
-        },
     )
-    async def export(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id,
-        format: Annotated[ExportFormat, Query()] = "json",  # noqa: A002 - the usual name
-        days: Annotated[float, Query(allow_inf_nan=False, description="The duration of a REBOUND script.")] = 365.25,
-        version: Version = None,
-    ) -> Response:
-        """Return a universe as JSON, as a table of bodies (csv, votable), or as a start for REBOUND."""
-        view = await service.view(universe_id, version)
-        written = await asyncio.to_thread(
-            lambda: render_export(
-                view.replica.mirror.to_plain(),
-                format,
-                universe_id=view.record.id,
-                name=view.record.name,
-                version=view.version,
-                days=days,
-            )
-        )
-        return Response(written, 200, {"ETag": make_etag(view.version)}, MEDIA_TYPES[format])
+    return Response(written, 200, {"ETag": make_etag(view.version)}, MEDIA_TYPES[format])
 
-    @app.get(
-        "/universes/{universe_id}/plot",
-        summary="Draw the orbits",
-        responses={200: {"content": {SVG: {}, PNG: {}}}, 422: {"model": ErrorBody}},
+
+@router.get(
+    "/universes/{universe_id}/plot",
+    summary="Draw the orbits",
+    responses={200: {"content": {SVG: {}, PNG: {}}}, 422: {"model": ErrorBody}},
+)
+async def plot(
+    service: Universes,
+    universe_id: Id,
+    t: Annotated[float | None, Query(allow_inf_nan=False, description="Default: the time of the universe.")] = None,
+    scale: Annotated[Literal["auto", "linear", "log"], Query(description="The scale of distances.")] = "auto",
+    format: Annotated[Literal["svg", "png"], Query()] = "svg",  # noqa: A002 - the usual name
+    version: Version = None,
+) -> Response:
+    """Draw the orbits of a universe, seen from above, as `universe plot` does."""
+    view = await service.view(universe_id, version)
+    picture = await asyncio.to_thread(_draw_universe, view, t, scale, format)
+    return Response(picture, 200, {"ETag": make_etag(view.version)}, SVG if format == "svg" else PNG)
+
+
+@router.get(
+    "/universes/{universe_id}/cite",
+    summary="Cite the sources",
+    responses={
+        200: {"model": Citations | BodyOrigins | ValueOrigin, "content": {"application/x-bibtex": {}}},
+        422: {"model": ErrorBody},
+    },
+)
+async def cite(
+    service: Universes,
+    universe_id: Id,
+    body: Annotated[str | None, Query(max_length=256, description="The values of this body, by id or name.")] = None,
+    field: Annotated[str | None, Query(max_length=256, description="With body: the origin of this field.")] = None,
+    physics: Annotated[bool, Query(description="Add the papers behind computed quantities.")] = False,
+    format: Annotated[Literal["json", "bibtex"], Query()] = "json",  # noqa: A002 - the usual name
+    version: Version = None,
+) -> Response:
+    """Return the bibliography of a universe, or the origin of the values of a body, as `universe cite` does."""
+    if field is not None and body is None:
+        raise MalformedRequest("field needs body.", hint="For example body=trappist-1-e.", argument="body")
+    if body is not None:
+        return make_json_response(await _describe_origins(service, universe_id, body, field, version))
+    view = await service.view(universe_id, version)
+    reply = await asyncio.to_thread(_collect_citations, view, physics)
+    if format == "bibtex":
+        return Response(reply["bibtex"], media_type="application/x-bibtex")
+    return make_json_response(reply)
+
+
+@router.get("/universes/{universe_id}/physics", summary="Compute physical quantities")
+async def physics(
+    service: Universes,
+    universe_id: Id,
+    version: Version = None,
+    bodies: Annotated[bool, Query(description="False: habitable zones without the values of bodies.")] = True,
+) -> Physics:
+    """Return starlight, temperatures, habitable zones and densities, as `universe show --physics` does."""
+    view = await service.view(universe_id, version)
+    return await asyncio.to_thread(_report_physics, view, bodies)
+
+
+@router.get("/universes/{universe_id}/differences", summary="Compare two versions or two universes")
+async def differences(
+    service: Universes,
+    universe_id: Id,
+    first: Annotated[AnyVersion, Query(alias="from", description="The earlier version. Default: the first.")] = None,
+    last: Annotated[AnyVersion, Query(alias="to", description="The later version. Default: now.")] = None,
+    other: OtherId = None,
+) -> Differences:
+    """Return what differs between two versions of a universe, or between another universe and this one.
+
+    With `with`, `from` is a version of the other universe, and `to` one of this universe.
+    """
+    after = await service.view(universe_id, last)
+    before = await service.view(
+        universe_id if other is None else other, (0 if other is None else None) if first is None else first
     )
-    async def plot(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id,
-        t: Annotated[float | None, Query(allow_inf_nan=False, description="Default: the time of the universe.")] = None,
-        scale: Annotated[Literal["auto", "linear", "log"], Query(description="The scale of distances.")] = "auto",
-        format: Annotated[Literal["svg", "png"], Query()] = "svg",  # noqa: A002 - the usual name
-        version: Version = None,
-    ) -> Response:
-        """Draw the orbits of a universe, seen from above, as `universe plot` does."""
-        view = await service.view(universe_id, version)
-        picture = await asyncio.to_thread(_draw_universe, view, t, scale, format)
-        return Response(picture, 200, {"ETag": make_etag(view.version)}, SVG if format == "svg" else PNG)
-
-
-def _add_value_routes(app: FastAPI, service: UniverseService) -> None:
-    @app.get(
-        "/universes/{universe_id}/cite",
-        summary="Cite the sources",
-        responses={
-            200: {"model": Citations | BodyOrigins | ValueOrigin, "content": {"application/x-bibtex": {}}},
-            422: {"model": ErrorBody},
-        },
+    found = await asyncio.to_thread(
+        lambda: compare_plain_states(before.replica.mirror.to_plain(), after.replica.mirror.to_plain())
     )
-    async def cite(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id,
-        body: Annotated[
-            str | None, Query(max_length=256, description="The values of this body, by id or name.")
-        ] = None,
-        field: Annotated[str | None, Query(max_length=256, description="With body: the origin of this field.")] = None,
-        physics: Annotated[bool, Query(description="Add the papers behind computed quantities.")] = False,
-        format: Annotated[Literal["json", "bibtex"], Query()] = "json",  # noqa: A002 - the usual name
-        version: Version = None,
-    ) -> Response:
-        """Return the bibliography of a universe, or the origin of the values of a body, as `universe cite` does."""
-        if field is not None and body is None:
-            raise MalformedRequest("field needs body.", hint="For example body=trappist-1-e.", argument="body")
-        if body is not None:
-            return make_json_response(await _describe_origins(service, universe_id, body, field, version))
-        view = await service.view(universe_id, version)
-        reply = await asyncio.to_thread(_collect_citations, view, physics)
-        if format == "bibtex":
-            return Response(reply["bibtex"], media_type="application/x-bibtex")
-        return make_json_response(reply)
-
-    @app.get("/universes/{universe_id}/physics", summary="Compute physical quantities")
-    async def physics(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id,
-        version: Version = None,
-        bodies: Annotated[bool, Query(description="False: habitable zones without the values of bodies.")] = True,
-    ) -> Physics:
-        """Return starlight, temperatures, habitable zones and densities, as `universe show --physics` does."""
-        view = await service.view(universe_id, version)
-        return await asyncio.to_thread(_report_physics, view, bodies)
-
-    @app.get("/universes/{universe_id}/differences", summary="Compare two versions or two universes")
-    async def differences(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id,
-        first: Annotated[
-            AnyVersion, Query(alias="from", description="The earlier version. Default: the first.")
-        ] = None,
-        last: Annotated[AnyVersion, Query(alias="to", description="The later version. Default: now.")] = None,
-        other: OtherId = None,
-    ) -> Differences:
-        """Return what differs between two versions of a universe, or between another universe and this one.
-
-        With `with`, `from` is a version of the other universe, and `to` one of this universe.
-        """
-        after = await service.view(universe_id, last)
-        before = await service.view(
-            universe_id if other is None else other, (0 if other is None else None) if first is None else first
-        )
-        found = await asyncio.to_thread(
-            lambda: compare_plain_states(before.replica.mirror.to_plain(), after.replica.mirror.to_plain())
-        )
-        return {
-            "from": {"id": before.record.id, "version": before.version},
-            "to": {"id": after.record.id, "version": after.version},
-            **found,
-        }
+    return {
+        "from": {"id": before.record.id, "version": before.version},
+        "to": {"id": after.record.id, "version": after.version},
+        **found,
+    }
 
 
 def _read_contents(content: Any) -> list[bytes]:

@@ -3,10 +3,10 @@
 import json
 from contextlib import suppress
 from math import isfinite, isinf, nan
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
-from fastapi import Depends, Request
+from fastapi import Request
 
 from universe.errors import BadNumber, MalformedRequest
 from universe.rest.schemas import LARGEST_VERSION, Author
@@ -16,39 +16,34 @@ from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.http_access import BodyTooLarge
 
 
-class BodyReader:
-    """A reader of JSON request bodies up to a size limit."""
+async def read_json(request: Request, limit: int, *, allow_empty: bool = False) -> Any:
+    """Return the JSON body of a request, of at most `limit` bytes; with `allow_empty` None for a request without one.
 
-    def __init__(self, limit: int, *, allow_empty: bool = False) -> None:
-        """Set the limit in bytes. With `allow_empty` a request without a body gives None."""
-        self._limit = limit
-        self._allow_empty = allow_empty
-
-    async def __call__(self, request: Request) -> Any:
-        """Return the JSON body of a request. Raise BodyTooLarge, MalformedRequest or BadNumber."""
-        length = request.headers.get("content-length", "0")
-        if length.isdigit() and int(length[:20]) > self._limit:
-            raise BodyTooLarge(self._limit)
-        parts: list[bytes] = []
-        size = 0
-        async for part in request.stream():
-            size += len(part)
-            if size > self._limit:
-                raise BodyTooLarge(self._limit)
-            parts.append(part)
-        if not size and self._allow_empty:
-            return None
-        body = b"".join(parts)
-        try:
-            return orjson.loads(body)
-        except orjson.JSONDecodeError as exc:
-            _check_numbers(body)
-            raise MalformedRequest(
-                "The body is not JSON.",
-                hint="Send JSON in UTF-8, without halves of surrogate pairs.",
-                line=exc.lineno,
-                column=exc.colno,
-            ) from None
+    Raise BodyTooLarge, MalformedRequest or BadNumber.
+    """
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length[:20]) > limit:
+        raise BodyTooLarge(limit)
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            raise BodyTooLarge(limit)
+        parts.append(part)
+    if not size and allow_empty:
+        return None
+    body = b"".join(parts)
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as exc:
+        _check_numbers(body)
+        raise MalformedRequest(
+            "The body is not JSON.",
+            hint="Send JSON in UTF-8, without halves of surrogate pairs.",
+            line=exc.lineno,
+            column=exc.colno,
+        ) from None
 
 
 def _check_numbers(body: bytes) -> None:
@@ -129,10 +124,6 @@ async def find_actor(request: Request, author: Author = None) -> Actor:
         name=claimed or known.name,
         authenticated=known.authenticated,
     )
-
-
-Sender = Annotated[Actor, Depends(find_actor)]
-"""Who sent the request."""
 
 
 def _decode_author(header: str) -> str:

@@ -77,11 +77,9 @@ def add_universe_routes(api: FastAPI, mount: UniverseMount) -> None:
 
 def describe_universe_routes() -> dict[str, Any]:
     """Return the `paths` and `schemas` of the routes for the OpenAPI document of the API."""
-    from universe.app import make_app
-    from universe.config import UniverseConfig
-    from universe.store.memory import MemoryStore
+    from universe.rest import describe_rest_app
 
-    text = json.dumps(make_app(UniverseConfig(), MemoryStore()).rest.openapi())
+    text = json.dumps(describe_rest_app())
     document = json.loads(text.replace("#/components/schemas/", f"#/components/schemas/{_PREFIX}"))
     paths = {f"{API}{path}": item for path, item in document["paths"].items() if f"{API}{path}".startswith(ROOTS)}
     for item in paths.values():

@@ -114,16 +114,14 @@ def _timeless(value: Any) -> Any:
 async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
     """REST as it is served without MCP."""
     service = UniverseService(MemoryStore())
-    streams = EventStreams(service, heartbeat_s=15, stall_s=30)
+    streams, jobs = EventStreams(service, heartbeat_s=15, stall_s=30), JobService(service)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
-        async with service.running():
+        async with service.running(), jobs.running():
             yield
 
-    api = make_rest_app(
-        service, streams, Positions(), JobService(service), body_limit=10_000_000, heartbeat_s=15, stall_s=30
-    )
+    api = make_rest_app(service, streams, Positions(), jobs, body_limit=10_000_000, heartbeat_s=15, stall_s=30)
     app = Starlette(routes=[Mount("/", api)], lifespan=lifespan)
     add_error_handlers(app)
     async with serve_app(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:
