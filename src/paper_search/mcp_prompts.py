@@ -32,16 +32,7 @@ def add_prompts(server: "Server", list_sessions: ListSessions) -> None:
     async def list_session_ids() -> list[str]:
         return [session["session_id"] for session in (await list_sessions())["sessions"]]
 
-    @prompt(server, title="Start a review")
-    async def start_review(  # pyright: ignore[reportUnusedFunction]
-        question: Annotated[str, Field(min_length=1, description="What to look for, in natural language.")],
-    ) -> str:
-        """Search the literature for a question, step by step, with your decision at each checkpoint."""
-        call = f"1. Call search_papers with query {_quote(question)}. It proposes a strategy and searches nothing yet."
-        return f"Search the literature for me.\n\n{call}\n{_STEPS}"
-
-    @prompt(server, title="Continue my searches", values={"session_id": list_session_ids})
-    async def continue_searches(  # pyright: ignore[reportUnusedFunction]
+    async def continue_searches(
         session_id: Annotated[str, Field(description="The session to continue; leave out to choose from a list.")] = "",
     ) -> str:
         """Continue a paper search where it stopped, also after a restart."""
@@ -60,6 +51,17 @@ def add_prompts(server: "Server", list_sessions: ListSessions) -> None:
         more = "\nThe resource paper-search://sessions lists all." if len(unfinished) > _MOST_LISTED else ""
         call = "1. Show me the list and ask which one to continue. Then call get_session with its session_id."
         return f"Continue one of my paper searches, the last used first:\n\n{lines}{more}\n\n{call}\n{_STEPS}"
+
+    prompt(server, title="Start a review")(start_review)
+    prompt(server, title="Continue my searches", values={"session_id": list_session_ids})(continue_searches)
+
+
+async def start_review(
+    question: Annotated[str, Field(min_length=1, description="What to look for, in natural language.")],
+) -> str:
+    """Search the literature for a question, step by step, with your decision at each checkpoint."""
+    call = f"1. Call search_papers with query {_quote(question)}. It proposes a strategy and searches nothing yet."
+    return f"Search the literature for me.\n\n{call}\n{_STEPS}"
 
 
 def _format_session(session: "SessionEntry") -> str:

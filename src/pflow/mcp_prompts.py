@@ -27,9 +27,11 @@ def add_prompts(server: "Server", list_names: Callable[[], Awaitable[Iterable[st
     """Offer the prompt on `server`. `list_names` returns the names of workflows and drafts."""
     from uraniborg.kernel.mcp import prompt
 
-    @prompt(server, title="Run a workflow", values={"name": list_names})
-    async def run_workflow(  # pyright: ignore[reportUnusedFunction]
-        name: Annotated[str, Field(min_length=1, description="The name of a saved workflow or a draft.")],
-    ) -> str:
-        """Describe a workflow, ask for its inputs, and run it after you agree."""
-        return _TEXT.format(name=json.dumps(name, ensure_ascii=False))
+    prompt(server, title="Run a workflow", values={"name": list_names})(run_workflow)
+
+
+async def run_workflow(
+    name: Annotated[str, Field(min_length=1, description="The name of a saved workflow or a draft.")],
+) -> str:
+    """Describe a workflow, ask for its inputs, and run it after you agree."""
+    return _TEXT.format(name=json.dumps(name, ensure_ascii=False))

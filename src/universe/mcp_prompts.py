@@ -49,8 +49,7 @@ def add_prompts(server: Server, service: UniverseService) -> None:
         ids = [record.id for record in await service.list_records(limit=_MOST_NAMES)]
         return [*ids, *(name for name in list_system_names() if name not in ids)]
 
-    @prompt(server, title="Explore a system", values={"system": list_names})
-    async def explore_system(  # pyright: ignore[reportUnusedFunction]
+    async def explore_system(
         system: Annotated[
             str, Field(min_length=1, description="The id or name of a universe, or a real system such as trappist-1.")
         ],
@@ -65,6 +64,8 @@ def add_prompts(server: Server, service: UniverseService) -> None:
             return _CREATE.format(system=wanted.lower()) + _EXPLORE.format(id=_quote(wanted.lower()))
         known = ", ".join(_quote(record.id) for record in records[:20]) or "none"
         return _CHOOSE.format(system=_quote(wanted), known=known, systems=", ".join(list_system_names()))
+
+    prompt(server, title="Explore a system", values={"system": list_names})(explore_system)
 
 
 def _quote(text: str) -> str:
