@@ -41,12 +41,12 @@ async def read_openapi() -> dict[str, Any]:
         os.environ |= {"URANIBORG_HOME": home, "URANIBORG_CONSOLE__SEARCH_PORT": "0", "PYTHONWARNINGS": "ignore"}
         import httpx
 
+        from uraniborg.console.app import make_app
         from uraniborg.console.services import open_console_services
-        from uraniborg.served_apps import make_api_app
 
         async with open_console_services() as services:
             await services.searches.wait_until_ready()
-            transport = httpx.ASGITransport(make_api_app(services, port=80))
+            transport = httpx.ASGITransport(make_app(services, port=80))
             headers = {"Authorization": f"Bearer {services.sign_ins.token}"}
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
                 return (await client.get("/api/openapi.json")).raise_for_status().json()

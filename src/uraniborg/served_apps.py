@@ -2,18 +2,16 @@
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from uraniborg.console.config import read_config
 from uraniborg.console.services import ConsoleServices
 from uraniborg.credential_check import require_credential
 from uraniborg.kernel.http_app import StoppableApp
-from uraniborg.served_parts import API, HOST, ServedPart
+from uraniborg.served_parts import API, ServedPart
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
-
-_BODY_LIMIT: Final = 2_000_000
 
 
 def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
@@ -33,50 +31,9 @@ def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
 
 
 async def _make_api_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
-    return make_api_app(services, part.port)
+    from uraniborg.console.app import make_app
 
-
-def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
-    """Return the API with all routes and the pages of the console, behind their checks."""
-    from uraniborg.console.app import make_api, secure_api
-    from uraniborg.console.inbox_routes import add_inbox_routes
-    from uraniborg.console.installation_routes import add_installation_routes
-    from uraniborg.console.note_routes import add_note_routes
-    from uraniborg.console.paper_use_routes import add_paper_use_routes
-    from uraniborg.console.run_history_routes import add_run_history_routes
-    from uraniborg.console.run_routes import add_run_routes
-    from uraniborg.console.running_routes import add_running_routes
-    from uraniborg.console.schedule_routes import add_schedule_routes
-    from uraniborg.console.shelf_routes import add_shelf_routes
-    from uraniborg.console.story_routes import add_story_routes
-    from uraniborg.console.universe_routes import add_universe_routes
-    from uraniborg.console.web_files import WebFiles
-    from uraniborg.console.workflow_routes import add_workflow_routes
-
-    api = make_api()
-    add_inbox_routes(api, services.inbox)
-    add_installation_routes(api, services)
-    add_running_routes(api, services)
-    add_shelf_routes(api)
-    add_note_routes(api)
-    add_paper_use_routes(api, services.universe, services.workflows)
-    add_universe_routes(api, services.universe)
-    add_workflow_routes(api, services.workflows)
-    add_run_history_routes(api, services.workflows, services.runs)
-    add_run_routes(api, services.workflows, services.runs)
-    add_schedule_routes(api, services.workflows)
-    add_story_routes(api, services.story)
-    return secure_api(
-        api,
-        services.sign_ins,
-        services.broadcast,
-        services.searches,
-        WebFiles(),
-        host=HOST,
-        port=port,
-        owner=services.owner,
-        body_limit=_BODY_LIMIT,
-    )
+    return make_app(services, part.port)
 
 
 async def _make_library_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":

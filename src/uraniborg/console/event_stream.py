@@ -7,6 +7,7 @@ feed itself until it has reached them.
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -50,6 +51,17 @@ class EventBroadcast:
         self._clients = 0
         self._listeners: list[Callable[[Change], Awaitable[None]]] = []
         self._is_closed = False
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Read the feed from its end until the block ends. Raise OSError or Locked if the feed cannot be created."""
+        await self.start()
+        reading = asyncio.create_task(self.run())
+        try:
+            yield
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
     async def start(self) -> None:
         """Start to read the feed at its end. Raise OSError or Locked if the feed cannot be created."""

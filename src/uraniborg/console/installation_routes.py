@@ -7,9 +7,10 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from fastapi import Body, FastAPI, Path, Query, Request
+from fastapi import Body, Path, Query
 
-from uraniborg.console.sign_in import get_actor
+from uraniborg.console.route_parameters import Sender, make_router
+from uraniborg.console.services import Services
 from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
 from uraniborg.installation_replies import (
     CallList,
@@ -27,7 +28,6 @@ from uraniborg.kernel.deciders import PERSON_SETTING, check_program_may_change
 from uraniborg.kernel.errors import Unavailable, UraniborgError
 
 if TYPE_CHECKING:
-    from uraniborg.console.services import ConsoleServices
     from uraniborg.served_parts import ServedPart
 
 _DOCTOR_S: Final = 120.0
@@ -37,59 +37,57 @@ class DoctorUnavailable(Unavailable):
     code = "doctor_unavailable"
 
 
-def add_installation_routes(api: FastAPI, services: "ConsoleServices") -> None:
-    """Add the routes of connections and settings."""
-    _add_connection_routes(api, services)
-    _add_setting_routes(api)
+router = make_router("installation")
 
 
-def _add_connection_routes(api: FastAPI, services: "ConsoleServices") -> None:
-    @api.get("/api/connections", tags=["installation"], summary="List connections")
-    async def list_connections(request: Request) -> ConnectionList:  # pyright: ignore[reportUnusedFunction]
-        """Return the addresses of this server, the clients of agents with lines to copy, and the sources of papers."""
-        return await asyncio.to_thread(_list_connections, services.parts, get_actor(request))
-
-    @api.get("/api/calls", tags=["installation"], summary="List the last calls of tools")
-    async def list_tool_calls(  # pyright: ignore[reportUnusedFunction]
-        limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
-        tool: Annotated[str | None, Query(max_length=100, description="Only calls of this tool.")] = None,
-        about: Annotated[str | None, Query(max_length=1_000, description="Only calls about this universe.")] = None,
-        failed: Annotated[bool, Query(description="Only calls with an error.")] = False,
-    ) -> CallList:
-        """Return the last calls of all MCP servers in all processes, without arguments, the latest first."""
-        calls = await asyncio.to_thread(list_calls, limit, tool=tool, about=about, has_failed=failed)
-        return {"calls": calls}
+@router.get("/api/connections", summary="List connections")
+async def list_connections(services: Services, actor: Sender) -> ConnectionList:
+    """Return the addresses of this server, the clients of agents with lines to copy, and the sources of papers."""
+    return await asyncio.to_thread(_list_connections, services.parts, actor)
 
 
-def _add_setting_routes(api: FastAPI) -> None:
-    @api.get("/api/settings", tags=["installation"], summary="List the settings")
-    async def list_settings() -> SettingList:  # pyright: ignore[reportUnusedFunction]
-        """Return every setting with its origin. Secrets are masked."""
-        rows = await asyncio.to_thread(list_setting_facts)
-        return {"settings": [{**row, "changeable": row["setting"] in CHANGEABLE} for row in rows]}
+@router.get("/api/calls", summary="List the last calls of tools")
+async def list_tool_calls(
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+    tool: Annotated[str | None, Query(max_length=100, description="Only calls of this tool.")] = None,
+    about: Annotated[str | None, Query(max_length=1_000, description="Only calls about this universe.")] = None,
+    failed: Annotated[bool, Query(description="Only calls with an error.")] = False,
+) -> CallList:
+    """Return the last calls of all MCP servers in all processes, without arguments, the latest first."""
+    calls = await asyncio.to_thread(list_calls, limit, tool=tool, about=about, has_failed=failed)
+    return {"calls": calls}
 
-    @api.put("/api/settings/{name}", tags=["installation"], summary="Change a setting")
-    async def update_setting(  # pyright: ignore[reportUnusedFunction]
-        request: Request,
-        name: Annotated[str, Path(max_length=100)],
-        value: Annotated[Any, Body(embed=True, description="The value; null removes the setting from the file.")],
-    ) -> SettingFacts:
-        """Write a setting that is `changeable` to the settings file. Servers that run read most of them at a start."""
-        actor = get_actor(request)
-        if name == PERSON_SETTING and not actor.is_person:
-            await asyncio.to_thread(check_program_may_change)
-        facts = await asyncio.to_thread(change_setting, name, value, actor)
-        return {**facts, "changeable": True}
 
-    @api.get("/api/paths", tags=["installation"], summary="List files and folders")
-    async def list_paths() -> LocationList:  # pyright: ignore[reportUnusedFunction]
-        """Return where everything is, as `uraniborg paths` does."""
-        return {"paths": await asyncio.to_thread(list_location_facts)}
+@router.get("/api/settings", summary="List the settings")
+async def list_settings() -> SettingList:
+    """Return every setting with its origin. Secrets are masked."""
+    rows = await asyncio.to_thread(list_setting_facts)
+    return {"settings": [{**row, "changeable": row["setting"] in CHANGEABLE} for row in rows]}
 
-    @api.get("/api/doctor", tags=["installation"], summary="Check the installation")
-    async def check_installation() -> CheckList:  # pyright: ignore[reportUnusedFunction]
-        """Run the checks of `uraniborg doctor`. They read all stored data, so that they can take seconds."""
-        return await _run_doctor()
+
+@router.put("/api/settings/{name}", summary="Change a setting")
+async def update_setting(
+    actor: Sender,
+    name: Annotated[str, Path(max_length=100)],
+    value: Annotated[Any, Body(embed=True, description="The value; null removes the setting from the file.")],
+) -> SettingFacts:
+    """Write a setting that is `changeable` to the settings file. Servers that run read most of them at a start."""
+    if name == PERSON_SETTING and not actor.is_person:
+        await asyncio.to_thread(check_program_may_change)
+    facts = await asyncio.to_thread(change_setting, name, value, actor)
+    return {**facts, "changeable": True}
+
+
+@router.get("/api/paths", summary="List files and folders")
+async def list_paths() -> LocationList:
+    """Return where everything is, as `uraniborg paths` does."""
+    return {"paths": await asyncio.to_thread(list_location_facts)}
+
+
+@router.get("/api/doctor", summary="Check the installation")
+async def check_installation() -> CheckList:
+    """Run the checks of `uraniborg doctor`. They read all stored data, so that they can take seconds."""
+    return await _run_doctor()
 
 
 async def _run_doctor() -> CheckList:

@@ -3,47 +3,46 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import Body, FastAPI, Query, Request
+from fastapi import Body, Query
 
 from paper_library.library import Library, open_shared_library
 from paper_library.paper_notes import MOST_CHARACTERS, MOST_COLLECTIONS, PaperNotes, count_collections
 from paper_library.replies import NoteList, PaperNoteReply
 from paper_library.shelf_catalog import find_known_shelf
+from uraniborg.console.route_parameters import Sender, make_router
 from uraniborg.console.shelf_routes import PaperId, ShelfName
-from uraniborg.console.sign_in import get_actor
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import UraniborgError
 
 _MOST_LISTED = 500
 
 
-def add_note_routes(api: FastAPI) -> None:
-    """Add the routes."""
-    address = "/api/shelves/{shelf}/papers/{paper_id}/note"
+_NOTE = "/api/shelves/{shelf}/papers/{paper_id}/note"
+router = make_router("shelves")
 
-    @api.get("/api/shelves/{shelf}/notes", tags=["shelves"], summary="List notes")
-    async def list_notes(  # pyright: ignore[reportUnusedFunction]
-        shelf: ShelfName, collection: Annotated[str | None, Query(max_length=200)] = None
-    ) -> NoteList:
-        """Return the papers with notes, or those of a collection, and all collections of the shelf."""
-        return await asyncio.to_thread(_list_notes, shelf, collection)
 
-    @api.get(address, tags=["shelves"], summary="Return the note on a paper")
-    async def get_note(shelf: ShelfName, paper_id: PaperId) -> PaperNoteReply:  # pyright: ignore[reportUnusedFunction]
-        return await asyncio.to_thread(_read_note, shelf, paper_id)
+@router.get("/api/shelves/{shelf}/notes", summary="List notes")
+async def list_notes(shelf: ShelfName, collection: Annotated[str | None, Query(max_length=200)] = None) -> NoteList:
+    """Return the papers with notes, or those of a collection, and all collections of the shelf."""
+    return await asyncio.to_thread(_list_notes, shelf, collection)
 
-    @api.put(address, tags=["shelves"], summary="Write the note on a paper")
-    async def write_note(  # pyright: ignore[reportUnusedFunction]
-        request: Request,
-        shelf: ShelfName,
-        paper_id: PaperId,
-        text: Annotated[str, Body(max_length=MOST_CHARACTERS)],
-        collections: Annotated[list[str], Body(max_length=MOST_COLLECTIONS)],
-        revision: Annotated[str | None, Body(max_length=100)] = None,
-    ) -> PaperNoteReply:
-        """Replace the note on a paper, unless somebody else has changed it. The shelf itself stays as it is."""
-        actor = get_actor(request)
-        return await asyncio.to_thread(_write_note, shelf, paper_id, text, collections, actor, revision)
+
+@router.get(_NOTE, summary="Return the note on a paper")
+async def get_note(shelf: ShelfName, paper_id: PaperId) -> PaperNoteReply:
+    return await asyncio.to_thread(_read_note, shelf, paper_id)
+
+
+@router.put(_NOTE, summary="Write the note on a paper")
+async def write_note(
+    actor: Sender,
+    shelf: ShelfName,
+    paper_id: PaperId,
+    text: Annotated[str, Body(max_length=MOST_CHARACTERS)],
+    collections: Annotated[list[str], Body(max_length=MOST_COLLECTIONS)],
+    revision: Annotated[str | None, Body(max_length=100)] = None,
+) -> PaperNoteReply:
+    """Replace the note on a paper, unless somebody else has changed it. The shelf itself stays as it is."""
+    return await asyncio.to_thread(_write_note, shelf, paper_id, text, collections, actor, revision)
 
 
 def _open(shelf: str) -> tuple[Library, PaperNotes]:

@@ -1,17 +1,60 @@
-"""The parameters in addresses that several modules of routes share."""
+"""What the routes share: the router of a page, the sender of a request, and parameters of addresses."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import Path, Request
+from fastapi import APIRouter, Depends, Path, Request
+from fastapi.routing import APIRoute
 
-from uraniborg.console.sign_in import get_actor
-from uraniborg.kernel.actors import describe_actor
+from uraniborg.kernel.actors import ACTOR, Actor, describe_actor
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.reply_route import ReplyRoute
 
+_ERROR_STATUSES: Final = (400, 401, 403, 404, 409, 413, 415, 421, 422, 429, 503)
+
+
+def make_router(tag: str) -> APIRouter:
+    """Return a router without routes. The OpenAPI document groups its operations under `tag`."""
+    return APIRouter(
+        tags=[tag],
+        route_class=ReplyRoute,
+        dependencies=[Depends(_refuse_unknown_parameters)],
+        responses={status: {"model": ErrorBody} for status in _ERROR_STATUSES},
+        generate_unique_id_function=_get_operation_id,
+    )
+
+
+def _get_operation_id(route: APIRoute) -> str:
+    """Return the id of an operation in the OpenAPI document: the name of its function."""
+    return route.name
+
+
+async def _refuse_unknown_parameters(request: Request) -> None:
+    """Raise InvalidInput for a query parameter that the route does not have."""
+    route = request.scope["route"]
+    known = {parameter.alias for parameter in route.dependant.query_params}
+    for name in request.query_params:
+        if name not in known:
+            raise InvalidInput(
+                f"'{name[:80]}' is not a parameter of this address.",
+                hint=f"Its parameters are {', '.join(sorted(known))}." if known else "It has no parameters.",
+                argument=name[:80],
+                allowed=sorted(known),
+            )
+
+
+async def get_sender(request: Request) -> Actor:
+    """Return who sent the request, as the check of the sign-in found."""
+    return request.scope[ACTOR]
+
+
+async def get_reviewer(request: Request) -> str:
+    """Return the name under which the sender reviews papers: a program is not the person whose token it sends."""
+    return describe_actor(request.scope[ACTOR])
+
+
+Sender = Annotated[Actor, Depends(get_sender)]
+Reviewer = Annotated[str, Depends(get_reviewer)]
 RunId = Annotated[str, Path(max_length=100, description="The id of a run, or its beginning.")]
 SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
 WorkflowName = Annotated[str, Path(max_length=100, description="The name of a workflow.")]
-
-
-def get_reviewer(request: Request) -> str:
-    """Return the name under which the sender reviews papers: a program is not the person whose token it sends."""
-    return describe_actor(get_actor(request))

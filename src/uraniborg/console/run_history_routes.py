@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Query
+from fastapi import Path, Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -15,11 +15,10 @@ from pflow.run_replies import (
     RunNode,
     WatchedProgress,
 )
-from pflow.service import Service
 from uraniborg.console.inbox_replies import ApprovalQuestion
-from uraniborg.console.route_parameters import RunId
+from uraniborg.console.route_parameters import RunId, make_router
 from uraniborg.console.run_questions import add_question_states, find_approval_id
-from uraniborg.console.run_workers import RunWorkers
+from uraniborg.console.services import Services
 from uraniborg.kernel.inbox import Entry
 
 _MAX_APPROVALS = 500
@@ -44,66 +43,73 @@ class RunApprovals(TypedDict):
     entries: list[ApprovalQuestion]
 
 
-def add_run_history_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
-    """Add the routes."""
+router = make_router("runs")
 
-    @api.get("/api/runs/{run_id}/progress", tags=["runs"], summary="Return the progress of a run")
-    async def get_run_progress(  # pyright: ignore[reportUnusedFunction]
-        run_id: RunId,
-        after: Annotated[int, Query(ge=0, le=2**53, description="`seq` of the last known node, or `next`.")] = 0,
-        limit: Annotated[int, Query(ge=1, le=5_000)] = 1_000,
-    ) -> RunProgress:
-        """Return a run, its graph, the nodes that have ended, and with `after` 0 those that run or have just ended."""
-        progress = await asyncio.to_thread(service.history.read_progress, run_id, after, limit)
-        run = progress["run"]
-        await asyncio.to_thread(add_question_states, workers.inbox, [run])
-        approval_id = find_approval_id(run)
-        resumes = approval_id is not None and await workers.resumes_when_decided(run["id"], approval_id)
-        # After the look at the workers: a run that they have just resumed is in the log.
-        resumed_as = await asyncio.to_thread(service.history.find_later_run, run["id"])
-        return {**progress, "resumes_when_decided": resumes, "resumed_as": resumed_as}
 
-    @api.get("/api/runs/{run_id}/nodes/{seq}", tags=["runs"], summary="Return a node of a run")
-    async def get_run_node(  # pyright: ignore[reportUnusedFunction]
-        run_id: RunId, seq: Annotated[int, Path(ge=0, le=2**53, description="The `seq` of the node.")]
-    ) -> RunNode:
-        """Return a node that has ended, with its inputs, outputs and messages."""
-        return await asyncio.to_thread(service.history.read_node, run_id, seq)
+@router.get("/api/runs/{run_id}/progress", summary="Return the progress of a run")
+async def get_run_progress(
+    services: Services,
+    run_id: RunId,
+    after: Annotated[int, Query(ge=0, le=2**53, description="`seq` of the last known node, or `next`.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=5_000)] = 1_000,
+) -> RunProgress:
+    """Return a run, its graph, the nodes that have ended, and with `after` 0 those that run or have just ended."""
+    progress = await asyncio.to_thread(services.workflows.history.read_progress, run_id, after, limit)
+    run = progress["run"]
+    await asyncio.to_thread(add_question_states, services.runs.inbox, [run])
+    approval_id = find_approval_id(run)
+    resumes = approval_id is not None and await services.runs.resumes_when_decided(run["id"], approval_id)
+    # After the look at the workers: a run that they have just resumed is in the log.
+    resumed_as = await asyncio.to_thread(services.workflows.history.find_later_run, run["id"])
+    return {**progress, "resumes_when_decided": resumes, "resumed_as": resumed_as}
 
-    @api.get("/api/runs/{run_id}/items", tags=["runs"], summary="List items of a batch")
-    async def list_run_items(  # pyright: ignore[reportUnusedFunction]
-        run_id: RunId,
-        node: NodeKey,
-        status: Annotated[NodeStatus | None, Query(description="Only items that ended so.")] = None,
-        after: Annotated[int, Query(ge=-1, le=2**53, description="`item` of the last known item, or `next`.")] = -1,
-        limit: Annotated[int, Query(ge=1, le=200)] = 100,
-    ) -> RunItemPage:
-        """Return the items of a batch that have ended, in their order, with their values."""
-        return await asyncio.to_thread(service.history.list_items, run_id, node, status, after, limit)
 
-    @api.get("/api/runs/{run_id}/messages", tags=["runs"], summary="List messages of a node")
-    async def list_node_messages(run_id: RunId, node: NodeKey) -> NodeMessages:  # pyright: ignore[reportUnusedFunction]
-        """Return the last messages of a node that runs. Those of a node that has ended are with its values."""
-        return {"messages": await asyncio.to_thread(service.history.list_messages, run_id, node)}
+@router.get("/api/runs/{run_id}/nodes/{seq}", summary="Return a node of a run")
+async def get_run_node(
+    services: Services, run_id: RunId, seq: Annotated[int, Path(ge=0, le=2**53, description="The `seq` of the node.")]
+) -> RunNode:
+    """Return a node that has ended, with its inputs, outputs and messages."""
+    return await asyncio.to_thread(services.workflows.history.read_node, run_id, seq)
 
-    @api.get("/api/run-comparison", tags=["runs"], summary="Compare two runs")
-    async def compare_runs(  # pyright: ignore[reportUnusedFunction]
-        first: Annotated[str, Query(max_length=100)], second: Annotated[str, Query(max_length=100)]
-    ) -> RunComparison:
-        """Return the inputs, outputs and nodes in which two runs differ."""
-        compared = await asyncio.to_thread(service.history.compare_runs, first, second)
-        await asyncio.to_thread(add_question_states, workers.inbox, [compared["first"], compared["second"]])
-        return compared
 
-    @api.get("/api/runs/{run_id}/approvals", tags=["runs"], summary="List approvals of a run")
-    async def list_run_approvals(run_id: RunId) -> RunApprovals:  # pyright: ignore[reportUnusedFunction]
-        """Return the questions that a run and the runs before it asked, with the answers."""
+@router.get("/api/runs/{run_id}/items", summary="List items of a batch")
+async def list_run_items(
+    services: Services,
+    run_id: RunId,
+    node: NodeKey,
+    status: Annotated[NodeStatus | None, Query(description="Only items that ended so.")] = None,
+    after: Annotated[int, Query(ge=-1, le=2**53, description="`item` of the last known item, or `next`.")] = -1,
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+) -> RunItemPage:
+    """Return the items of a batch that have ended, in their order, with their values."""
+    return await asyncio.to_thread(services.workflows.history.list_items, run_id, node, status, after, limit)
 
-        def find_approvals() -> list[Entry]:
-            lineage = service.history.list_lineage(run_id)
-            entries = workers.inbox.list_entries(part="pflow", limit=_MAX_APPROVALS).entries
-            return [entry for entry in entries if entry.payload.get("lineage") in lineage]
 
-        asked = await asyncio.to_thread(find_approvals)
-        questions: Any = [entry.model_dump(mode="json", exclude_none=True) for entry in asked]
-        return {"entries": questions}
+@router.get("/api/runs/{run_id}/messages", summary="List messages of a node")
+async def list_node_messages(services: Services, run_id: RunId, node: NodeKey) -> NodeMessages:
+    """Return the last messages of a node that runs. Those of a node that has ended are with its values."""
+    return {"messages": await asyncio.to_thread(services.workflows.history.list_messages, run_id, node)}
+
+
+@router.get("/api/run-comparison", summary="Compare two runs")
+async def compare_runs(
+    services: Services, first: Annotated[str, Query(max_length=100)], second: Annotated[str, Query(max_length=100)]
+) -> RunComparison:
+    """Return the inputs, outputs and nodes in which two runs differ."""
+    compared = await asyncio.to_thread(services.workflows.history.compare_runs, first, second)
+    await asyncio.to_thread(add_question_states, services.runs.inbox, [compared["first"], compared["second"]])
+    return compared
+
+
+@router.get("/api/runs/{run_id}/approvals", summary="List approvals of a run")
+async def list_run_approvals(services: Services, run_id: RunId) -> RunApprovals:
+    """Return the questions that a run and the runs before it asked, with the answers."""
+
+    def find_approvals() -> list[Entry]:
+        lineage = services.workflows.history.list_lineage(run_id)
+        entries = services.runs.inbox.list_entries(part="pflow", limit=_MAX_APPROVALS).entries
+        return [entry for entry in entries if entry.payload.get("lineage") in lineage]
+
+    asked = await asyncio.to_thread(find_approvals)
+    questions: Any = [entry.model_dump(mode="json", exclude_none=True) for entry in asked]
+    return {"entries": questions}

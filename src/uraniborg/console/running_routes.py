@@ -4,9 +4,9 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Final
 
-from fastapi import FastAPI
-
 from uraniborg.console.replies import Reply
+from uraniborg.console.route_parameters import make_router
+from uraniborg.console.services import Services
 
 if TYPE_CHECKING:
     from uraniborg.console.services import ConsoleServices
@@ -25,18 +25,18 @@ class RunningCounts(Reply):
     jobs: int | None
 
 
-def add_running_routes(api: FastAPI, services: "ConsoleServices") -> None:
-    """Add the route."""
+router = make_router("inbox")
 
-    @api.get("/api/running", tags=["inbox"], summary="Count what runs")
-    async def count_running() -> RunningCounts:  # pyright: ignore[reportUnusedFunction]
-        """Return how many searches, runs and jobs work at this moment, whichever process runs them."""
-        app = services.universe.app
-        return RunningCounts(
-            searches=await _count_searches(services),
-            runs=len(await asyncio.to_thread(services.workflows.history.list_runs, limit=_MOST, status="running")),
-            jobs=len(await app.jobs.list_jobs(state="running", limit=_MOST)) if app and app.is_running else None,
-        )
+
+@router.get("/api/running", summary="Count what runs")
+async def count_running(services: Services) -> RunningCounts:
+    """Return how many searches, runs and jobs work at this moment, whichever process runs them."""
+    app = services.universe.app
+    return RunningCounts(
+        searches=await _count_searches(services),
+        runs=len(await asyncio.to_thread(services.workflows.history.list_runs, limit=_MOST, status="running")),
+        jobs=len(await app.jobs.list_jobs(state="running", limit=_MOST)) if app and app.is_running else None,
+    )
 
 
 async def _count_searches(services: "ConsoleServices") -> int:

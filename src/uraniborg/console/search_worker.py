@@ -12,11 +12,10 @@ from typing import Final, TypeAlias
 from starlette.types import ASGIApp, Message, Scope
 
 from paper_search.mcp_server import get_session_manager
-from paper_search.sessions import SessionManager
-from uraniborg.console.app import make_api, run_broadcast
+from uraniborg.console import inbox_routes, review_routes, search_routes, strategy_routes
+from uraniborg.console.api import make_api
 from uraniborg.console.event_stream import EventBroadcast
-from uraniborg.console.inbox_routes import add_inbox_routes
-from uraniborg.console.search_routes import add_search_routes
+from uraniborg.console.search_services import SearchServices
 from uraniborg.console.sign_in import SignIns
 from uraniborg.console.source_progress import SourceProgressLog
 from uraniborg.console.worker_process import (
@@ -50,11 +49,9 @@ def main() -> None:
     asyncio.run(_serve(parent, int(sys.argv[1])))
 
 
-def _make_worker_app(manager: SessionManager, progress: SourceProgressLog, shelf_builds: ShelfBuilds) -> ASGIApp:
-    api = make_api()
-    add_inbox_routes(api, Inbox())
-    add_search_routes(api, manager, progress, shelf_builds)
-    return RequestIds(api)
+def _make_worker_app(services: SearchServices) -> ASGIApp:
+    routers = (inbox_routes.router, search_routes.router, strategy_routes.router, review_routes.router)
+    return RequestIds(make_api(services, *routers))
 
 
 async def _serve(parent: Parent, port: int) -> None:
@@ -63,7 +60,7 @@ async def _serve(parent: Parent, port: int) -> None:
     await manager.run_sessions_decided_from_now_on()
     broadcast, progress, shelf_builds = EventBroadcast(), SourceProgressLog(), ShelfBuilds()
     broadcast.add_listener(progress.record_change)
-    worker = _Worker(_make_worker_app(manager, progress, shelf_builds))
+    worker = _Worker(_make_worker_app(SearchServices(Inbox(), manager, progress, shelf_builds)))
 
     def deliver(request: _Request | None) -> None:
         if request is None:
@@ -86,7 +83,7 @@ async def _serve(parent: Parent, port: int) -> None:
         }
         parent.send(ready=state)
 
-    async with run_broadcast(broadcast):
+    async with broadcast.running():
         await parts.run(report_ready, stopping)
     await worker.stop()
     await shelf_builds.stop()

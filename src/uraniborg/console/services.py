@@ -5,7 +5,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+from fastapi import Depends, Request
 
 from pflow.config import load_settings
 from pflow.library.file_changes import FileChanges
@@ -16,7 +18,7 @@ from uraniborg.console.installation_changes import announce_installation_changes
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import SignIns
 from uraniborg.console.story_runner import StoryRunner
-from uraniborg.console.universe_routes import UniverseMount
+from uraniborg.console.universe_mount import UniverseMount
 from uraniborg.console.worker_process import SearchWorkerProcess
 from uraniborg.kernel.call_log import create_call_log
 from uraniborg.kernel.change_feed import Change, ChangeFeed
@@ -73,6 +75,14 @@ class ConsoleServices:
             await self.runs.resume_decided(approval_id)
         except Exception as exc:
             _log.exception("a decision cannot be carried out", exc=exc, decision_id=approval_id)
+
+
+async def get_services(request: Request) -> ConsoleServices:
+    """Return the services of the API that answers the request."""
+    return request.app.state.services
+
+
+Services = Annotated[ConsoleServices, Depends(get_services)]
 
 
 @asynccontextmanager

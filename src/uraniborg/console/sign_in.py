@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
-from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from uraniborg.console.signed_in_streams import answer_while_valid, is_event_stream
@@ -237,16 +236,6 @@ class SignIns:
 def is_api_path(path: str) -> bool:
     """Return True for addresses of the API; all others are pages and their files."""
     return path == "/api" or path.startswith("/api/")
-
-
-def get_actor(request: Request) -> Actor:
-    """Return who sent the request."""
-    return request.scope[ACTOR]
-
-
-def get_person(request: Request) -> str:
-    """Return the name of the person who sent the request, as claimed."""
-    return get_actor(request).name
 
 
 class SignInCheck:

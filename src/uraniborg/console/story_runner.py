@@ -42,6 +42,11 @@ class StoryRunner:
         for task in done:
             task.result()
 
+    async def restart(self, actor: Actor) -> None:
+        """Delete everything that the story has stored. Raise StepRunning while a step runs."""
+        await self.story.restart(actor=actor)
+        self.error = None
+
     async def stop(self) -> None:
         """Cancel the step that runs; it can be run again."""
         if self._task is not None:
