@@ -31,7 +31,7 @@ READER: Final = """
 import asyncio, json, sys, time
 from pathlib import Path
 
-from uraniborg.console.event_stream import EventBroadcast
+from uraniborg.console.events.broadcast import EventBroadcast
 
 seen = {}
 

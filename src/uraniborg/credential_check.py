@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from uraniborg.console.sign_in import SignIns
+from uraniborg.console.access.sign_ins import SignIns
 from uraniborg.credentials import AgentCredentials
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.errors import UraniborgError, as_error

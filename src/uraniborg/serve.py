@@ -21,7 +21,7 @@ from uraniborg.served_parts import ServedPart, ServedParts
 from uraniborg.terminal_confirmation import show_at_terminal
 
 if TYPE_CHECKING:
-    from uraniborg.console.worker_process import SearchWorkerProcess
+    from uraniborg.console.workers.search_process import SearchWorkerProcess
 
 
 _PORT_SETTINGS: Final = "console.search_port, library.port and universe.port"

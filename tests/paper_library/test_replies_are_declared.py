@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, cast, get_args, get_type_hints
 
 import pytest
-from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
@@ -21,7 +20,7 @@ from paper_library.store.verification import Verdict
 from paper_library.worker_threads import WorkerThreads
 from tests.reply_declarations import list_operations, list_untyped_parts
 from uraniborg import search_shelf_replies, search_shelves
-from uraniborg.console import note_routes, paper_use_routes, shelf_routes
+from uraniborg.console.routes import notes, paper_uses, shelves
 from uraniborg.kernel.mcp import EncodedReply
 from uraniborg.kernel.reply_route import ReplyRoute
 
@@ -60,22 +59,12 @@ def test_the_cited_papers_of_a_bundle_are_declared() -> None:
 
 def list_published_types() -> dict[str, Any]:
     """Return the published type of every tool and every route of the library, by name."""
-    # No request is made, so no shelf and no service is needed.
-    nothing = cast("Any", None)
+    # No request is made, so no shelf is needed.
     opened = cast("Library", type("Shelf", (), {"name": "shelf", "build_id": ""})())
     threads = WorkerThreads(1, query_s=1, fetch_s=1)
     server = make_mcp_server(opened, threads)
-    console = FastAPI()
-    console.router.route_class = ReplyRoute
-    shelf_routes.add_shelf_routes(console)
-    note_routes.add_note_routes(console)
-    paper_use_routes.add_paper_use_routes(console, nothing, nothing)
-    routes = [
-        route
-        for app in (make_rest_app(opened, threads), console)
-        for route in app.routes
-        if isinstance(route, APIRoute)
-    ]
+    routers = (make_rest_app(opened, threads), shelves.router, notes.router, paper_uses.router)
+    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     assert all(isinstance(route, ReplyRoute) for route in routes)
     functions = {f"{route.methods} {route.path}": route.endpoint for route in routes}
     functions |= {tool.name: tool.fn for tool in server._tool_manager.list_tools()}  # pyright: ignore[reportPrivateUsage]

@@ -2,10 +2,9 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Final, cast, get_type_hints
+from typing import Any, Final, get_type_hints
 
 import pytest
-from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
@@ -23,10 +22,9 @@ from paper_search.sessions.strategy_view import build_strategy_view, check_edite
 from paper_search.sources.query_translation import translate_queries
 from paper_search.strategies.lint import describe_query_errors
 from tests.reply_declarations import list_operations, list_untyped_parts
-from uraniborg.console.search_routes import add_search_routes
-from uraniborg.console.source_progress import SourceProgressLog
+from uraniborg.console.routes import review, searches, strategy
+from uraniborg.console.workers.source_progress import SourceProgressLog
 from uraniborg.kernel.reply_route import ReplyRoute
-from uraniborg.search_shelves import ShelfBuilds
 
 DECLARATIONS: Final = (session_replies, search_replies, review_replies, strategy_replies)
 OF_OTHERS: Final = {
@@ -66,12 +64,8 @@ def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]
 
 
 def list_routes() -> list[APIRoute]:
-    # No request is made, so no session is needed.
-    manager = cast("SessionManager", type("Manager", (), {"store": None, "inbox": None, "marks": None})())
-    console = FastAPI()
-    console.router.route_class = ReplyRoute
-    add_search_routes(console, manager, SourceProgressLog(), cast("ShelfBuilds", None))
-    return [route for route in console.routes if isinstance(route, APIRoute)]
+    routers = (searches.router, strategy.router, review.router)
+    return [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
 
 
 def test_every_route_publishes_a_reply_that_paper_search_declares() -> None:

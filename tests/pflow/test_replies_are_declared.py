@@ -11,23 +11,19 @@ from types import FunctionType, ModuleType
 from typing import Any, Final, get_args, get_type_hints
 
 import pytest
-from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, JsonValue
 from typing_extensions import TypedDict, is_typeddict
 
 from pflow import mcp_server
 from pflow.changes import ChangeRecord
-from pflow.config import Settings
 from pflow.engine.runlog import RunLog
 from pflow.run_history import RunHistory
 from pflow.service import Service
 from pflow.workflow_texts import WorkflowTexts
-from uraniborg.console.run_history_routes import RunApprovals, RunProgress, add_run_history_routes
-from uraniborg.console.run_routes import add_run_routes
-from uraniborg.console.running_routes import RunningCounts, add_running_routes
-from uraniborg.console.schedule_routes import add_schedule_routes
-from uraniborg.console.workflow_routes import add_workflow_routes
+from uraniborg.console.routes import run_history, running, runs, schedules, workflows
+from uraniborg.console.routes.run_history import RunApprovals, RunProgress
+from uraniborg.console.routes.running import RunningCounts
 from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.reply_route import ReplyRoute
 
@@ -48,7 +44,7 @@ OF_THE_CONSOLE: Final = {
     RunApprovals: "The questions are entries of the inbox.",
     RunningCounts: "It counts searches and jobs of universes as well.",
 }
-OF_OTHERS: Final = ("uraniborg.kernel", "uraniborg.console.inbox_replies")
+OF_OTHERS: Final = ("uraniborg.kernel", "uraniborg.console.routes.inbox_replies")
 """The modules whose own tests look at their types: actors, entries of the inbox and their replies."""
 ENDS: Final = (str, int, float, bool, bytes, type(None), Path, type)
 
@@ -111,15 +107,9 @@ def list_operations() -> dict[str, Callable[..., Any]]:
 
 @cache
 def list_routes() -> dict[str, Callable[..., Any]]:
-    api = FastAPI()
-    api.router.route_class = ReplyRoute
-    service: Any = Service(Settings())
-    for add_routes in (add_workflow_routes, add_schedule_routes):
-        add_routes(api, service)
-    for add_routes in (add_run_routes, add_run_history_routes):
-        add_routes(api, service, service)
-    add_running_routes(api, service)
-    routes = [route for route in api.routes if isinstance(route, APIRoute)]
+    routers = (module.router for module in (workflows, schedules, runs, run_history, running))
+    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+    assert all(isinstance(route, ReplyRoute) for route in routes)
     return {f"{route.methods} {route.path}": inspect.unwrap(route.endpoint) for route in routes}
 
 

@@ -22,8 +22,8 @@ from pflow.service import Service
 from pflow.workflow_texts import WorkflowTexts
 from uraniborg.backup import write_backup
 from uraniborg.connect.client_file import FileChange
-from uraniborg.console.run_workers import RunWorkers
-from uraniborg.console.sign_in import SignIns
+from uraniborg.console.access.sign_ins import SignIns
+from uraniborg.console.workers.run_workers import RunWorkers
 from uraniborg.credentials import AgentCredentials
 from uraniborg.installation_facts import change_setting
 from uraniborg.restore import restore_backup

@@ -26,7 +26,7 @@ WORKERS: Final[dict[str, tuple[list[str], dict[str, Any]]]] = {
             "size": len(NO_BODIES),
         },
     ),
-    "the searches": (["uraniborg.console.search_worker", "0"], {}),
+    "the searches": (["uraniborg.console.workers.search_worker", "0"], {}),
 }
 
 

@@ -24,7 +24,6 @@ from uraniborg.kernel.http_app import add_error_handlers, add_validation_handler
 from uraniborg.kernel.reply_route import add_routes
 from uraniborg.kernel.version import version
 
-
 ROUTERS: Final = (
     universe_routes.router,
     command_and_history_routes.router,

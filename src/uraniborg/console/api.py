@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
-from uraniborg.console.universe_routes import describe_universe_routes
+from uraniborg.console.routes.universes import describe_universe_routes
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.http_app import add_error_handlers, add_validation_handler
 from uraniborg.kernel.reply_route import add_routes

@@ -5,31 +5,30 @@ from typing import Final
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from uraniborg.console import (
-    event_routes,
-    inbox_routes,
-    installation_routes,
-    note_routes,
-    paper_use_routes,
-    run_history_routes,
-    run_routes,
-    running_routes,
-    schedule_routes,
-    shelf_routes,
-    sign_in_routes,
-    story_routes,
-    universe_routes,
-    workflow_routes,
-)
+from uraniborg.console.access.request_limits import BodyLimit, RequestRates
+from uraniborg.console.access.sign_in_check import SignInCheck, is_api_path
 from uraniborg.console.api import make_api
-from uraniborg.console.forwarding import ForwardToWorker
-from uraniborg.console.request_rates import RequestRates
+from uraniborg.console.routes import (
+    events,
+    inbox,
+    installation,
+    notes,
+    paper_uses,
+    run_history,
+    running,
+    runs,
+    schedules,
+    shelves,
+    sign_in,
+    story,
+    universes,
+    workflows,
+)
 from uraniborg.console.services import ConsoleServices
-from uraniborg.console.sign_in import SignInCheck, is_api_path
-from uraniborg.console.universe_routes import ROOTS as UNIVERSES
 from uraniborg.console.web_files import WebFiles, is_page
+from uraniborg.console.workers.forwarding import ForwardToWorker
 from uraniborg.kernel.hosts import format_authority, list_host_names
-from uraniborg.kernel.http_access import Admission, BodyTooLarge, Gate, RequestIds, make_error_response
+from uraniborg.kernel.http_access import Admission, Gate, RequestIds
 from uraniborg.kernel.http_app import HeadAsGet, StoppableApp
 
 BODY_LIMIT: Final = 2_000_000
@@ -52,20 +51,20 @@ def make_app(services: ConsoleServices, port: int) -> StoppableApp:
     """Return the API with all routes and the pages of the console, behind their checks."""
     api = make_api(
         services,
-        inbox_routes.router,
-        installation_routes.router,
-        running_routes.router,
-        shelf_routes.router,
-        note_routes.router,
-        paper_use_routes.router,
-        universe_routes.router,
-        workflow_routes.router,
-        run_history_routes.router,
-        run_routes.router,
-        schedule_routes.router,
-        story_routes.router,
-        sign_in_routes.router,
-        event_routes.router,
+        inbox.router,
+        installation.router,
+        running.router,
+        shelves.router,
+        notes.router,
+        paper_uses.router,
+        universes.router,
+        workflows.router,
+        run_history.router,
+        runs.router,
+        schedules.router,
+        story.router,
+        sign_in.router,
+        events.router,
     )
     return secure_api(api, services, WebFiles(), port=port)
 
@@ -76,10 +75,10 @@ def secure_api(
     """Return the API and the pages behind their checks. Only pages of this very address may call the API."""
     answered = _AddHeaders(_ApiOrPages(ForwardToWorker(api, services.searches), pages))
     checked = SignInCheck(
-        RequestRates(Admission(_BodyLimit(answered, body_limit), token=None)),
+        RequestRates(Admission(BodyLimit(answered, body_limit, except_below=universes.ROOTS), token=None)),
         services.sign_ins,
         owner=services.owner,
-        open_paths=sign_in_routes.OPEN_PATHS,
+        open_paths=sign_in.OPEN_PATHS,
     )
     origins = [f"http://{name}:{port}" for name in {format_authority(HOST), "localhost", "127.0.0.1"}]
     gate = Gate(HeadAsGet(checked), hosts=list_host_names(HOST, ()), origins=origins, is_page=is_page)
@@ -115,38 +114,3 @@ class _AddHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
-
-
-class _BodyLimit:
-    """Middleware that reads the body of a request before the app does, and refuses one of more than `limit` bytes.
-
-    Universes have a limit of their own.
-    """
-
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self._app = app
-        self._limit = limit
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or scope["path"].startswith(UNIVERSES):
-            await self._app(scope, receive, send)
-            return
-        parts: list[bytes] = []
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            parts.append(message.get("body", b""))
-            more = message.get("more_body", False)
-            if sum(map(len, parts)) > self._limit:
-                await make_error_response(BodyTooLarge(self._limit))(scope, receive, send)
-                return
-        body: Message | None = {"type": "http.request", "body": b"".join(parts), "more_body": False}
-
-        async def receive_body() -> Message:
-            nonlocal body
-            message, body = body, None
-            return message or await receive()
-
-        await self._app(scope, receive_body, send)

@@ -12,14 +12,14 @@ from fastapi import Depends, Request
 from pflow.config import load_settings
 from pflow.library.file_changes import FileChanges
 from pflow.service import Service
+from uraniborg.console.access.sign_ins import SignIns
 from uraniborg.console.config import read_config
-from uraniborg.console.event_stream import EventBroadcast
-from uraniborg.console.installation_changes import announce_installation_changes
-from uraniborg.console.run_workers import RunWorkers
-from uraniborg.console.sign_in import SignIns
-from uraniborg.console.story_runner import StoryRunner
+from uraniborg.console.events.broadcast import EventBroadcast
+from uraniborg.console.events.file_watch import announce_installation_changes
 from uraniborg.console.universe_mount import UniverseMount
-from uraniborg.console.worker_process import SearchWorkerProcess
+from uraniborg.console.workers.run_workers import RunWorkers
+from uraniborg.console.workers.search_process import SearchWorkerProcess
+from uraniborg.console.workers.story_runner import StoryRunner
 from uraniborg.kernel.call_log import create_call_log
 from uraniborg.kernel.change_feed import Change, ChangeFeed
 from uraniborg.kernel.inbox import Inbox

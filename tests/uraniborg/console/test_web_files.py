@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import httpx
 import pytest
@@ -13,11 +15,14 @@ from starlette.types import ASGIApp
 
 from tests.installed_wheel import ROOT
 from tests.prerequisites import find_built_console
-from uraniborg.console.app import make_api, secure_api
-from uraniborg.console.event_stream import EventBroadcast
-from uraniborg.console.sign_in import SignIns
+from uraniborg.console.access.sign_ins import SignIns
+from uraniborg.console.api import make_api
+from uraniborg.console.app import secure_api
+from uraniborg.console.events.broadcast import EventBroadcast
+from uraniborg.console.routes import events, sign_in
+from uraniborg.console.services import ConsoleServices
 from uraniborg.console.web_files import WebFiles
-from uraniborg.console.worker_process import SearchWorkerProcess
+from uraniborg.console.workers.search_process import SearchWorkerProcess
 
 LOCK = ROOT / "console" / "package-lock.json"
 PAGE_HEADERS = {
@@ -46,17 +51,14 @@ def built(tmp_path: Path) -> Path:
 
 
 def secure(pages: ASGIApp, folder: Path) -> ASGIApp:
-    return secure_api(
-        make_api(),
-        SignIns(folder / "sign-ins.json"),
-        EventBroadcast(folder / "changes"),
-        SearchWorkerProcess(0),
-        pages,
-        host="127.0.0.1",
-        port=8420,
+    services = SimpleNamespace(
+        sign_ins=SignIns(folder / "sign-ins.json"),
+        broadcast=EventBroadcast(folder / "changes"),
+        searches=SearchWorkerProcess(0),
         owner="Tycho",
-        body_limit=1_000,
     )
+    api = make_api(services, sign_in.router, events.router)
+    return secure_api(api, cast("ConsoleServices", services), pages, port=8420, body_limit=1_000)
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""The event stream: the changes of all processes, sent to the open pages."""

@@ -1,0 +1,152 @@
+"""The routes of searches: sessions, their progress, decisions and deletion."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import Body, Path, Query
+from starlette.responses import Response
+
+from paper_search.config import load_config
+from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
+from paper_search.search_replies import SearchList, SearchOptions, SearchState, SourceProgress, SourceReportReply
+from paper_search.sessions.inbox_decisions import parse_action
+from paper_search.sessions.search_options import build_search_config, describe_search_options
+from paper_search.sessions.search_states import complete_reply
+from paper_search.sessions.session_list import Phase
+from paper_search.sessions.session_update import start_another_round
+from paper_search.sessions.source_reports import build_report
+from paper_search.sources.source_check import check_source
+from paper_search.workflow.checkpoints import Decision
+from uraniborg.console.access.sign_ins import DOOR
+from uraniborg.console.routes.dependencies import Reviewer, Sender, SessionId, make_router
+from uraniborg.console.workers.search_services import Searches
+from uraniborg.kernel.json_values import JsonObject
+
+router = make_router("searches")
+
+
+@router.get("/api/searches", summary="List the sessions")
+async def list_searches(
+    searches: Searches,
+    phase: Phase | None = None,
+    q: Annotated[str, Query(max_length=500, description="Words of the question, or the start of an id.")] = "",
+    offset: Annotated[int, Query(ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+) -> SearchList:
+    """Return a page of the sessions, the one used last first, with their counts and the health of sources."""
+    return await asyncio.to_thread(searches.sessions.list_page, phase=phase, words=q, offset=offset, limit=limit)
+
+
+@router.get(
+    "/api/search-options",
+    summary="Return what a new search can choose",
+)
+async def get_search_options(
+    offline: Annotated[bool | None, Query(description="The sources of offline trials, or of searches.")] = None,
+) -> SearchOptions:
+    """Return the domains, the sources with their state, and the defaults."""
+    return await asyncio.to_thread(describe_search_options, offline)
+
+
+@router.post(
+    "/api/search-sources/{name}/check",
+    summary="Check that a source answers",
+)
+async def check_paper_source(
+    name: Annotated[str, Path(max_length=100, description="The name of a source.")],
+) -> SourceReportReply:
+    """Send one short query to a source, also if searches do not use it, and return how it answered."""
+    return build_report(await check_source(name, await asyncio.to_thread(load_config)))
+
+
+@router.post("/api/searches", summary="Start a search", status_code=201)
+async def start_search(
+    searches: Searches,
+    actor: Sender,
+    query: Annotated[str, Body()],
+    domain: Annotated[str | None, Body(description="As in the settings, if left out.")] = None,
+    max_results: Annotated[int | None, Body(description="As in the settings, if left out.")] = None,
+    sources: Annotated[list[str] | None, Body(max_length=50, description="Only these sources.")] = None,
+    offline: Annotated[bool | None, Body(description="A trial with the shipped recordings.")] = None,
+) -> SearchState:
+    """Open a session and return its first checkpoint, as the tool `search_papers` does."""
+    most = DEFAULT_MAX_RESULTS if max_results is None else max_results
+    config = await asyncio.to_thread(build_search_config, most, domain or DEFAULT_DOMAIN, sources, offline)
+    return complete_reply(await searches.manager.start(query, config, actor=actor))
+
+
+@router.get(
+    "/api/searches/{session_id}",
+    summary="Return the state of a session",
+)
+async def get_search(searches: Searches, session_id: SessionId) -> SearchState:
+    """Return the state, as the tool `get_session` does. A session whose process has ended is resumed."""
+    return complete_reply(await searches.manager.get_state(session_id))
+
+
+@router.post("/api/searches/{session_id}/resume", summary="Resume a session")
+async def resume_search(searches: Searches, session_id: SessionId) -> SearchState:
+    """Run a session whose process has ended, and return its state. Any other session stays as it is."""
+    return complete_reply(await searches.manager.get_state(session_id))
+
+
+@router.post(
+    "/api/searches/{session_id}/update",
+    summary="Continue a complete session with another round",
+    status_code=201,
+)
+async def update_search(
+    searches: Searches,
+    actor: Sender,
+    session_id: SessionId,
+    note: Annotated[str | None, Body(max_length=4_000, description="What is missing.")] = None,
+    data: Annotated[JsonObject | None, Body(description="Feedback, as in a decision.")] = None,
+) -> SearchState:
+    """Open a new session with the papers and decisions of a complete one, which asks about the next strategy."""
+    return complete_reply(await start_another_round(searches.manager, session_id, note, data, actor))
+
+
+@router.delete("/api/searches/{session_id}", summary="Delete a session", status_code=204)
+async def delete_search(searches: Searches, actor: Sender, session_id: SessionId) -> Response:
+    """Delete a session with its papers and decisions, permanently."""
+    state = await searches.manager.peek_state(session_id)
+    await asyncio.to_thread(lambda: searches.manager.cleanup(state.session_id, actor=actor))
+    return Response(status_code=204)
+
+
+@router.get(
+    "/api/searches/{session_id}/sources",
+    summary="Return the progress of the sources",
+)
+async def get_search_sources(searches: Searches, session_id: SessionId) -> SourceProgress:
+    """Return the reports of the sources in the present round, also while another process searches."""
+    return searches.progress.add_announced_reports(await searches.manager.peek_state(session_id))
+
+
+@router.post(
+    "/api/searches/{session_id}/decide",
+    summary="Decide the pending checkpoint",
+)
+async def decide_search(
+    searches: Searches,
+    actor: Sender,
+    reviewer: Reviewer,
+    session_id: SessionId,
+    action: Annotated[str, Body()],
+    data: Annotated[JsonObject | None, Body()] = None,
+    note: Annotated[str | None, Body()] = None,
+    checkpoint_id: Annotated[str | None, Body(max_length=200)] = None,
+    wait_s: Annotated[float | None, Body(ge=0, le=60, description="Reply after this time at the latest.")] = None,
+) -> SearchState:
+    """Apply a decision, as the tool `decide` does. At a review, the stored marks are part of the decision."""
+    decision = Decision(action=parse_action(action), revised_data=data, note=note)
+    reply = await searches.manager.decide(
+        session_id,
+        decision,
+        checkpoint_id=checkpoint_id,
+        door=DOOR,
+        reviewer=reviewer,
+        actor=actor,
+        reply_within_s=wait_s,
+    )
+    return complete_reply(reply)

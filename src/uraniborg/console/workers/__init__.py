@@ -1,0 +1,1 @@
+"""The processes that search, run workflows and run the story for the API."""
