@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.editorial_notices import (
+from uraniborg.kernel.bibliography.editorial_notices import (
     RETRACTIONS,
-    describe_serious_notices,
+    describe_notices,
     find_retraction,
     merge_notices,
     parse_notices_of_note,
@@ -50,7 +50,8 @@ def test_notices_are_read_leniently(value: Any, statuses: list[str]) -> None:
 
 def test_the_most_serious_notice_with_a_doi_is_the_retraction() -> None:
     openalex = {"status": "retracted", "source": "openalex"}
-    assert find_retraction([PARTIAL, openalex, {**LANCET, "label": "Lancet 375"}]) == LANCET
+    labelled = {**LANCET, "label": "Lancet 375"}
+    assert find_retraction([PARTIAL, openalex, labelled]) == labelled
     assert find_retraction([openalex]) == openalex
     later = {**openalex, "date": "2011-01-01"}
     assert find_retraction([LANCET, later]) == find_retraction([later, LANCET]) == LANCET
@@ -66,7 +67,7 @@ def test_a_repeated_notice_is_merged_and_the_most_serious_comes_first() -> None:
 
 
 def test_a_described_notice_is_read_back() -> None:
-    line = describe_serious_notices([PARTIAL, LANCET])
+    line = describe_notices([PARTIAL, LANCET])
     assert line == (
         "Retracted 2010-02-06 (notice doi:10.1016/s0140-6736(10)60175-4, source crossref); "
         "corrected 2004-03-06 (source crossref)"
@@ -75,7 +76,7 @@ def test_a_described_notice_is_read_back() -> None:
 
 
 def test_a_correction_alone_is_not_described() -> None:
-    assert describe_serious_notices([PARTIAL]) == describe_serious_notices([]) == ""
+    assert describe_notices([PARTIAL]) == describe_notices([]) == ""
 
 
 @pytest.mark.parametrize(
@@ -94,4 +95,4 @@ def test_other_notes_contain_no_notice(note: str) -> None:
 def test_no_value_makes_reading_fail(value: Any) -> None:
     for notice in read_notices(value):
         assert notice["status"]
-        assert isinstance(describe_serious_notices([notice]), str)
+        assert isinstance(describe_notices([notice]), str)
