@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { fetchFile } from "./api.ts";
-import { toApiError } from "./api_error.ts";
 import { saveFile } from "./components/save_file.ts";
-import { showError } from "./components/toasts.tsx";
+import { attempt } from "./components/toasts.tsx";
 
 // A browser sends no key for links and pictures: the page fetches their files.
 
@@ -20,11 +19,7 @@ interface FileLinkProps {
 export function FileLink({ address, name, children, ...rest }: FileLinkProps) {
   const save = async (event: Event) => {
     event.preventDefault();
-    try {
-      saveFile(await fetchFile(address), name);
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
+    await attempt(async () => saveFile(await fetchFile(address), name));
   };
   return (
     <a {...rest} href={address} download={name} onClick={(event) => void save(event)}>
@@ -68,14 +63,12 @@ export function FilePicture({ address, alt, onSettled, ...rest }: FilePicturePro
 /** Show a file of the API in a new tab. */
 export async function openFile(address: string): Promise<void> {
   const tab = open("about:blank"); // at once: a browser refuses tabs that are opened later
-  try {
+  const isOpen = await attempt(async () => {
     const url = URL.createObjectURL(await fetchFile(address));
     if (tab) {
       tab.opener = null;
       tab.location.replace(url);
     }
-  } catch (thrown) {
-    tab?.close();
-    showError(toApiError(thrown));
-  }
+  });
+  if (!isOpen) tab?.close();
 }

@@ -1,6 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { toApiError } from "./api_error.ts";
-import { showError } from "./components/toasts.tsx";
+import { attempt } from "./components/toasts.tsx";
 import { makeResource, type Resource } from "./resource.ts";
 import type { Change } from "./server_events.ts";
 
@@ -41,17 +40,14 @@ export function makePagedList<T extends { id: string }>(
     const before = next;
     if (before === null || isLoadingMore) return;
     isLoadingMore = true;
-    try {
+    await attempt(async () => {
       const page = await readPage(before);
       if (next !== before) return; // the list was replaced meanwhile: the page would leave a gap
       const known = new Set(rows.peek()?.map((row) => row.id));
       rows.value = [...(rows.peek() ?? []), ...page.rows.filter((row) => !known.has(row.id))];
       next = page.next;
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    } finally {
-      isLoadingMore = false;
-    }
+    });
+    isLoadingMore = false;
   }
 
   return {

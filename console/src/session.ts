@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { api, listenForSignOut } from "./api.ts";
 import { type ApiError, toApiError } from "./api_error.ts";
-import { showError } from "./components/toasts.tsx";
+import { attempt } from "./components/toasts.tsx";
 import { followChanges } from "./live.ts";
 import { listenForDeletedKey, storeKey } from "./sign_in_key.ts";
 
@@ -54,12 +54,7 @@ export async function signIn(token: string, name: string): Promise<void> {
 
 /** Make the key of this browser, or those of all browsers, invalid; or show why that failed. */
 export async function signOut({ everywhere = false } = {}): Promise<void> {
-  try {
-    await api.post(everywhere ? "/api/sign-out-everywhere" : "/api/sign-out");
-  } catch (thrown) {
-    showError(toApiError(thrown));
-    return;
-  }
+  if (!(await attempt(() => api.post(everywhere ? "/api/sign-out-everywhere" : "/api/sign-out")))) return;
   storeKey("");
   endSessionHere();
 }

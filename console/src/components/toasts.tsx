@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { ApiError } from "../api_error.ts";
+import { type ApiError, toApiError } from "../api_error.ts";
 import { connection } from "../live.ts";
 import { strings } from "../strings.ts";
 import { IconButton } from "./controls.tsx";
@@ -33,6 +33,17 @@ export function showToast(text: string, tone: Toast["tone"] = "plain", isOffline
 
 export function showError(error: ApiError): void {
   showToast(error.hint ? `${error.message} ${error.hint}` : error.message, "no", error.code === "offline");
+}
+
+/** Do something and return whether it succeeded. Why it failed is shown. */
+export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (thrown) {
+    showError(toApiError(thrown));
+    return false;
+  }
 }
 
 function dismissToast(id: number): void {

@@ -1,12 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
 import type { PaperRow } from "../api_types.ts";
 import { checkLink } from "../components/foreign_text.tsx";
 import { Detail, Panes } from "../components/layout.tsx";
 import { EmptyState, ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
-import { showError, showToast } from "../components/toasts.tsx";
+import { attempt, showToast } from "../components/toasts.tsx";
 import type { Verdict } from "../components/verdict.tsx";
 import { type KeyCommand, useKeys } from "../keys.ts";
 import { retryWhenLive } from "../live.ts";
@@ -192,15 +191,13 @@ function Review({
       drafts.clear(id);
       return;
     }
-    try {
+    await attempt(async () => {
       const undone = await store.undo();
       for (const id of undone) drafts.clear(id);
       showToast(undone.length ? texts.undone(undone.length) : texts.nothingToUndo);
       const [first] = undone;
       if (first !== undefined && first !== id && undone.length === 1) go(store.getRow(first));
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
+    });
   }
 
   const isOpen = store.canMark.value;

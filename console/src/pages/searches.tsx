@@ -1,14 +1,13 @@
 import { useRef, useState } from "preact/hooks";
 import { describeActor } from "../actor_words.ts";
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
 import type { SearchSummary } from "../api_types.ts";
 import { Button, Select, Tag } from "../components/controls.tsx";
 import { ConfirmDialog } from "../components/dialog.tsx";
 import { PlainPage } from "../components/layout.tsx";
 import { EmptyState, Loaded } from "../components/states.tsx";
 import { Age } from "../components/time.tsx";
-import { showError, showToast } from "../components/toasts.tsx";
+import { attempt, showToast } from "../components/toasts.tsx";
 import { makeListKeys, useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
 import { navigate, query } from "../router.ts";
@@ -169,11 +168,9 @@ function SearchItem({ search, onDelete }: { search: SearchSummary; onDelete: () 
   );
 }
 
-async function resume(sessionId: string): Promise<void> {
-  try {
+function resume(sessionId: string): Promise<boolean> {
+  return attempt(async () => {
     await api.post("/api/searches/{session_id}/resume", { path: { session_id: sessionId } });
     showToast(texts.resumed);
-  } catch (thrown) {
-    showError(toApiError(thrown));
-  }
+  });
 }

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Button, CopyLine, TextField } from "../components/controls.tsx";
 import { Icon } from "../components/icon.tsx";
+import { useSubmission } from "../components/submit_form.tsx";
 import { type Session, signIn } from "../session.ts";
 import { strings } from "../strings.ts";
 
@@ -10,16 +11,14 @@ type SignedOut = Extract<Session, { state: "signedOut" }>;
 export function SignInPage({ session }: { session: SignedOut }) {
   const [name, setName] = useState(session.name);
   const [token, setToken] = useState(session.token);
-  const [isBusy, setBusy] = useState(false);
+  const { busy, send } = useSubmission();
   const isWrong = session.error?.status === 401;
   const texts = strings.signIn;
   const needsToken = !session.token;
 
-  async function submit(event: Event): Promise<void> {
+  function submit(event: Event): void {
     event.preventDefault();
-    setBusy(true);
-    await signIn(token.trim(), name);
-    setBusy(false);
+    void send("submit", () => signIn(token.trim(), name));
   }
 
   return (
@@ -47,7 +46,7 @@ export function SignInPage({ session }: { session: SignedOut }) {
         ) : (
           <p class="quiet">{texts.lead}</p>
         )}
-        <form onSubmit={(event) => void submit(event)}>
+        <form onSubmit={submit}>
           {needsToken && (
             <TextField label={texts.tokenLabel} value={token} onInput={setToken} isSecret isMono maxLength={200} />
           )}
@@ -60,7 +59,7 @@ export function SignInPage({ session }: { session: SignedOut }) {
             hint={needsToken ? texts.lead : undefined}
             problem={session.error && !isWrong ? `${session.error.message} ${session.error.hint}` : undefined}
           />
-          <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={!token.trim() || !name.trim()}>
+          <Button kind="primary" type="submit" isBusy={busy !== undefined} isDisabled={!token.trim() || !name.trim()}>
             {texts.button}
           </Button>
         </form>

@@ -1,11 +1,11 @@
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api } from "../api.ts";
-import { type ApiError, toApiError } from "../api_error.ts";
 import { FileLink, FilePicture } from "../api_file.tsx";
 import type { StoryState, StoryStep } from "../api_types.ts";
 import { Button, ButtonLink, Tag } from "../components/controls.tsx";
 import { Detail } from "../components/layout.tsx";
 import { ErrorNote, markCode } from "../components/states.tsx";
+import { useSubmission } from "../components/submit_form.tsx";
 import { When } from "../components/time.tsx";
 import { useKeys } from "../keys.ts";
 import { hasPage } from "../page_paths.ts";
@@ -31,30 +31,26 @@ interface StepProps {
 export function StepPane(props: StepProps) {
   const { state, step, number, story, setSent, goTo } = props;
   const [values, setValues] = useState<StepValues>({});
-  const [error, setError] = useState<ApiError>();
+  const { error, send } = useSubmission();
   const isRunning = state.running === step.id;
   const isBlocked = state.running !== null;
-  const sent = useRef(false);
 
-  async function run(): Promise<void> {
-    if (sent.current || !step.can_run || state.running !== null) return;
-    sent.current = true;
+  async function runStep(): Promise<void> {
     setSent(step.id);
-    setError(undefined);
     navigate(`/story/${step.id}`, { replace: true }); // the step stays in view when it is done
     try {
       const body = { inputs: readStepValues(values) };
       story.set(await api.post("/api/story/steps/{step_id}", { path: { step_id: step.id }, body }));
-    } catch (thrown) {
-      setError(toApiError(thrown));
     } finally {
-      sent.current = false;
       setSent(null);
       story.reload();
     }
   }
+  const run = () => {
+    if (step.can_run && state.running === null) void send("submit", runStep);
+  };
   const isDone = step.status === "done";
-  const advance = () => (isDone ? goTo(number) : void run());
+  const advance = () => (isDone ? goTo(number) : run());
   useKeys(texts.keyTitle, [{ keys: "Enter", label: texts.keyRun, run: advance }]);
   const stored = state.error?.step === step.id && !isRunning && !error ? state.error : undefined;
   return (
@@ -64,7 +60,7 @@ export function StepPane(props: StepProps) {
           {...props}
           isRunning={isRunning}
           isBlocked={isBlocked}
-          onRun={() => void run()}
+          onRun={run}
           values={values}
           setValues={setValues}
         />

@@ -1,21 +1,16 @@
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
-import { showError, showToast } from "../components/toasts.tsx";
+import { attempt, showToast } from "../components/toasts.tsx";
 import { formatPath, navigate } from "../router.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.universe;
 
 /** Run a change; return whether it took effect. An error is shown. */
-async function change(run: () => Promise<unknown>, done: string): Promise<boolean> {
-  try {
+function change(run: () => Promise<unknown>, done: string): Promise<boolean> {
+  return attempt(async () => {
     await run();
     showToast(done);
-    return true;
-  } catch (thrown) {
-    showError(toApiError(thrown));
-    return false;
-  }
+  });
 }
 
 export function undoLastChange(universe: string): Promise<boolean> {
@@ -30,15 +25,13 @@ export function restoreVersion(universe: string, version: number): Promise<boole
 }
 
 /** Branch a universe at a version and open the branch. */
-export async function branchAt(universe: string, version: number): Promise<void> {
-  try {
+export function branchAt(universe: string, version: number): Promise<boolean> {
+  return attempt(async () => {
     const made = await api.post("/api/universes/{universe_id}/branch", {
       path: { universe_id: universe },
       query: { return: "record" },
       body: { version },
     });
     navigate(formatPath("/universes/{id}", { id: (made as unknown as { id: string }).id }));
-  } catch (thrown) {
-    showError(toApiError(thrown));
-  }
+  });
 }

@@ -1,10 +1,9 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useId, useMemo } from "preact/hooks";
 import { api } from "../api.ts";
-import { toApiError } from "../api_error.ts";
 import type { UniverseJobFacts } from "../api_types.ts";
 import { Loaded } from "../components/states.tsx";
-import { showError } from "../components/toasts.tsx";
+import { attempt } from "../components/toasts.tsx";
 import { usePaletteEntries } from "../palette_entries.ts";
 import { useResource } from "../resource.ts";
 import { query } from "../router.ts";
@@ -70,17 +69,15 @@ export function SidePanel(props: SidePanelProps) {
   function setTab(next: Tab): void {
     panel.tab.value = next;
   }
-  async function play(job: UniverseJobFacts): Promise<void> {
-    try {
+  function play(job: UniverseJobFacts): Promise<boolean> {
+    return attempt(async () => {
       const loaded = await loadTrajectory(universe, job.id);
       version.value = job.version === facts.value.peek()?.version ? undefined : job.version;
       props.trajectory.value = loaded;
       state.time.value = loaded.start;
       state.hasTrails.value = true;
       state.isPlaying.value = true;
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
+    });
   }
   function stopPlaying(): void {
     props.trajectory.value = undefined;

@@ -1,11 +1,10 @@
 import { signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { toApiError } from "../../api_error.ts";
 import type { RunItem } from "../../api_types.ts";
 import { Choices } from "../../components/controls.tsx";
 import { ErrorMessage, Loaded, markCode } from "../../components/states.tsx";
-import { showError } from "../../components/toasts.tsx";
+import { attempt } from "../../components/toasts.tsx";
 import { VirtualList } from "../../components/virtual_list.tsx";
 import { useResource } from "../../resource.ts";
 import type { Change } from "../../server_events.ts";
@@ -76,14 +75,12 @@ export function ItemList({ runId, node, seq, current, hrefOf }: Props) {
     const { next } = state;
     if (next === null) return;
     state.next = null;
-    try {
+    const isRead = await attempt(async () => {
       const page = await readPage(next);
       state.items.value = [...state.items.peek(), ...page.items];
       state.next = page.next;
-    } catch (thrown) {
-      state.next = next;
-      showError(toApiError(thrown));
-    }
+    });
+    if (!isRead) state.next = next;
   }
   return (
     <Loaded resource={counts}>

@@ -1,8 +1,7 @@
 import { api } from "../../api.ts";
-import { toApiError } from "../../api_error.ts";
 import type { CorrectionReply } from "../../api_types.ts";
 import { Button } from "../../components/controls.tsx";
-import { showError } from "../../components/toasts.tsx";
+import { attempt } from "../../components/toasts.tsx";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
 import { isReviewChange, type ReviewStore } from "./review_store.ts";
@@ -21,15 +20,13 @@ export function DuplicateChanges({ store }: { store: ReviewStore }) {
   );
   const list = changes.value.value?.corrections ?? [];
   if (!list.length) return null;
-  async function withdraw(change: CorrectionReply): Promise<void> {
-    try {
+  function withdraw(change: CorrectionReply): Promise<boolean> {
+    return attempt(async () => {
       const paper_id = change.papers[0] ?? "";
       changes.set(
         await api.delete("/api/searches/{session_id}/corrections/{paper_id}", { path: { ...path, paper_id } }),
       );
-    } catch (thrown) {
-      showError(toApiError(thrown));
-    }
+    });
   }
   return (
     <section>

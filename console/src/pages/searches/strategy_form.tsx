@@ -1,10 +1,10 @@
 import { useRef, useState } from "preact/hooks";
 import { api } from "../../api.ts";
-import { type ApiError, toApiError } from "../../api_error.ts";
 import type { StrategyCheck, StrategyReply } from "../../api_types.ts";
 import { Button, Tag, TextField } from "../../components/controls.tsx";
 import { Detail } from "../../components/layout.tsx";
 import { EmptyState, ErrorNote, Loaded } from "../../components/states.tsx";
+import { useSubmission } from "../../components/submit_form.tsx";
 import { Age } from "../../components/time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useDraft } from "../../draft.ts";
@@ -88,8 +88,9 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
   const edit = parseEdit(draft.text.value);
   const [isRejecting, setRejecting] = useState(Boolean(hint.text.value || feedback.data));
   const [isCopying, setCopying] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const [isDecided, setDecided] = useState(false);
+  const { busy, error, send, setError } = useSubmission();
+  const isBusy = isDecided || busy !== undefined;
   const readEdit = () => parseEdit(draft.text.peek()) ?? startEdit(reply);
   const setEdit = (next: StrategyEdit) => {
     draft.text.value = JSON.stringify(next);
@@ -98,17 +99,11 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
   const content = useRef<HTMLDivElement>(null);
   useSteadyFocus(content);
 
-  async function decide(action: "approve" | "edit" | "reject"): Promise<void> {
-    if (isBusy) return;
-    setBusy(true);
-    setError(undefined);
-    if (action === "edit" && !(await checkNow())) {
-      setBusy(false);
-      return;
-    }
+  async function sendDecision(action: "approve" | "edit" | "reject"): Promise<void> {
+    if (action === "edit" && !(await checkNow())) return;
     const forget = onDecide();
-    try {
-      const state = await api.post("/api/searches/{session_id}/decide", {
+    const state = await api
+      .post("/api/searches/{session_id}/decide", {
         path: { session_id: reply.session_id },
         body: {
           action,
@@ -118,29 +113,32 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
           ...(action === "reject" && feedback.data ? { data: feedback.data } : {}),
           ...(action === "reject" && hint.text.value.trim() ? { note: hint.text.value } : {}),
         },
+      })
+      .catch((thrown: unknown) => {
+        forget();
+        throw thrown;
       });
-      const other = state.already_decided?.same_as_sent === false ? state.already_decided : undefined;
-      if (other) showToast(other.message, "no");
-      else {
-        showToast(texts.sent);
-        draft.clear();
-        hint.clear();
-        feedback.clear();
-      }
-      onDecided(!other);
-    } catch (thrown) {
-      forget();
-      setError(toApiError(thrown));
-      setBusy(false);
+    setDecided(true); // no second decision while the page is read again
+    const other = state.already_decided?.same_as_sent === false ? state.already_decided : undefined;
+    if (other) showToast(other.message, "no");
+    else {
+      showToast(texts.sent);
+      draft.clear();
+      hint.clear();
+      feedback.clear();
     }
+    onDecided(!other);
   }
+  const decide = (action: "approve" | "edit" | "reject") => {
+    if (!isDecided) void send("submit", () => sendDecision(action));
+  };
 
   const canDecide = reply.is_pending;
   useKeys(
     texts.keyTitle,
     canDecide && !edit && !isRejecting
       ? [
-          { keys: "a", label: texts.approve, run: () => void decide("approve") },
+          { keys: "a", label: texts.approve, run: () => decide("approve") },
           { keys: "e", label: texts.edit, run: () => setEdit(startEdit(reply)) },
           { keys: "r", label: texts.reject, run: () => setRejecting(true) },
         ]
@@ -152,7 +150,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
       class="reject-form"
       onSubmit={(event) => {
         event.preventDefault();
-        void decide("reject");
+        decide("reject");
       }}
     >
       <TextField
@@ -178,7 +176,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
       {error && <ErrorNote error={error} />}
       <Button
         kind="primary"
-        onClick={() => void decide("edit")}
+        onClick={() => decide("edit")}
         isBusy={isBusy}
         isDisabled={!canSend(edit) || (check !== undefined && !check.is_valid)}
       >
@@ -199,7 +197,7 @@ function StrategyDecision({ reply, earlierIds, plan, onDecide, onDecided }: Deci
   ) : (
     <>
       {error && <ErrorNote error={error} />}
-      <Button kind="primary" keyHint="a" onClick={() => void decide("approve")} isBusy={isBusy}>
+      <Button kind="primary" keyHint="a" onClick={() => decide("approve")} isBusy={isBusy}>
         {texts.approve}
       </Button>
       <Button keyHint="e" onClick={() => setEdit(startEdit(reply))}>
