@@ -1,21 +1,20 @@
 import { useState } from "preact/hooks";
-import { api } from "../api.ts";
-import { FileLink, FilePicture } from "../api_file.tsx";
-import type { StoryState, StoryStep } from "../api_types.ts";
-import { Button, ButtonLink, Tag } from "../components/controls.tsx";
-import { Detail } from "../components/layout.tsx";
-import { ErrorNote, markCode } from "../components/states.tsx";
-import { useSubmission } from "../components/submit_form.tsx";
-import { When } from "../components/time.tsx";
-import { useKeys } from "../keys.ts";
-import { hasPage } from "../page_paths.ts";
-import type { Resource } from "../resource.ts";
-import { navigate } from "../router.ts";
-import { strings } from "../strings.ts";
+import { Button, ButtonLink, Tag } from "../common/controls.tsx";
+import { Detail } from "../common/layout.tsx";
+import { ErrorNote, markCode } from "../common/states.tsx";
+import { commonTexts } from "../common/strings.ts";
+import { useSubmission } from "../common/submit_form.tsx";
+import { When } from "../common/time.tsx";
+import { api } from "../data/api.ts";
+import { FileLink, FilePicture } from "../data/api_file.tsx";
+import type { StoryState, StoryStep } from "../data/api_types.ts";
+import { useKeys } from "../data/keys.ts";
+import { hasPage } from "../data/page_paths.ts";
+import type { Resource } from "../data/resource.ts";
+import { navigate } from "../data/router.ts";
 import { MassTable } from "./mass_table.tsx";
 import { readStepValues, StepInputs, type StepValues } from "./step_inputs.tsx";
-
-const texts = strings.story;
+import { storyTexts as texts } from "./strings.ts";
 
 interface StepProps {
   state: StoryState;
@@ -51,7 +50,7 @@ export function StepPane(props: StepProps) {
   };
   const isDone = step.status === "done";
   const advance = () => (isDone ? goTo(number) : run());
-  useKeys(texts.keyTitle, [{ keys: "Enter", label: texts.keyRun, run: advance }]);
+  useKeys(commonTexts.pages.story, [{ keys: "Enter", label: texts.keyRun, run: advance }]);
   const stored = state.error?.step === step.id && !isRunning && !error ? state.error : undefined;
   return (
     <Detail
@@ -176,14 +175,14 @@ function StepBar(props: BarProps) {
       {step.can_run && <StepInputs kind="numbers" state={state} step={step} values={values} setValues={setValues} />}
       <div class="story-buttons">
         {isDone && !isLast && (
-          <Button kind="primary" keyHint={strings.keys.names.Enter} onClick={() => goTo(number)}>
+          <Button kind="primary" keyHint={commonTexts.keys.names.Enter} onClick={() => goTo(number)}>
             {texts.next}
           </Button>
         )}
         {step.can_run && (
           <Button
             kind={isDone ? "plain" : "primary"}
-            keyHint={isDone ? undefined : strings.keys.names.Enter}
+            keyHint={isDone ? undefined : commonTexts.keys.names.Enter}
             type="submit"
             isDisabled={isBlocked}
           >
