@@ -56,7 +56,7 @@ export const PAGES: readonly Page[] = [
   {
     path: "/library/{shelf}",
     title: names.library,
-    component: lazyPage(async () => (await import("./library/library_page.tsx")).ShelfPage),
+    component: lazyPage(async () => (await import("./library/shelf_page.tsx")).ShelfPage),
   },
   {
     path: "/library/{shelf}/{paper}",

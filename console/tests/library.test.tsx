@@ -3,7 +3,6 @@ import { expect, test, vi } from "vitest";
 import { type Block, findBlockAt, type Inline, Passage, TextTree } from "../src/common/text_tree.tsx";
 import type { PaperHit, PaperMetadata } from "../src/data/api_types.ts";
 import { HitList } from "../src/library/hit_list.tsx";
-import { NothingFound } from "../src/library/library_page.tsx";
 import {
   formatLibraryQuery,
   formatYears,
@@ -17,6 +16,7 @@ import {
 import { groupByFields } from "../src/library/paper_uses.ts";
 import { listTerms } from "../src/library/query_terms.ts";
 import { TranslationColumn } from "../src/library/reading.tsx";
+import { NothingFound } from "../src/library/shelf_page.tsx";
 import { libraryTexts } from "../src/library/strings.ts";
 
 test("a search survives its address, whatever was typed", () => {

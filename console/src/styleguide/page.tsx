@@ -1,6 +1,5 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { ConnectionState } from "../app.tsx";
 import { Button, ButtonLink, TextField } from "../common/controls.tsx";
 import { ConfirmDialog, Dialog } from "../common/dialog.tsx";
 import { Card, PlainPage } from "../common/layout.tsx";
@@ -10,6 +9,7 @@ import { showToast, Toasts } from "../common/toasts.tsx";
 import { ApiError, makeOfflineError } from "../data/api_error.ts";
 import { useKeys } from "../data/keys.ts";
 import { KeyHelp } from "../frame/key_help.tsx";
+import { ConnectionState } from "../frame/navigation.tsx";
 import { Palette } from "../frame/palette.tsx";
 import { ForeignTexts, PaperText, Rows, Tables, ThreePanes } from "./contents.tsx";
 import { Buttons, Fields, Marks, Verdicts } from "./controls.tsx";
