@@ -36,7 +36,7 @@ export default defineConfig(({ mode }) => ({
     license: { fileName: NOTICES },
     reportCompressedSize: false,
     rolldownOptions: {
-      input: ["index.html", "src/graph/graph_worker.ts"],
+      input: ["index.html", "src/runs/graph_worker.ts"],
       output: {
         // The policy of Trusted Types knows the address of the worker: it has no hash.
         entryFileNames: ({ name }) => (name === "graph_worker" ? "assets/graph_worker.js" : "assets/[name]-[hash].js"),

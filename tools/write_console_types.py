@@ -1,4 +1,4 @@
-"""Write the TypeScript types of the API to console/src/api_types.ts; `make docs` runs it.
+"""Write the TypeScript types of the API to console/src/data/api_types.ts; `make docs` runs it.
 
 python tools/write_console_types.py [--check]
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-FILE: Final = ROOT / "console" / "src" / "api_types.ts"
+FILE: Final = ROOT / "console" / "src" / "data" / "api_types.ts"
 _HEADER: Final = """\
 // Written by tools/write_console_types.py from the OpenAPI document of the API. Do not edit: run `make docs`.
 """

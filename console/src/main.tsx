@@ -1,12 +1,12 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { startKeys } from "./keys.ts";
-import { setPagePaths } from "./page_paths.ts";
+import { startKeys } from "./data/keys.ts";
+import { setPagePaths } from "./data/page_paths.ts";
+import { startPreferences } from "./data/preferences.ts";
+import { startRouter } from "./data/router.ts";
+import { startSession } from "./data/session.ts";
 import { PAGES } from "./pages.tsx";
-import { startPreferences } from "./preferences.ts";
-import { startRouter } from "./router.ts";
-import { startSession } from "./session.ts";
-import { startMarkQueue } from "./stores/mark_queue.ts";
+import { startMarkQueue } from "./review/mark_queue.ts";
 import "./trusted_types.ts";
 
 startPreferences();

@@ -1,11 +1,11 @@
-import type { IconName } from "./components/icon.tsx";
-import type { PageComponent } from "./components/lazy_page.tsx";
-import { lazyPage } from "./components/lazy_page.tsx";
-import { InboxPage } from "./pages/inbox.tsx";
-import { NotFoundPage } from "./pages/not_found.tsx";
-import { SettingsPage } from "./pages/settings.tsx";
-import { matchPath, type Params } from "./router.ts";
-import { strings } from "./strings.ts";
+import type { IconName } from "./common/icon.tsx";
+import { commonTexts } from "./common/strings.ts";
+import { matchPath, type Params } from "./data/router.ts";
+import type { PageComponent } from "./frame/lazy_page.tsx";
+import { lazyPage } from "./frame/lazy_page.tsx";
+import { NotFoundPage } from "./frame/not_found_page.tsx";
+import { InboxPage } from "./inbox/inbox_page.tsx";
+import { SettingsPage } from "./settings/settings_page.tsx";
 
 /** A page of the console: the form of its addresses, the name in the window's title, and its component. */
 export interface Page {
@@ -14,10 +14,10 @@ export interface Page {
   component: PageComponent;
 }
 
-const names = strings.navigation;
+const names = commonTexts.pages;
 
-const STORY = lazyPage(async () => (await import("./pages/story.tsx")).StoryPage);
-const REVIEW = lazyPage(async () => (await import("./pages/review.tsx")).ReviewPage);
+const STORY = lazyPage(async () => (await import("./story/story_page.tsx")).StoryPage);
+const REVIEW = lazyPage(async () => (await import("./review/review_page.tsx")).ReviewPage);
 
 /** All pages. A page that few visits need is loaded when it is shown: `lazyPage(() => import(...))`. */
 export const PAGES: readonly Page[] = [
@@ -27,81 +27,81 @@ export const PAGES: readonly Page[] = [
   {
     path: "/searches",
     title: names.searches,
-    component: lazyPage(async () => (await import("./pages/searches.tsx")).SearchesPage),
+    component: lazyPage(async () => (await import("./searches/searches_page.tsx")).SearchesPage),
   },
   {
     path: "/searches/{id}",
     title: names.searches,
-    component: lazyPage(async () => (await import("./pages/search.tsx")).SearchPage),
+    component: lazyPage(async () => (await import("./searches/search_page.tsx")).SearchPage),
   },
   {
     path: "/searches/{id}/strategy",
-    title: strings.strategy.tag,
-    component: lazyPage(async () => (await import("./pages/search.tsx")).PlanPage),
+    title: names.plan,
+    component: lazyPage(async () => (await import("./searches/search_page.tsx")).PlanPage),
   },
   {
     path: "/searches/{id}/progress",
-    title: strings.review.progress,
-    component: lazyPage(async () => (await import("./pages/review.tsx")).ReviewProgressPage),
+    title: names.progress,
+    component: lazyPage(async () => (await import("./review/review_page.tsx")).ReviewProgressPage),
   },
-  { path: "/searches/{id}/review", title: strings.review.keyTitle, component: REVIEW },
-  { path: "/searches/{id}/review/{paper}", title: strings.review.keyTitle, component: REVIEW },
-  { path: "/story", title: strings.story.title, component: STORY },
-  { path: "/story/{step}", title: strings.story.title, component: STORY },
+  { path: "/searches/{id}/review", title: names.review, component: REVIEW },
+  { path: "/searches/{id}/review/{paper}", title: names.review, component: REVIEW },
+  { path: "/story", title: names.story, component: STORY },
+  { path: "/story/{step}", title: names.story, component: STORY },
   {
     path: "/library",
     title: names.library,
-    component: lazyPage(async () => (await import("./pages/library.tsx")).LibraryPage),
+    component: lazyPage(async () => (await import("./library/library_page.tsx")).LibraryPage),
   },
   {
     path: "/library/{shelf}",
     title: names.library,
-    component: lazyPage(async () => (await import("./pages/library.tsx")).ShelfPage),
+    component: lazyPage(async () => (await import("./library/shelf_page.tsx")).ShelfPage),
   },
   {
     path: "/library/{shelf}/{paper}",
-    title: strings.paper.title,
-    component: lazyPage(async () => (await import("./pages/paper.tsx")).PaperPage),
+    title: names.paper,
+    component: lazyPage(async () => (await import("./library/paper_page.tsx")).PaperPage),
   },
   {
     path: "/universes",
     title: names.universes,
-    component: lazyPage(async () => (await import("./pages/universes.tsx")).UniversesPage),
+    component: lazyPage(async () => (await import("./universes/universes_page.tsx")).UniversesPage),
   },
   {
     path: "/universes/{id}",
     title: names.universes,
-    component: lazyPage(async () => (await import("./pages/universe.tsx")).UniversePage),
+    component: lazyPage(async () => (await import("./universes/universe_page.tsx")).UniversePage),
   },
   {
     path: "/workflows",
     title: names.workflows,
-    component: lazyPage(async () => (await import("./pages/workflows.tsx")).WorkflowsPage),
+    component: lazyPage(async () => (await import("./workflows/workflows_page.tsx")).WorkflowsPage),
   },
   {
     path: "/workflows/{name}",
     title: names.workflows,
-    component: lazyPage(async () => (await import("./pages/workflow.tsx")).WorkflowPage),
+    component: lazyPage(async () => (await import("./workflows/workflow_page.tsx")).WorkflowPage),
   },
   {
     path: "/workflows/{name}/edit",
-    title: strings.workflows.edit,
-    component: lazyPage(async () => (await import("./pages/workflow_editor.tsx")).WorkflowEditorPage),
+    title: names.editor,
+    component: lazyPage(async () => (await import("./workflows/workflow_editor_page.tsx")).WorkflowEditorPage),
   },
   {
     path: "/runs/{id}",
-    title: strings.run.title,
-    component: lazyPage(async () => (await import("./pages/run.tsx")).RunPage),
+    title: names.run,
+    component: lazyPage(async () => (await import("./runs/run_page.tsx")).RunPage),
   },
   {
     path: "/runs/{id}/compare/{other}",
-    title: strings.run.comparison,
-    component: lazyPage(async () => (await import("./pages/run_comparison.tsx")).RunComparisonPage),
+    title: names.comparison,
+    component: lazyPage(async () => (await import("./runs/run_comparison_page.tsx")).RunComparisonPage),
   },
   {
     path: "/connections",
     title: names.connections,
-    component: lazyPage(async () => (await import("./pages/connections.tsx")).ConnectionsPage),
+    component: lazyPage(async () => (await import("./settings/connections_page.tsx")).ConnectionsPage),
   },
   { path: "/settings", title: names.settings, component: SettingsPage },
   ...(DEVELOPMENT
@@ -144,7 +144,7 @@ export function findPage(path: string): { page: Page; params: Params } {
     const params = matchPath(page.path, path);
     if (params) return { page, params };
   }
-  return { page: { path, title: strings.errors.notFound, component: NotFoundPage }, params: {} };
+  return { page: { path, title: commonTexts.errors.notFound, component: NotFoundPage }, params: {} };
 }
 
 /** Return whether a navigation entry leads to the part of the console that an address is in. */

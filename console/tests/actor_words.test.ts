@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { describeActor, describeAuthor } from "../src/actor_words.ts";
-import type { Actor } from "../src/api_types.ts";
+import { describeActor, describeAuthor } from "../src/common/actor_words.ts";
+import type { Actor } from "../src/data/api_types.ts";
 import { describeDecider } from "../src/inbox/words.ts";
-import { describeStarter } from "../src/pages/run/run_words.ts";
+import { describeStarter } from "../src/runs/run_words.ts";
 import names from "./actor_names.json";
 
 // The tests of the server read the same table.

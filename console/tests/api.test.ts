@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { api, fetchFile, formatAddress, listenForSignOut } from "../src/api.ts";
-import type { ApiError } from "../src/api_error.ts";
-import { storeKey } from "../src/sign_in_key.ts";
+import { api, fetchFile, formatAddress, listenForSignOut } from "../src/data/api.ts";
+import type { ApiError } from "../src/data/api_error.ts";
+import { storeKey } from "../src/data/sign_in_key.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,21 +1,23 @@
 import { act, fireEvent, render, waitFor } from "@testing-library/preact";
 import { useState } from "preact/hooks";
 import { expect, test, vi } from "vitest";
-import { ApiError, makeOfflineError } from "../src/api_error.ts";
-import { Button, CopyLine, TextField } from "../src/components/controls.tsx";
-import { ConfirmDialog, Dialog } from "../src/components/dialog.tsx";
-import { ErrorBoundary } from "../src/components/error_boundary.tsx";
-import { checkLink, ForeignText, splitAtTerms } from "../src/components/foreign_text.tsx";
-import { filterEntries } from "../src/components/palette.tsx";
-import { ErrorNote } from "../src/components/states.tsx";
-import { type Problems, SubmitForm, useSubmission } from "../src/components/submit_form.tsx";
-import { showError, Toasts } from "../src/components/toasts.tsx";
-import { findVisible, VirtualList } from "../src/components/virtual_list.tsx";
-import { readDraftRevision, useDraft } from "../src/draft.ts";
+import { Button, CopyLine, TextField } from "../src/common/controls.tsx";
+import { ConfirmDialog, Dialog } from "../src/common/dialog.tsx";
+import { checkLink, ForeignText, splitAtTerms } from "../src/common/foreign_text.tsx";
+import { ErrorNote } from "../src/common/states.tsx";
+import { commonTexts } from "../src/common/strings.ts";
+import { type Problems, SubmitForm, useSubmission } from "../src/common/submit_form.tsx";
+import { showError, Toasts } from "../src/common/toasts.tsx";
+import { findVisible, VirtualList } from "../src/common/virtual_list.tsx";
+import { ApiError, makeOfflineError } from "../src/data/api_error.ts";
+import { readDraftRevision, useDraft } from "../src/data/draft.ts";
+import { connection } from "../src/data/live.ts";
+import { formatAge, formatWhen } from "../src/data/times.ts";
+import { ErrorBoundary } from "../src/frame/error_boundary.tsx";
+import { filterEntries } from "../src/frame/palette.tsx";
 import { type Question, QuestionContents } from "../src/inbox/question_view.tsx";
-import { connection } from "../src/live.ts";
-import { strings } from "../src/strings.ts";
-import { formatAge, formatWhen } from "../src/times.ts";
+import { inboxTexts } from "../src/inbox/strings.ts";
+import { libraryTexts } from "../src/library/strings.ts";
 import { checkWorkerAddress, WORKER_ADDRESS } from "../src/trusted_types.ts";
 
 test("text that looks like HTML stays text", () => {
@@ -35,7 +37,7 @@ test("only web addresses become links", () => {
 });
 
 test("a foreign word finds no text that every object has", () => {
-  const tables: Readonly<Record<string, string>>[] = [strings.paper.notices, strings.inbox.actions];
+  const tables: Readonly<Record<string, string>>[] = [libraryTexts.paper.notices, inboxTexts.actions];
   for (const word of ["__proto__", "constructor", "toString"]) {
     expect(tables.map((table) => table[word])).toEqual([undefined, undefined]);
   }
@@ -300,22 +302,22 @@ test("a page that failed is drawn again by its button and at another path, and o
     </ErrorBoundary>
   );
   const { findByText, getByText, queryByText, rerender } = render(show("/runs/1"));
-  await findByText(strings.errors.broken);
-  fireEvent.click(getByText(strings.errors.retry));
-  await findByText(strings.errors.broken);
+  await findByText(commonTexts.errors.broken);
+  fireEvent.click(getByText(commonTexts.errors.retry));
+  await findByText(commonTexts.errors.broken);
   fails = false;
-  fireEvent.click(getByText(strings.errors.retry));
+  fireEvent.click(getByText(commonTexts.errors.retry));
   await findByText("This is /runs/1");
   fails = true;
   rerender(show("/runs/2"));
-  await findByText(strings.errors.broken);
+  await findByText(commonTexts.errors.broken);
   fails = false;
   rerender(show("/runs"));
   await findByText("This is /runs");
   const before = mounted;
   rerender(show("/runs/3"));
   await findByText("This is /runs/3");
-  expect([mounted, queryByText(strings.errors.broken)]).toEqual([before, null]);
+  expect([mounted, queryByText(commonTexts.errors.broken)]).toEqual([before, null]);
 });
 
 test("a line that was copied says so for some seconds, and one that the browser refuses to copy says so, too", async () => {
@@ -330,13 +332,13 @@ test("a line that was copied says so for some seconds, and one that the browser 
     await wait(0);
   };
   await press();
-  expect([copied, getByRole("button").textContent]).toEqual([["uraniborg serve"], strings.actions.copied]);
+  expect([copied, getByRole("button").textContent]).toEqual([["uraniborg serve"], commonTexts.actions.copied]);
   await wait(10_000);
-  expect(getByRole("button").textContent).toBe(strings.actions.copy);
+  expect(getByRole("button").textContent).toBe(commonTexts.actions.copy);
   vi.stubGlobal("navigator", {}); // without https, browsers have no clipboard
   await press();
   await wait(10_000);
-  expect(queryByText(strings.actions.notCopied)).not.toBeNull();
+  expect(queryByText(commonTexts.actions.notCopied)).not.toBeNull();
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });

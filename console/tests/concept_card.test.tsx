@@ -1,10 +1,10 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/preact";
 import { useState } from "preact/hooks";
 import { afterEach, expect, it } from "vitest";
-import type { ConceptBlock } from "../src/api_types.ts";
-import { ConceptCard } from "../src/pages/searches/concept_card.tsx";
-import { describeShare } from "../src/pages/searches/concept_row.tsx";
-import type { StrategyEdit } from "../src/pages/searches/strategy_edit.ts";
+import type { ConceptBlock } from "../src/data/api_types.ts";
+import { ConceptCard } from "../src/strategy/concept_card.tsx";
+import { describeShare } from "../src/strategy/concept_row.tsx";
+import type { StrategyEdit } from "../src/strategy/strategy_edit.ts";
 
 const SHIFTS = {
   name: "shift work",

@@ -1,9 +1,9 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { beforeEach, expect, test, vi } from "vitest";
-import type { QueryView } from "../src/api_types.ts";
-import { CopyPlanDialog } from "../src/pages/searches/copy_plan_dialog.tsx";
-import { applyCorrection, QueryProblems } from "../src/pages/searches/strategy_view.tsx";
-import { strings } from "../src/strings.ts";
+import type { QueryView } from "../src/data/api_types.ts";
+import { CopyPlanDialog } from "../src/strategy/copy_plan_dialog.tsx";
+import { applyCorrection, QueryProblems } from "../src/strategy/strategy_view.tsx";
+import { strategyTexts } from "../src/strategy/strings.ts";
 
 const writeText = vi.fn(async (_text: string) => undefined);
 
@@ -24,11 +24,11 @@ test("the plan is copied in the syntax of the database that was chosen, with wha
     <CopyPlanDialog sessionId="s1" onClose={() => undefined} />,
   );
   await findByText('"Gout"[Mesh]');
-  expect(queryByText(strings.planCopy.changes(0))).not.toBeNull();
+  expect(queryByText(strategyTexts.planCopy.changes(0))).not.toBeNull();
   fireEvent.click(getByLabelText("Embase (embase.com)"));
   await findByText("'gout'/exp");
   expect(queryByText("Look it up: Gout.")).not.toBeNull();
-  fireEvent.click(getByRole("button", { name: strings.planCopy.copy("Embase (embase.com)"), hidden: true }));
+  fireEvent.click(getByRole("button", { name: strategyTexts.planCopy.copy("Embase (embase.com)"), hidden: true }));
   await vi.waitFor(() => expect(writeText).toHaveBeenCalledWith("'gout'/exp"));
 });
 
@@ -52,10 +52,10 @@ const QUERY: QueryView = {
 test("a correction counts characters, not UTF-16 units, and one click applies it", () => {
   const corrected: string[] = [];
   const { getByRole, getByText } = render(<QueryProblems query={QUERY} onCorrect={(text) => corrected.push(text)} />);
-  fireEvent.click(getByRole("button", { name: strings.strategy.correctProblem("Problem 8.") }));
+  fireEvent.click(getByRole("button", { name: strategyTexts.strategy.correctProblem("Problem 8.") }));
   expect(corrected).toEqual(["𝛃-blocker[ti] OR gout[ti]"]);
   expect(applyCorrection("a b", { start: 1, end: 2, text: "" })).toBe("ab");
-  expect(getByText(strings.strategy.moreProblems(3))).toBeTruthy();
+  expect(getByText(strategyTexts.strategy.moreProblems(3))).toBeTruthy();
 });
 
 test("errors come first, and a plan that cannot be changed has no button", () => {

@@ -1,16 +1,18 @@
 import { fireEvent, render, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { PaperMetadata, WorkflowDescription } from "../src/api_types.ts";
-import { connection } from "../src/live.ts";
-import { PaperNote } from "../src/pages/paper/paper_note.tsx";
-import { WorkflowEditorPage } from "../src/pages/workflow_editor.tsx";
-import { RunForm } from "../src/pages/workflows/run_form.tsx";
-import type { Change } from "../src/server_events.ts";
-import { strings } from "../src/strings.ts";
+import { commonTexts } from "../src/common/strings.ts";
+import type { PaperMetadata, WorkflowDescription } from "../src/data/api_types.ts";
+import { connection } from "../src/data/live.ts";
+import type { Change } from "../src/data/server_events.ts";
+import { PaperNote } from "../src/library/paper_note.tsx";
+import { libraryTexts } from "../src/library/strings.ts";
+import { RunForm } from "../src/workflows/run_form.tsx";
+import { workflowTexts } from "../src/workflows/strings.ts";
+import { WorkflowEditorPage } from "../src/workflows/workflow_editor_page.tsx";
 
 const listeners = vi.hoisted(() => new Set<(change: Change) => void>());
-vi.mock("../src/live.ts", async (load) => ({
-  ...(await load<typeof import("../src/live.ts")>()),
+vi.mock("../src/data/live.ts", async (load) => ({
+  ...(await load<typeof import("../src/data/live.ts")>()),
   listenForChanges(listener: (change: Change) => void) {
     listeners.add(listener);
     return () => listeners.delete(listener);
@@ -53,13 +55,13 @@ afterEach(() => vi.unstubAllGlobals());
 
 async function openEditor() {
   const page = render(<WorkflowEditorPage params={{ name: "flow" }} />);
-  const area = (await page.findByLabelText(strings.workflows.text)) as HTMLTextAreaElement;
+  const area = (await page.findByLabelText(workflowTexts.text)) as HTMLTextAreaElement;
   return {
     page,
     area,
     type: (title: string) => fireEvent.input(area, { target: { value: JSON.stringify({ title }) } }),
     async save() {
-      const button = page.getByText(strings.workflows.save).closest("button") as HTMLButtonElement;
+      const button = page.getByText(workflowTexts.save).closest("button") as HTMLButtonElement;
       await waitFor(() => expect(button.disabled).toBe(false));
       fireEvent.click(button);
     },
@@ -80,7 +82,7 @@ test("a text that somebody else writes is shown, unless the person has typed", a
   stored = { title: "again", revision: "r3" };
   await waitFor(() => {
     announce();
-    expect(page.queryByText(strings.workflows.fileEvents.changed)).toBeTruthy();
+    expect(page.queryByText(workflowTexts.fileEvents.changed)).toBeTruthy();
   });
   expect(area.value).toContain("mine");
 });
@@ -93,10 +95,10 @@ test("a restored text does not overwrite a change that somebody made in between"
   const second = await openEditor();
   expect(second.area.value).toContain("mine");
   await second.save();
-  await second.page.findByText(strings.workflows.readAgain);
+  await second.page.findByText(workflowTexts.readAgain);
   expect(sent).toEqual([{ title: "mine", revision: "r1" }]);
   expect(stored.title).toBe("theirs");
-  fireEvent.click(second.page.getByText(strings.workflows.discard));
+  fireEvent.click(second.page.getByText(workflowTexts.discard));
   await waitFor(() => expect(second.area.value).toContain("theirs"));
   second.type("both");
   await second.save();
@@ -108,14 +110,14 @@ test("a text that the text of somebody else replaces can be shown again, after a
   first.type("mine");
   stored = { title: "theirs", revision: "r2" };
   await first.save();
-  fireEvent.click(await first.page.findByText(strings.workflows.readAgain));
+  fireEvent.click(await first.page.findByText(workflowTexts.readAgain));
   await waitFor(() => expect(first.area.value).toContain("theirs"));
   first.page.unmount();
   const second = await openEditor();
   expect(second.area.value).toContain("theirs");
-  fireEvent.click(await second.page.findByText(strings.workflows.showReplaced));
+  fireEvent.click(await second.page.findByText(workflowTexts.showReplaced));
   await waitFor(() => expect(second.area.value).toContain("mine"));
-  expect(second.page.queryByText(strings.workflows.showReplaced)).toBeNull();
+  expect(second.page.queryByText(workflowTexts.showReplaced)).toBeNull();
   await second.save();
   await waitFor(() => expect(sent[1]).toEqual({ title: "mine", revision: "r2" }));
 });
@@ -127,10 +129,10 @@ test("a check that the server did not answer is repeated when the server is back
   );
   connection.value = "reconnecting";
   const { page } = await openEditor();
-  expect(page.queryByText(strings.workflows.checking)).toBeTruthy();
+  expect(page.queryByText(workflowTexts.checking)).toBeTruthy();
   isAway = false;
   connection.value = "live";
-  await page.findByText(strings.workflows.noFindings);
+  await page.findByText(workflowTexts.noFindings);
 });
 
 test("a text that is typed during a save stays unsaved, and is saved by the next save", async () => {
@@ -189,7 +191,7 @@ describe("the note on a paper", () => {
 
   async function openNote() {
     const page = render(<PaperNote shelf="s" paper={{ paper_id: "p" } as PaperMetadata} />);
-    fireEvent.click(await page.findByText(strings.paper.changeNote));
+    fireEvent.click(await page.findByText(libraryTexts.paper.changeNote));
     const find = (label: string) => page.getByLabelText(label) as HTMLInputElement;
     const type = (label: string, value: string) => fireEvent.input(find(label), { target: { value } });
     return { page, find, type };
@@ -197,22 +199,22 @@ describe("the note on a paper", () => {
 
   test("does not overwrite the words that somebody saved while this person was on another page", async () => {
     const first = await openNote();
-    first.type(strings.paper.noteLabel, "mine");
-    first.type(strings.paper.collections, "moons, rings");
+    first.type(libraryTexts.paper.noteLabel, "mine");
+    first.type(libraryTexts.paper.collections, "moons, rings");
     first.page.unmount();
     note = { text: "theirs", collections: ["moons"], revision: "r2" };
     const { page, find } = await openNote();
-    expect(find(strings.paper.noteLabel).value).toBe("mine");
-    expect(find(strings.paper.collections).value).toBe("moons, rings");
+    expect(find(libraryTexts.paper.noteLabel).value).toBe("mine");
+    expect(find(libraryTexts.paper.collections).value).toBe("moons, rings");
     page.getByText("theirs");
-    fireEvent.click(page.getByText(strings.actions.save));
+    fireEvent.click(page.getByText(commonTexts.actions.save));
     await page.findByText("Tycho has changed it.");
     expect(note.text).toBe("theirs");
-    fireEvent.click(page.getByText(strings.paper.replaceNote));
+    fireEvent.click(page.getByText(libraryTexts.paper.replaceNote));
     await waitFor(() => expect(page.queryByText("theirs")).toBeNull());
     expect(page.queryByText("Tycho has changed it.")).toBeNull();
-    fireEvent.click(page.getByText(strings.actions.save));
-    await page.findByText(strings.paper.changeNote);
+    fireEvent.click(page.getByText(commonTexts.actions.save));
+    await page.findByText(libraryTexts.paper.changeNote);
     expect(attempts).toEqual([
       { text: "mine", collections: ["moons", " rings"], revision: "r1" },
       { text: "mine", collections: ["moons", " rings"], revision: "r2" },
@@ -221,12 +223,12 @@ describe("the note on a paper", () => {
 
   test("forgets what was typed when the person cancels", async () => {
     const first = await openNote();
-    first.type(strings.paper.noteLabel, "mine");
-    first.type(strings.paper.collections, "rings");
-    fireEvent.click(first.page.getByText(strings.actions.cancel));
+    first.type(libraryTexts.paper.noteLabel, "mine");
+    first.type(libraryTexts.paper.collections, "rings");
+    fireEvent.click(first.page.getByText(commonTexts.actions.cancel));
     first.page.unmount();
     const { find } = await openNote();
-    expect(find(strings.paper.noteLabel).value).toBe("first");
-    expect(find(strings.paper.collections).value).toBe("moons");
+    expect(find(libraryTexts.paper.noteLabel).value).toBe("first");
+    expect(find(libraryTexts.paper.collections).value).toBe("moons");
   });
 });

@@ -1,11 +1,11 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { useState } from "preact/hooks";
 import { expect, test } from "vitest";
-import { type FeedbackEdit, toFeedbackData } from "../src/pages/searches/feedback_edit.ts";
-import { FeedbackFields } from "../src/pages/searches/feedback_fields.tsx";
-import { strings } from "../src/strings.ts";
+import { type FeedbackEdit, toFeedbackData } from "../src/strategy/feedback_edit.ts";
+import { FeedbackFields } from "../src/strategy/feedback_fields.tsx";
+import { strategyTexts } from "../src/strategy/strings.ts";
 
-const texts = strings.feedback;
+const texts = strategyTexts.feedback;
 const EMPTY: FeedbackEdit = {
   add_terms: [],
   exclude_terms: [],
@@ -44,7 +44,7 @@ test("the fields give the data of a decision, with the limits and suggestions th
   }
   fireEvent.input(getByRole("textbox", { name: texts.yearFrom }), { target: { value: "2018" } });
   fireEvent.input(getByRole("textbox", { name: texts.yearTo }), { target: { value: "soon" } });
-  fireEvent.click(getByLabelText(strings.strategy.parts.language ?? ""));
+  fireEvent.click(getByLabelText(strategyTexts.strategy.parts.language ?? ""));
   fireEvent.click(getByLabelText("encapsulation"));
   expect(queryByLabelText("years")).toBeNull();
   expect(toFeedbackData(latest)).toEqual({

@@ -1,6 +1,6 @@
 import { render } from "@testing-library/preact";
 import { expect, test } from "vitest";
-import { FindingList } from "../src/pages/workflows/finding_list.tsx";
+import { FindingList } from "../src/workflows/finding_list.tsx";
 
 test("an unknown type lists the nearest types, and no tools of agents", () => {
   const finding = {

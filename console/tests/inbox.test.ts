@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { removeDirections } from "../src/actor_words.ts";
+import { removeDirections } from "../src/common/actor_words.ts";
 import { describeDecider, describeDoor, describeState } from "../src/inbox/words.ts";
 
 test("a decision is described by what, who and where", () => {

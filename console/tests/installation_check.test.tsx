@@ -1,6 +1,6 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
-import { InstallationCheck } from "../src/pages/settings/installation_check.tsx";
+import { InstallationCheck } from "../src/settings/installation_check.tsx";
 
 const CHECKS = [
   { topic: "folders", name: "data", status: "ok", detail: "can be written" },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findJsonTwin, JSON_TWINS } from "../src/json_twins.ts";
+import { findJsonTwin, JSON_TWINS } from "../src/frame/json_twins.ts";
 import { PAGES } from "../src/pages.tsx";
 
 test("every page has its data as JSON, and nothing else has", () => {

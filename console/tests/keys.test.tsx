@@ -1,8 +1,8 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { beforeEach, expect, test, vi } from "vitest";
-import { KeyHelp } from "../src/components/key_help.tsx";
-import { keyScopes, makeListKeys, nameKeys, startKeys, useKeys } from "../src/keys.ts";
-import { hasLetterKeys } from "../src/preferences.ts";
+import { keyScopes, makeListKeys, nameKeys, startKeys, useKeys } from "../src/data/keys.ts";
+import { hasLetterKeys } from "../src/data/preferences.ts";
+import { KeyHelp } from "../src/frame/key_help.tsx";
 
 startKeys();
 const run = vi.fn();

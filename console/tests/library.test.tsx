@@ -1,8 +1,8 @@
 import { render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
-import type { PaperHit, PaperMetadata } from "../src/api_types.ts";
-import { type Block, findBlockAt, type Inline, Passage, TextTree } from "../src/components/text_tree.tsx";
-import { HitList } from "../src/pages/library/hit_list.tsx";
+import { type Block, findBlockAt, type Inline, Passage, TextTree } from "../src/common/text_tree.tsx";
+import type { PaperHit, PaperMetadata } from "../src/data/api_types.ts";
+import { HitList } from "../src/library/hit_list.tsx";
 import {
   formatLibraryQuery,
   formatYears,
@@ -12,12 +12,12 @@ import {
   NO_QUERY,
   readLibraryQuery,
   readYears,
-} from "../src/pages/library/library_query.ts";
-import { listTerms } from "../src/pages/library/query_terms.ts";
-import { NothingFound } from "../src/pages/library.tsx";
-import { groupByFields } from "../src/pages/paper/paper_uses.ts";
-import { TranslationColumn } from "../src/pages/paper/reading.tsx";
-import { strings } from "../src/strings.ts";
+} from "../src/library/library_query.ts";
+import { groupByFields } from "../src/library/paper_uses.ts";
+import { listTerms } from "../src/library/query_terms.ts";
+import { TranslationColumn } from "../src/library/reading.tsx";
+import { NothingFound } from "../src/library/shelf_page.tsx";
+import { libraryTexts } from "../src/library/strings.ts";
 
 test("a search survives its address, whatever was typed", () => {
   const query = {
@@ -219,8 +219,8 @@ test("every page of a translation can be reached", async () => {
   const column = render(
     <TranslationColumn shelf="s" paper={paper} lang="de" at={100} terms={[]} addressAt={(offset) => `/at/${offset}`} />,
   );
-  expect((await column.findByText(strings.paper.later)).getAttribute("href")).toBe("/at/200");
-  expect(column.getByText(strings.paper.earlier).getAttribute("href")).toBe("/at/0");
+  expect((await column.findByText(libraryTexts.paper.later)).getAttribute("href")).toBe("/at/200");
+  expect(column.getByText(libraryTexts.paper.earlier).getAttribute("href")).toBe("/at/0");
   expect(requested).toEqual(["/api/shelves/s/papers/mayor1995/text?lang=de&offset=100"]);
   vi.unstubAllGlobals();
 });

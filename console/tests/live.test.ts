@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { connection, followChanges, listenForChanges } from "../src/live.ts";
-import { makeResource } from "../src/resource.ts";
+import { connection, followChanges, listenForChanges } from "../src/data/live.ts";
+import { makeResource } from "../src/data/resource.ts";
 
 afterEach(() => {
   vi.unstubAllGlobals();

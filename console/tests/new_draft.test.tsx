@@ -1,9 +1,7 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
-import { NewDraftDialog } from "../src/pages/workflows/new_draft_dialog.tsx";
-import { strings } from "../src/strings.ts";
-
-const texts = strings.workflows;
+import { NewDraftDialog } from "../src/workflows/new_draft_dialog.tsx";
+import { workflowTexts as texts } from "../src/workflows/strings.ts";
 
 test("a new draft says what is wrong with its name, and sends nothing", () => {
   const fetch = vi.fn();

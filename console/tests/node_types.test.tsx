@@ -1,6 +1,6 @@
 import { render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
-import { NodeTypes } from "../src/pages/workflows/node_types.tsx";
+import { NodeTypes } from "../src/workflows/node_types.tsx";
 
 function answer(count: number, total: number): void {
   const nodes = Array.from({ length: count }, (_, index) => ({

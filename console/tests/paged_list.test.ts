@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { makePagedList, mergeFirstPage, type Page } from "../src/paged_list.ts";
+import { makePagedList, mergeFirstPage, type Page } from "../src/data/paged_list.ts";
 
 interface Row {
   id: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { alignCurves, type Curve, findExtremes, formatNumber, makeColors, readValue } from "../src/plot/curves.ts";
+import { alignCurves, type Curve, findExtremes, formatNumber, makeColors, readValue } from "../src/jobs/curves.ts";
 
 const RISING: Curve = { name: "b", isPoints: false, x: [0, 2, 4], y: [1, null, 3] };
 const DOTS: Curve = { name: "c", isPoints: true, x: [1, 2], y: [-7, 9] };

@@ -1,7 +1,7 @@
 import { render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
-import { Loaded } from "../src/components/states.tsx";
-import { useReloadOnReturn, useResource } from "../src/resource.ts";
+import { Loaded } from "../src/common/states.tsx";
+import { useReloadOnReturn, useResource } from "../src/data/resource.ts";
 
 function Page({ version, load }: { version: number; load: () => Promise<string> }) {
   const resource = useResource(`values ${version}`, load, undefined, "values");

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { FlowReply, SearchStrategy } from "../src/api_types.ts";
-import { RESET, receiveChange } from "../src/live.ts";
-import { listSteps } from "../src/pages/searches/flow_diagram.tsx";
-import { formatFilters, readFilters, toParameters } from "../src/pages/searches/review_filters.ts";
-import { ReviewStore } from "../src/pages/searches/review_store.ts";
-import { parseEdit, toEditData } from "../src/pages/searches/strategy_edit.ts";
-import { getPlanRound } from "../src/pages/searches/strategy_form.tsx";
-import { makeEarlierPlan, quoteWords } from "../src/pages/searches/strategy_view.tsx";
-import type { Change } from "../src/server_events.ts";
+import type { FlowReply, SearchStrategy } from "../src/data/api_types.ts";
+import { RESET, receiveChange } from "../src/data/live.ts";
+import type { Change } from "../src/data/server_events.ts";
+import { listSteps } from "../src/review/flow_diagram.tsx";
+import { formatFilters, readFilters, toParameters } from "../src/review/review_filters.ts";
+import { ReviewStore } from "../src/review/review_store.ts";
+import { parseEdit, toEditData } from "../src/strategy/strategy_edit.ts";
+import { getPlanRound } from "../src/strategy/strategy_form.tsx";
+import { makeEarlierPlan, quoteWords } from "../src/strategy/strategy_view.tsx";
 
 const include = { status: "include", reason: null } as const;
 
@@ -44,11 +44,11 @@ describe("marks on their way", () => {
   /** Return the modules of another tab of the same browser, or of a tab after it was reloaded. */
   async function openTab(name = "Ada") {
     vi.resetModules();
-    const { session } = await import("../src/session.ts");
+    const { session } = await import("../src/data/session.ts");
     session.value = { state: "signedIn", name };
-    const { connection } = await import("../src/live.ts");
-    const queue = await import("../src/stores/mark_queue.ts");
-    const { UnsentMarks } = await import("../src/pages/searches/unsent_marks.ts");
+    const { connection } = await import("../src/data/live.ts");
+    const queue = await import("../src/review/mark_queue.ts");
+    const { UnsentMarks } = await import("../src/review/unsent_marks.ts");
     stop.push(queue.startMarkQueue());
     const tab = {
       connection,

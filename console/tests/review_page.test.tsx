@@ -1,11 +1,11 @@
 import { fireEvent, render, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { FlowReply, PaperRow } from "../src/api_types.ts";
-import { startKeys } from "../src/keys.ts";
-import { ReviewPage } from "../src/pages/review.tsx";
-import { recallPlace } from "../src/pages/searches/verdict_drafts.ts";
-import { matchPath, navigate, path } from "../src/router.ts";
-import { session } from "../src/session.ts";
+import type { FlowReply, PaperRow } from "../src/data/api_types.ts";
+import { startKeys } from "../src/data/keys.ts";
+import { matchPath, navigate, path } from "../src/data/router.ts";
+import { session } from "../src/data/session.ts";
+import { ReviewPage } from "../src/review/review_page.tsx";
+import { recallPlace } from "../src/review/verdict_drafts.ts";
 
 startKeys();
 const COUNT = 2_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { formatPath, matchPath, navigate, path, query, startRouter } from "../src/data/router.ts";
 import { findPage } from "../src/pages.tsx";
-import { formatPath, matchPath, navigate, path, query, startRouter } from "../src/router.ts";
 
 test("a path gives its parameters, whatever characters they have", () => {
   const id = "3f/6c:0 ü%";

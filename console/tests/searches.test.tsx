@@ -1,9 +1,9 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { beforeEach, expect, test, vi } from "vitest";
-import { StartDialog } from "../src/pages/searches/start_dialog.tsx";
-import { SearchesPage } from "../src/pages/searches.tsx";
-import { navigate } from "../src/router.ts";
-import { strings } from "../src/strings.ts";
+import { navigate } from "../src/data/router.ts";
+import { SearchesPage } from "../src/searches/searches_page.tsx";
+import { StartDialog } from "../src/searches/start_dialog.tsx";
+import { searchTexts } from "../src/searches/strings.ts";
 
 const asked: string[] = [];
 
@@ -47,9 +47,9 @@ test("a search cannot be started while the sources of its kind are unknown, and 
   );
   const { findByLabelText, findByText, getByRole } = render(<StartDialog onClose={() => undefined} />);
   fireEvent.input(await findByLabelText("What are you looking for?"), { target: { value: "tides" } });
-  const start = getByRole("button", { name: strings.searches.startButton, hidden: true }) as HTMLButtonElement;
+  const start = getByRole("button", { name: searchTexts.searches.startButton, hidden: true }) as HTMLButtonElement;
   await vi.waitFor(() => expect(start.disabled).toBe(false));
-  fireEvent.click(await findByLabelText(strings.searches.trial));
+  fireEvent.click(await findByLabelText(searchTexts.searches.trial));
   await findByText("Try later.");
   expect(start.disabled).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { type Change, EventParser, followStream } from "../src/server_events.ts";
+import { type Change, EventParser, followStream } from "../src/data/server_events.ts";
 
 function parse(pieces: string[]): { events: [string, string][]; ids: string[] } {
   const events: [string, string][] = [];

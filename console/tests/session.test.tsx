@@ -1,8 +1,8 @@
 import { render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
-import { makeOfflineError } from "../src/api_error.ts";
-import { Toasts } from "../src/components/toasts.tsx";
-import { session, signOut, startSession } from "../src/session.ts";
+import { Toasts } from "../src/common/toasts.tsx";
+import { makeOfflineError } from "../src/data/api_error.ts";
+import { session, signOut, startSession } from "../src/data/session.ts";
 
 test("the token of the address is kept while the server starts, and leaves the address at once", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

@@ -5,9 +5,9 @@ import { computePeriod, KEPLER, parseElements, WORDS } from "../src/sky/elements
 import { computePosition, type Point, solveKepler } from "../src/sky/motion.ts";
 import { chooseSpeed, SPEEDS } from "../src/sky/speeds.ts";
 import { makeSkyState, writeSkyState } from "../src/sky/state.ts";
+import { skyTexts } from "../src/sky/strings.ts";
 import { chooseSystem, findSystemsAtOnePlace, hideOtherSystems } from "../src/sky/systems.ts";
 import { interpolate, type Trajectory } from "../src/sky/trajectory.ts";
-import { strings } from "../src/strings.ts";
 
 const HEADER = 64;
 const J2000 = 2451545;
@@ -115,7 +115,7 @@ test("an address restores a view, and nonsense in it is left out", () => {
 });
 
 test("the zone of a cool star is called that of the lower limit of the formula, not of another star", () => {
-  expect(strings.sky.zoneOf(2600)).toContain("computed for 2600 K, the lower limit of the formula");
+  expect(skyTexts.zoneOf(2600)).toContain("computed for 2600 K, the lower limit of the formula");
 });
 
 test("the list of bodies has stars first, then planets by distance, each with its moons", () => {

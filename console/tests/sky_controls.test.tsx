@@ -1,11 +1,11 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
-import { Toasts } from "../src/components/toasts.tsx";
+import { Toasts } from "../src/common/toasts.tsx";
 import type { Cast } from "../src/sky/bodies.ts";
 import { Controls } from "../src/sky/controls.tsx";
-import type { SkyRunner } from "../src/sky/runner.ts";
+import type { SkyRunner } from "../src/sky/drawing/runner.ts";
 import { makeSkyState } from "../src/sky/state.ts";
-import { strings } from "../src/strings.ts";
+import { skyTexts } from "../src/sky/strings.ts";
 
 test("a picture or a model that the browser cannot make is an error that says what to do", async () => {
   vi.stubGlobal("matchMedia", () => ({ matches: false }));
@@ -26,9 +26,9 @@ test("a picture or a model that the browser cannot make is an error that says wh
       <Toasts />
     </>,
   );
-  fireEvent.click(getByText(strings.sky.save));
-  fireEvent.click(getByText(strings.sky.saveModel));
-  expect((await findByText(strings.sky.notSaved)).closest("[role=alert]")).not.toBeNull();
-  await findByText(strings.sky.notSavedModel);
+  fireEvent.click(getByText(skyTexts.save));
+  fireEvent.click(getByText(skyTexts.saveModel));
+  expect((await findByText(skyTexts.notSaved)).closest("[role=alert]")).not.toBeNull();
+  await findByText(skyTexts.notSavedModel);
   vi.unstubAllGlobals();
 });

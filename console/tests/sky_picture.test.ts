@@ -1,13 +1,13 @@
 import { RawShaderMaterial } from "three";
 import { expect, test } from "vitest";
 import type { Body, Cast } from "../src/sky/bodies.ts";
-import { type Frame, fitDistance, makeLens, mapRadius, pixelsPerUnit, project } from "../src/sky/camera.ts";
+import { type Frame, fitDistance, makeLens, mapRadius, pixelsPerUnit, project } from "../src/sky/drawing/camera.ts";
+import { chooseCrowding, fillOrbits, listOrbitPoints, makeOrbitGeometry } from "../src/sky/drawing/orbit_lines.ts";
+import type { Tracker } from "../src/sky/drawing/tracker.ts";
+import { Trails } from "../src/sky/drawing/trails.ts";
 import { type Elements, KEPLER, WORDS } from "../src/sky/elements.ts";
 import type { Point } from "../src/sky/motion.ts";
-import { chooseCrowding, fillOrbits, listOrbitPoints, makeOrbitGeometry } from "../src/sky/orbit_lines.ts";
-import type { Tracker } from "../src/sky/tracker.ts";
-import { Trails } from "../src/sky/trails.ts";
-import { readExportedState } from "../src/universe/file_import.tsx";
+import { readExportedState } from "../src/universes/file_import.tsx";
 
 const FRAME: Frame = { first: [1, 0, 0], second: [0, 0, 1], pole: [0, 1, 0] };
 const FROM_ABOVE = { yaw: 0, pitch: Math.PI / 2, distance: 10 };

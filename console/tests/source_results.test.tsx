@@ -1,7 +1,7 @@
 import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it } from "vitest";
-import type { QueryReport, SourceReportReply } from "../src/api_types.ts";
-import { describeQuery, describeRung, isPartial, SourceResults } from "../src/pages/searches/source_results.tsx";
+import type { QueryReport, SourceReportReply } from "../src/data/api_types.ts";
+import { describeQuery, describeRung, isPartial, SourceResults } from "../src/searches/source_results.tsx";
 
 const COMPLETE: QueryReport = { text: "moons AND tides", found: 40, fetched: 40, added: 38, stopped: "complete" };
 const CUT: QueryReport = { text: "moons", rung: 1, found: 1204, fetched: 200, added: 150, stopped: "enough" };

@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { StrategyForm } from "../src/pages/searches/strategy_form.tsx";
+import { StrategyForm } from "../src/strategy/strategy_form.tsx";
 
 const QUERY = { boolean_query: "moons", keywords: [], read_as: "moons", problems: [], translations: [] };
 const PLAN = {

@@ -1,16 +1,17 @@
-/** Every text of ours is in src/strings.ts: no other source holds words that a person reads, and no text is unused. */
+/** Our texts are in the strings.ts of each folder: no other source holds words that a person reads, and none is unused. */
 import { type ESTree, parseSync, Visitor } from "vite";
 import { expect, test } from "vitest";
-import { strings } from "../src/strings.ts";
 
 const SOURCES = import.meta.glob<string>(
-  ["../src/**/*.{ts,tsx}", "!../src/{strings,api_types}.ts", "!../src/styleguide/**"],
+  ["../src/**/*.{ts,tsx}", "!../src/**/{strings,api_types}.ts", "!../src/styleguide/**"],
   {
     query: "?raw",
     import: "default",
     eager: true,
   },
 );
+/** All texts, by the name that their folder exports. */
+const TEXTS = Object.assign({}, ...Object.values(import.meta.glob<object>("../src/**/strings.ts", { eager: true })));
 const WORD = /\p{L}{2}/u;
 const SENTENCE = /^\p{Lu}\p{Ll}+ | .*\p{Ll}\.$/u;
 /** Properties whose value is read or heard; a single letter there is the name of a key. */
@@ -73,7 +74,7 @@ function findWords(file: string, source: string): string[] {
   return [...found];
 }
 
-test("no source but strings.ts holds words that a person reads", () => {
+test("no source but those named strings.ts holds words that a person reads", () => {
   expect(Object.keys(SOURCES).length).toBeGreaterThan(100);
   const words = Object.entries(SOURCES).map(([file, source]) => [file, findWords(file, source)] as const);
   expect(words.filter(([, found]) => found.length > 0)).toEqual([]);
@@ -126,9 +127,9 @@ function readChain(node: ESTree.Node | null): { root: string; path: string[]; no
 }
 
 /** Return the paths of the texts that a source uses. Of a table that it uses whole or by a computed name: its path. */
-function listUses(file: string, source: string): Path[] {
+function listUses(file: string, source: string, exported: readonly string[]): Path[] {
   const { program } = parseSync(file, source);
-  const aliases: Aliases = new Map([["strings", [[]]]]);
+  const aliases: Aliases = new Map();
   const passed = new Set<ESTree.Node>();
   const resolve = (node: ESTree.Node | null) => {
     const chain = readChain(node);
@@ -140,6 +141,10 @@ function listUses(file: string, source: string): Path[] {
     if (name.type === "Identifier") aliases.set(name.name, [...(aliases.get(name.name) ?? []), path]);
   };
   new Visitor({
+    ImportSpecifier: ({ imported, local }) => {
+      passed.add(imported).add(local);
+      if (imported.type === "Identifier" && exported.includes(imported.name)) addAlias(local, [imported.name]);
+    },
     VariableDeclarator: ({ id, init }) => {
       if (!aliases.has(readChain(init)?.root ?? "")) return;
       for (const path of resolve(init)) {
@@ -158,7 +163,6 @@ function listUses(file: string, source: string): Path[] {
     if (!passed.has(node)) uses.push(...resolve(node));
   };
   new Visitor({
-    ImportSpecifier: ({ imported, local }) => void passed.add(imported).add(local),
     Property: ({ key, computed, shorthand }) => void (computed || shorthand || passed.add(key)),
     ChainExpression: addUse,
     MemberExpression: (node) => {
@@ -183,21 +187,23 @@ function listUnused(table: object, uses: readonly Path[], above: Path = []): str
 }
 
 test("every text is used by a source", () => {
-  const uses = Object.entries(SOURCES).flatMap(([file, source]) => listUses(file, source));
-  expect(listUnused(strings, uses)).toEqual([]);
+  const uses = Object.entries(SOURCES).flatMap(([file, source]) => listUses(file, source, Object.keys(TEXTS)));
+  expect(Object.keys(TEXTS).length).toBeGreaterThan(10);
+  expect(listUnused(TEXTS, uses)).toEqual([]);
 });
 
 test.each([
-  ["const texts = strings.a; show(texts.b);", ["a.c", "d.e.f", "d.e.g"]],
-  ["const texts = strings.d; show(texts.e[name]);", ["a.b", "a.c"]],
-  ["show(strings.d.e.g.join());", ["a.b", "a.c", "d.e.f"]],
-  ["const { e } = strings.d; show(e.f);", ["a.b", "a.c", "d.e.g"]],
-  ["const { e: words } = strings.d; show(<Table texts={words} />);", ["a.b", "a.c"]],
-  ["show(strings.a?.b ?? other.strings, { strings: 1 });", ["a.c", "d.e.f", "d.e.g"]],
-  ["const texts = strings.a; show(other.texts.c, other.texts);", ["a.b", "a.c", "d.e.f", "d.e.g"]],
+  ["const texts = page.a; show(texts.b);", ["page.a.c", "page.d.e.f", "page.d.e.g"]],
+  ["const texts = page.d; show(texts.e[name]);", ["page.a.b", "page.a.c"]],
+  ["show(page.d.e.g.join());", ["page.a.b", "page.a.c", "page.d.e.f"]],
+  ["const { e } = page.d; show(e.f);", ["page.a.b", "page.a.c", "page.d.e.g"]],
+  ["const { e: words } = page.d; show(<Table texts={words} />);", ["page.a.b", "page.a.c"]],
+  ["show(page.a?.b ?? other.page, { page: 1 });", ["page.a.c", "page.d.e.f", "page.d.e.g"]],
+  ["const texts = page.a; show(other.texts.c, other.texts);", ["page.a.b", "page.a.c", "page.d.e.f", "page.d.e.g"]],
 ])("of the texts, %s leaves unused: %j", (source, unused) => {
-  const texts = { a: { b: "B", c: () => "C" }, d: { e: { f: "F", g: ["G"] } } };
-  expect(listUnused(texts, listUses("example.tsx", `import { strings } from "./strings.ts"; ${source}`))).toEqual(
-    unused,
-  );
+  const texts = { page: { a: { b: "B", c: () => "C" }, d: { e: { f: "F", g: ["G"] } } } };
+  const list = (imported: string, rest: string) =>
+    listUnused(texts, listUses("example.tsx", `import { ${imported} } from "./strings.ts"; ${rest}`, ["page"]));
+  expect(list("page", source)).toEqual(unused);
+  expect(list("page as own", source.replaceAll("page.", "own."))).toEqual(unused);
 });

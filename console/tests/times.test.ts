@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatAge, formatDuration, formatWhen, now, readNow, readServerClock } from "../src/times.ts";
+import { formatAge, formatDuration, formatWhen, now, readNow, readServerClock } from "../src/data/times.ts";
 
 test("the present is that of the server if the clock of the browser is wrong", () => {
   const hour = 3_600_000;

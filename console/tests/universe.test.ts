@@ -1,17 +1,17 @@
 import { signal } from "@preact/signals";
 import { expect, test } from "vitest";
-import { filterEntries } from "../src/components/palette.tsx";
+import { filterEntries } from "../src/frame/palette.tsx";
+import { splitSentences } from "../src/jobs/job_result.tsx";
+import { renderTransitsCsv } from "../src/jobs/transit_times.tsx";
 import { chooseScale, formatLength } from "../src/sky/scale_bar.tsx";
-import { makeUniverseEntries, type PaletteContext } from "../src/universe/command_entries.ts";
-import { type CommandSchema, findProblems, flattenFields, makeCommand } from "../src/universe/command_fields.tsx";
-import { listDifferences } from "../src/universe/compare_panel.tsx";
-import { splitSentences } from "../src/universe/job_result.tsx";
-import { describeEntry, findEnd } from "../src/universe/log_panel.tsx";
-import { makePanelState } from "../src/universe/panel_state.ts";
-import { checkSetting, readSetting } from "../src/universe/setting_field.tsx";
-import { findOffset } from "../src/universe/shelf_papers.ts";
-import { renderTransitsCsv } from "../src/universe/transit_times.tsx";
-import { numberSources, splitFields, tagStatus, type Value } from "../src/universe/values.ts";
+import { makeUniverseEntries, type PaletteContext } from "../src/universes/command_entries.ts";
+import { type CommandSchema, findProblems, flattenFields, makeCommand } from "../src/universes/command_fields.tsx";
+import { listDifferences } from "../src/universes/compare_panel.tsx";
+import { describeEntry, findEnd } from "../src/universes/log_panel.tsx";
+import { makePanelState } from "../src/universes/panel_state.ts";
+import { checkSetting, readSetting } from "../src/universes/setting_field.tsx";
+import { findOffset } from "../src/universes/shelf_papers.ts";
+import { numberSources, splitFields, tagStatus, type Value } from "../src/universes/values.ts";
 
 const UPDATE: CommandSchema = {
   type: "updateStar",

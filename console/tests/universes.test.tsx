@@ -1,7 +1,7 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { expect, test, vi } from "vitest";
-import { UniversesPage } from "../src/pages/universes.tsx";
-import { strings } from "../src/strings.ts";
+import { universeTexts } from "../src/universes/strings.ts";
+import { UniversesPage } from "../src/universes/universes_page.tsx";
 
 test("the universes stay on the page while more of them are read", async () => {
   const first = { id: "u1", name: "TRAPPIST-1", version: 1, updatedAt: "" };
@@ -15,7 +15,7 @@ test("the universes stay on the page while more of them are read", async () => {
   });
   const { container, findByText, getByText } = render(<UniversesPage />);
   const card = (await findByText("TRAPPIST-1")).closest("li");
-  fireEvent.click(getByText(strings.universes.more));
+  fireEvent.click(getByText(universeTexts.universes.more));
   await vi.waitFor(() => expect(answerMore).toBeDefined());
   expect(container.querySelector("li")).toBe(card);
   answerMore?.(Response.json({ universes: [first, { ...first, id: "u2", name: "Kepler-11" }], next: null }));

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
-import { UnsentPlan } from "../src/pages/searches/unsent_plan.tsx";
-import { session } from "../src/session.ts";
+import { session } from "../src/data/session.ts";
+import { UnsentPlan } from "../src/strategy/unsent_plan.tsx";
 
 afterEach(() => {
   cleanup();

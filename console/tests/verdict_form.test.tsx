@@ -1,8 +1,8 @@
 import { fireEvent, render } from "@testing-library/preact";
 import { useState } from "preact/hooks";
 import { expect, test } from "vitest";
-import { ReviewStore } from "../src/pages/searches/review_store.ts";
-import { type VerdictDraft, VerdictForm } from "../src/pages/searches/verdict_form.tsx";
+import { ReviewStore } from "../src/review/review_store.ts";
+import { type VerdictDraft, VerdictForm } from "../src/review/verdict_form.tsx";
 
 const REASONS = ["off topic", "no data"];
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { Diagnostic, NodeResult, PlannedStep, RunSummary } from "../src/api_types.ts";
-import { layOut } from "../src/graph/graph_layout.ts";
-import { formatCurve } from "../src/graph/graph_types.ts";
-import { addAnswer, keepStart, readNodeChange, toState } from "../src/pages/run/run_store.ts";
-import { describeNext, describeNode, describeRun } from "../src/pages/run/run_words.ts";
-import { makeNodeBars } from "../src/pages/run/timeline.tsx";
-import { applyCorrection, findCorrection } from "../src/pages/workflows/corrections.ts";
-import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
-import { findLine, findSyntaxProblem, JsonPositions } from "../src/pages/workflows/json_positions.ts";
-import { insertNode } from "../src/pages/workflows/node_insertion.ts";
-import { countSteps, describeStep } from "../src/pages/workflows/run_form.tsx";
-import { findDifference } from "../src/pages/workflows/text_change.ts";
-import { formatDuration } from "../src/times.ts";
+import type { Diagnostic, NodeResult, PlannedStep, RunSummary } from "../src/data/api_types.ts";
+import { formatDuration } from "../src/data/times.ts";
+import { layOut } from "../src/runs/graph_layout.ts";
+import { formatCurve } from "../src/runs/graph_types.ts";
+import { addAnswer, keepStart, readNodeChange, toState } from "../src/runs/run_store.ts";
+import { describeNext, describeNode, describeRun } from "../src/runs/run_words.ts";
+import { makeNodeBars } from "../src/runs/timeline.tsx";
+import { applyCorrection, findCorrection } from "../src/workflows/corrections.ts";
+import { listFields, readInputs, toTexts } from "../src/workflows/input_values.ts";
+import { findLine, findSyntaxProblem, JsonPositions } from "../src/workflows/json_positions.ts";
+import { insertNode } from "../src/workflows/node_insertion.ts";
+import { countSteps, describeStep } from "../src/workflows/run_form.tsx";
+import { findDifference } from "../src/workflows/text_change.ts";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: templates of workflows
 const TEXT = `{

@@ -5,7 +5,6 @@ from html import escape
 from typing import Final
 from urllib.parse import quote
 
-from paper_library.editorial_notices import RETRACTIONS
 from paper_library.errors import SourceNotAvailable
 from paper_library.html_page_frame import (
     make_page,
@@ -18,12 +17,13 @@ from paper_library.html_page_frame import (
 from paper_library.library import Library
 from paper_library.limits import HTML_CHARS
 from paper_library.paper_links import list_paper_links, make_identifier_url
-from paper_library.replies import EditorialNotice, StoredMetadata
+from paper_library.replies import StoredMetadata
 from paper_library.text.bibtex_edits import get_or_make_citation_key
 from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.citations import FORMATS
 from paper_library.text.excerpts import find_page_end
 from paper_library.text.markdown import render_safe_html
+from uraniborg.kernel.bibliography.editorial_notices import RETRACTIONS, EditorialNotice, name_status
 from uraniborg.kernel.json_values import Json
 
 _AUTHORS_SHOWN: Final = 12
@@ -74,9 +74,9 @@ def _render_notice(notice: EditorialNotice) -> str:
     date, source = notice.get("date"), notice.get("source")
     facts = [escape(fact) for fact in (date, f"source: {source}" if source else "") if fact]
     facts += [f"notice: {render_external_link(make_identifier_url('doi', doi), doi)}"] if doi else []
-    label = "Expression of concern" if status == "concern" else status.replace("_", " ").capitalize()
+    label = escape(name_status(status).capitalize())
     kind = "notice retracted" if status in RETRACTIONS else "notice"
-    return f'<p class="{kind}" role="note">{" · ".join([f"<b>{escape(label)}</b>", *facts])}</p>'
+    return f'<p class="{kind}" role="note">{" · ".join([f"<b>{label}</b>", *facts])}</p>'
 
 
 def _render_authors(authors: list[str]) -> str:

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from paper_library.text_replies import Inline, SummarySection
 from uraniborg.kernel.actor_fields import ActorFields
+from uraniborg.kernel.bibliography.editorial_notices import EditorialNotice
 from uraniborg.kernel.json_values import Json
 
 
@@ -100,14 +101,6 @@ class OutlineHeading(TypedDict):
     level: int
     title: str
     offset: Annotated[int, Field(description="The position of the section, for get_paper_source.")]
-
-
-class EditorialNotice(TypedDict):
-    status: str
-    source: NotRequired[str]
-    date: NotRequired[str]
-    notice_doi: NotRequired[str]
-    label: NotRequired[str]
 
 
 class Metadata(TypedDict):

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from paper_library.config import find_stated_address, load_config
-from paper_library.editorial_notices import STATUSES
 from paper_library.limits import PAGE_SIZE, SOURCE_PAPERS
 from paper_library.text.bibtex_edits import get_or_make_citation_key
+from uraniborg.kernel.bibliography.editorial_notices import STATUSES
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import split_words
 

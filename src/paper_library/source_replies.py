@@ -2,7 +2,7 @@
 
 from typing_extensions import TypedDict
 
-from paper_library.replies import EditorialNotice
+from uraniborg.kernel.bibliography.editorial_notices import EditorialNotice
 
 
 class SynonymEntry(TypedDict):

@@ -12,11 +12,11 @@ from rich.table import Table
 
 from paper_library.build.entry import Problem
 from paper_library.build.report import BuildReport
-from paper_library.editorial_notices import describe_serious_notices
 from paper_library.store.difference import Change, Difference
 from paper_library.store.verification import Verdict
 from paper_library.text.markdown import unescape_markdown
 from uraniborg.kernel.actors import describe_actor, read_actor
+from uraniborg.kernel.bibliography.editorial_notices import describe_notices
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.paragraphs import print_paragraph
 from uraniborg.kernel.progress import ReportPhase
@@ -166,7 +166,7 @@ def print_paper(metadata: "StoredMetadata") -> None:
         *(f"{name} {value}" for name, value in metadata["identifiers"].items()),
     )
     out.print(escape_text(" · ".join(fact for fact in facts if fact)), style="dim")
-    if notice := describe_serious_notices(metadata.get("notices", [])):
+    if notice := describe_notices(metadata.get("notices", [])):
         out.print(f"[red]{escape_text(notice)}[/red]")
     if metadata["abstract"]:
         out.print(f"\n{escape_text(metadata['abstract'])}\n")

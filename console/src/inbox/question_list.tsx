@@ -1,17 +1,16 @@
 import { useMemo } from "preact/hooks";
-import { removeDirections } from "../actor_words.ts";
-import { Tag } from "../components/controls.tsx";
-import { ROW_HEIGHT, Row } from "../components/row.tsx";
-import { ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
-import { Age, When } from "../components/time.tsx";
-import { VirtualList } from "../components/virtual_list.tsx";
-import { formatPath } from "../router.ts";
-import { decided, type QuestionSummary, waiting, waitingCount } from "../stores/inbox.ts";
-import { strings } from "../strings.ts";
+import { removeDirections } from "../common/actor_words.ts";
+import { Tag } from "../common/controls.tsx";
+import { ROW_HEIGHT, Row } from "../common/row.tsx";
+import { ErrorNote, ErrorState, LoadingState } from "../common/states.tsx";
+import { Age, When } from "../common/time.tsx";
+import { VirtualList } from "../common/virtual_list.tsx";
+import { formatPath } from "../data/router.ts";
 import { RunningCounts } from "./running_counts.tsx";
+import { inboxTexts as texts } from "./strings.ts";
+import { decided, type QuestionSummary, waiting, waitingCount } from "./waiting_list.ts";
 import { describeDecider, describeDoor, describeState } from "./words.ts";
 
-const texts = strings.inbox;
 type Item =
   | { type: "heading"; text: string }
   | { type: "nothing"; text: string }

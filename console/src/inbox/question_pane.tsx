@@ -1,25 +1,24 @@
 import type { Signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { api } from "../api.ts";
-import { Button, ButtonLink, Tag, TextField } from "../components/controls.tsx";
-import { Dialog } from "../components/dialog.tsx";
-import { Detail } from "../components/layout.tsx";
-import { EmptyState, ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
-import { useSubmission } from "../components/submit_form.tsx";
-import { Age, When } from "../components/time.tsx";
-import { showError, showToast } from "../components/toasts.tsx";
-import { useDraft } from "../draft.ts";
-import { useKeys } from "../keys.ts";
-import { hasPage } from "../page_paths.ts";
-import { StrategyForm } from "../pages/searches/strategy_form.tsx";
-import { UnsentPlan } from "../pages/searches/unsent_plan.tsx";
-import { useResource } from "../resource.ts";
-import { formatPath, navigate } from "../router.ts";
-import { strings } from "../strings.ts";
+import { Button, ButtonLink, Tag, TextField } from "../common/controls.tsx";
+import { Dialog } from "../common/dialog.tsx";
+import { Detail } from "../common/layout.tsx";
+import { EmptyState, ErrorNote, ErrorState, LoadingState } from "../common/states.tsx";
+import { commonTexts } from "../common/strings.ts";
+import { useSubmission } from "../common/submit_form.tsx";
+import { Age, When } from "../common/time.tsx";
+import { showError, showToast } from "../common/toasts.tsx";
+import { api } from "../data/api.ts";
+import { useDraft } from "../data/draft.ts";
+import { useKeys } from "../data/keys.ts";
+import { hasPage } from "../data/page_paths.ts";
+import { useResource } from "../data/resource.ts";
+import { formatPath, navigate } from "../data/router.ts";
+import { StrategyForm } from "../strategy/strategy_form.tsx";
+import { UnsentPlan } from "../strategy/unsent_plan.tsx";
 import { type Question, QuestionContents } from "./question_view.tsx";
+import { inboxTexts as texts } from "./strings.ts";
 import { describeAnswer, describeState } from "./words.ts";
-
-const texts = strings.inbox;
 
 /** One question, and the buttons to decide it. `onDecided` is called after a decision of this person. */
 export function QuestionPane({ id, me, onDecided }: { id: string; me: string; onDecided: () => void }) {
@@ -32,7 +31,7 @@ export function QuestionPane({ id, me, onDecided }: { id: string; me: string; on
   const error = resource.error.value;
   const decision = useDecision(id, { onDecided, set: resource.set, reload: resource.reload });
   if (!question) {
-    if (error?.status === 404) return <EmptyState title={texts.gone} hint={strings.errors.notFoundHint} isPage />;
+    if (error?.status === 404) return <EmptyState title={texts.gone} hint={commonTexts.errors.notFoundHint} isPage />;
     return error ? <ErrorState error={error} onRetry={resource.reload} /> : <LoadingState />;
   }
   if (question.kind === "strategy_confirmation" && question.state === "pending") {
@@ -135,8 +134,8 @@ export function DecisionButtons({ question, decision }: { question: Question; de
   const reviewPath = formatPath("/searches/{id}/review", { id: question.subject });
   const canReview = question.kind === "result_review" && hasPage(reviewPath);
 
-  useKeys(texts.title, [
-    { keys: "a", label: strings.decision.approve, run: () => void decide("approve") },
+  useKeys(commonTexts.pages.inbox, [
+    { keys: "a", label: commonTexts.decision.approve, run: () => void decide("approve") },
     { keys: "r", label: texts.rejectWithHint, run: () => setRejecting(true) },
     ...(canReview ? [{ keys: "o", label: texts.openReview, run: () => navigate(reviewPath) }] : []),
   ]);
@@ -154,10 +153,10 @@ export function DecisionButtons({ question, decision }: { question: Question; de
         isBusy={busy === "approve"}
         onClick={() => void decide("approve")}
       >
-        {question.kind === "result_review" ? texts.keepAll : strings.decision.approve}
+        {question.kind === "result_review" ? texts.keepAll : commonTexts.decision.approve}
       </Button>
       <Button keyHint="r" isDisabled={busy !== undefined} onClick={() => setRejecting(true)}>
-        {isSearch ? texts.rejectWithHint : strings.decision.reject}
+        {isSearch ? texts.rejectWithHint : commonTexts.decision.reject}
       </Button>
       <span class="quiet small wide-only">{texts.firstWins}</span>
     </>
@@ -174,18 +173,18 @@ export function RejectDialog({ question, decision, me }: { question: Question; d
   const reject = () => void decide("reject", reason.value.trim());
   return (
     <Dialog
-      title={isSearch ? texts.rejectTitle : strings.decision.reject}
+      title={isSearch ? texts.rejectTitle : commonTexts.decision.reject}
       onClose={close}
       footer={
         isPending ? (
           <>
             <Button kind="danger" isBusy={busy === "reject"} onClick={reject}>
-              {strings.decision.reject}
+              {commonTexts.decision.reject}
             </Button>
-            <Button onClick={close}>{strings.actions.cancel}</Button>
+            <Button onClick={close}>{commonTexts.actions.cancel}</Button>
           </>
         ) : (
-          <Button onClick={close}>{strings.actions.close}</Button>
+          <Button onClick={close}>{commonTexts.actions.close}</Button>
         )
       }
     >

@@ -1,13 +1,12 @@
-import { removeDirections } from "../actor_words.ts";
-import type { ApprovalQuestion, ReviewQuestion, StrategyQuestion } from "../api_types.ts";
-import { ForeignText } from "../components/foreign_text.tsx";
-import { Card, Table } from "../components/layout.tsx";
-import { makeEarlierPlan, WholeStrategyView } from "../pages/searches/strategy_view.tsx";
-import { formatRunsAddress } from "../pages/workflows/run_list.tsx";
-import { strings } from "../strings.ts";
+import { removeDirections } from "../common/actor_words.ts";
+import { ForeignText } from "../common/foreign_text.tsx";
+import { Card, Table } from "../common/layout.tsx";
+import type { ApprovalQuestion, ReviewQuestion, StrategyQuestion } from "../data/api_types.ts";
+import { formatRunsAddress } from "../runs/run_list.tsx";
+import { makeEarlierPlan, WholeStrategyView } from "../strategy/strategy_view.tsx";
+import { inboxTexts as texts } from "./strings.ts";
 
 export type Question = StrategyQuestion | ReviewQuestion | ApprovalQuestion;
-const texts = strings.inbox;
 
 /** The contents of a question, in the form of its part. */
 export function QuestionContents({ question }: { question: Question }) {

@@ -1,7 +1,7 @@
-import { api } from "../api.ts";
-import { useResource } from "../resource.ts";
-import type { Change } from "../server_events.ts";
-import { strings } from "../strings.ts";
+import { api } from "../data/api.ts";
+import { useResource } from "../data/resource.ts";
+import type { Change } from "../data/server_events.ts";
+import { inboxTexts } from "./strings.ts";
 
 /** Return whether a change may start or end something. The progress of a job does neither. */
 function isStartOrEnd(change: Change): boolean {
@@ -13,7 +13,7 @@ function isStartOrEnd(change: Change): boolean {
 export function RunningCounts() {
   const counts = useResource("running", (signal) => api.get("/api/running", { signal }), isStartOrEnd).value.value;
   if (!counts) return null;
-  const texts = strings.inbox;
+  const texts = inboxTexts;
   const parts = [
     ...(counts.searches ? [texts.searchesWorking(counts.searches)] : []),
     ...(counts.runs ? [texts.runsRunning(counts.runs)] : []),

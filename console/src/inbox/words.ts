@@ -1,8 +1,6 @@
-import { describePerson, removeDirections } from "../actor_words.ts";
-import type { Tone } from "../components/controls.tsx";
-import { strings } from "../strings.ts";
-
-const texts = strings.inbox;
+import { describePerson, removeDirections } from "../common/actor_words.ts";
+import type { Tone } from "../common/controls.tsx";
+import { inboxTexts as texts } from "./strings.ts";
 
 /** How a question was decided. */
 export interface Answer {

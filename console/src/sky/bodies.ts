@@ -1,4 +1,4 @@
-import { api } from "../api.ts";
+import { api } from "../data/api.ts";
 import { type Elements, EXACT, getFlags, getParent, getRadius, NO_POSITION } from "./elements.ts";
 import { computeOrbitSize } from "./motion.ts";
 

@@ -1,18 +1,17 @@
 import { useComputed } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { Button } from "../components/controls.tsx";
-import { saveFile } from "../components/save_file.ts";
-import { showToast } from "../components/toasts.tsx";
-import { useKeys } from "../keys.ts";
-import { strings } from "../strings.ts";
+import { Button } from "../common/controls.tsx";
+import { saveFile } from "../common/save_file.ts";
+import { showToast } from "../common/toasts.tsx";
+import { useKeys } from "../data/keys.ts";
 import type { Cast } from "./bodies.ts";
+import type { SkyRunner } from "./drawing/runner.ts";
 import type { FoundZone } from "./load.ts";
-import type { SkyRunner } from "./runner.ts";
 import { ScaleBar } from "./scale_bar.tsx";
 import type { SkyState } from "./state.ts";
+import { skyTexts as texts } from "./strings.ts";
 import { coversTime, type Trajectory } from "./trajectory.ts";
 
-const texts = strings.sky;
 const TURN_STEP = 0.12;
 const ZOOM_STEP = 1.25;
 

@@ -1,5 +1,6 @@
-import { ApiError } from "../api_error.ts";
-import { strings } from "../strings.ts";
+import { commonTexts } from "../common/strings.ts";
+import { ApiError } from "../data/api_error.ts";
+import { skyTexts } from "./strings.ts";
 
 /** Flags of a body in the binary. */
 export const KEPLER = 1;
@@ -142,5 +143,5 @@ function computeHierarchy(integers: Int32Array, count: number): Hierarchy {
 }
 
 function makeLayoutError(): ApiError {
-  return new ApiError(strings.sky.unreadable, strings.errors.brokenHint, "elements_unreadable", -1);
+  return new ApiError(skyTexts.unreadable, commonTexts.errors.brokenHint, "elements_unreadable", -1);
 }

@@ -1,7 +1,7 @@
-import { api } from "../api.ts";
+import { api } from "../data/api.ts";
 import { type Cast, loadCast } from "./bodies.ts";
+import type { Zone } from "./drawing/scene.ts";
 import { type Elements, getFlags, NO_POSITION, parseElements } from "./elements.ts";
-import type { Zone } from "./scene.ts";
 import { chooseSystem, findSystemsAtOnePlace, hideOtherSystems } from "./systems.ts";
 
 /** Everything that a picture of one version needs. */

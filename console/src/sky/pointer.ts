@@ -1,7 +1,7 @@
 import type { Signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
-import type { SkyRunner } from "./runner.ts";
+import type { SkyRunner } from "./drawing/runner.ts";
 
 const RADIANS_PER_PIXEL = 0.005;
 const CLICK_PIXELS = 4;

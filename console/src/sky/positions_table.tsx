@@ -1,10 +1,9 @@
-import { Table } from "../components/layout.tsx";
-import { strings } from "../strings.ts";
+import { Table } from "../common/layout.tsx";
 import type { SkyData } from "./load.ts";
 import { computePosition } from "./motion.ts";
 import type { SkyState } from "./state.ts";
+import { skyTexts as texts } from "./strings.ts";
 
-const texts = strings.sky;
 const MOST_ROWS = 200;
 
 /** The positions of the bodies as numbers, where the browser cannot draw them. */

@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from "@preact/signals";
-import { strings } from "../strings.ts";
 import { KM_PER_AU } from "./bodies.ts";
+import { skyTexts } from "./strings.ts";
 
 const WANTED_PIXELS = 110;
 const STEPS = [1, 2, 5];
@@ -23,7 +23,7 @@ export function chooseScale(pixelsPerUnit: number): Scale | undefined {
 /** Return a length in words: in AU, or in km if it is small. */
 export function formatLength(length: number, isAstronomical: boolean): string {
   const round = (value: number) => Number(value.toPrecision(2)).toLocaleString("en", { maximumSignificantDigits: 2 });
-  if (!isAstronomical) return strings.sky.units(round(length));
+  if (!isAstronomical) return skyTexts.units(round(length));
   return length >= 1e-3 ? `${round(length)} AU` : `${round(length * KM_PER_AU)} km`;
 }
 
@@ -40,7 +40,7 @@ export function ScaleBar({
   return (
     <span class="scale-bar">
       <span class="scale-bar-line" style={{ width: `${shown.pixels.toFixed(1)}px` }} aria-hidden="true" />
-      {strings.sky.scale(formatLength(shown.length, isAstronomical))}
+      {skyTexts.scale(formatLength(shown.length, isAstronomical))}
     </span>
   );
 }

@@ -1,20 +1,18 @@
 import { effect, type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { type ApiError, toApiError } from "../api_error.ts";
-import { EmptyState, ErrorState, LoadingState } from "../components/states.tsx";
-import { listenForChanges, retryWhenLive } from "../live.ts";
-import { strings } from "../strings.ts";
+import { EmptyState, ErrorState, LoadingState } from "../common/states.tsx";
+import { type ApiError, toApiError } from "../data/api_error.ts";
+import { listenForChanges, retryWhenLive } from "../data/live.ts";
 import { Controls, SkyFacts } from "./controls.tsx";
+import type { SkyRunner } from "./drawing/runner.ts";
 import { getFlags, NO_POSITION } from "./elements.ts";
 import { type FoundZone, loadSky, loadZone, type SkyData } from "./load.ts";
 import { usePointer } from "./pointer.ts";
 import { PositionsTable } from "./positions_table.tsx";
-import type { SkyRunner } from "./runner.ts";
 import type { SkyState } from "./state.ts";
+import { skyTexts as texts } from "./strings.ts";
 import { TimeBar } from "./time_bar.tsx";
 import type { Trajectory } from "./trajectory.ts";
-
-const texts = strings.sky;
 
 /** What others can do with a sky that is drawn. */
 export interface SkyHandle {
@@ -68,7 +66,7 @@ export function Sky(props: SkyProps) {
     let isGone = false;
     let made: SkyRunner | undefined;
     const start = async () => {
-      const { SkyRunner } = await import("./runner.ts");
+      const { SkyRunner } = await import("./drawing/runner.ts");
       if (isGone || !host.current || !canvas.current || !labels.current || !ring.current) return;
       try {
         const parts = { canvas: canvas.current, labels: labels.current, ring: ring.current };

@@ -1,5 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
-import type { CameraState } from "./camera.ts";
+import type { CameraState } from "./drawing/camera.ts";
 
 /** What a person sees and does in a sky. The page makes one; the sky, its bars and the side panel share it. */
 export interface SkyState {

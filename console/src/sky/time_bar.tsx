@@ -1,13 +1,12 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
-import { Button } from "../components/controls.tsx";
-import { strings } from "../strings.ts";
+import { Button } from "../common/controls.tsx";
 import type { Cast } from "./bodies.ts";
 import { formatClock, formatDate, fromDate, toDate } from "./dates.ts";
 import { SPEEDS } from "./speeds.ts";
 import type { SkyState } from "./state.ts";
+import { skyTexts as texts } from "./strings.ts";
 
-const texts = strings.sky;
 const SLIDER_SECONDS = 60;
 
 /** Play, pause, scrub, choose a speed, and jump to a date. */

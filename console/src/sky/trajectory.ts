@@ -1,4 +1,4 @@
-import { api } from "../api.ts";
+import { api } from "../data/api.ts";
 import type { Point } from "./motion.ts";
 
 /** The states of bodies during an N-body run, at evenly spread times of the universe. */

@@ -1,11 +1,10 @@
-import { api } from "../api.ts";
-import { Tag, type Tone } from "../components/controls.tsx";
-import { Loaded } from "../components/states.tsx";
-import { useResource } from "../resource.ts";
-import { strings } from "../strings.ts";
-import { describePlanetMass } from "../universe/values.ts";
+import { Tag, type Tone } from "../common/controls.tsx";
+import { Loaded } from "../common/states.tsx";
+import { api } from "../data/api.ts";
+import { useResource } from "../data/resource.ts";
+import { describePlanetMass } from "../universes/values.ts";
+import { storyTexts as texts } from "./strings.ts";
 
-const texts = strings.story;
 const DIGITS = 3;
 const TONES: Record<string, Tone> = { supported: "yes", cited: "yes", "unverified claim": "maybe" };
 

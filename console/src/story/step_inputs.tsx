@@ -1,11 +1,11 @@
-import { api } from "../api.ts";
-import type { StepInput, StoryState, StoryStep } from "../api_types.ts";
-import { Choices, TextField } from "../components/controls.tsx";
-import { Loaded } from "../components/states.tsx";
-import { useResource } from "../resource.ts";
-import { strings } from "../strings.ts";
+import { Choices, TextField } from "../common/controls.tsx";
+import { Loaded } from "../common/states.tsx";
+import { commonTexts } from "../common/strings.ts";
+import { api } from "../data/api.ts";
+import type { StepInput, StoryState, StoryStep } from "../data/api_types.ts";
+import { useResource } from "../data/resource.ts";
+import { storyTexts as texts } from "./strings.ts";
 
-const texts = strings.story;
 const LISTS = ["strike", "marks"];
 const FACTORS = ["2", "10", "50"];
 
@@ -152,7 +152,7 @@ function PaperMark(props: { paper: FoundPaper; mark: Mark; onChange: (mark: Mark
         >
           {VERDICTS.map((verdict) => (
             <option key={verdict} value={verdict}>
-              {strings.decision[verdict]}
+              {commonTexts.decision[verdict]}
             </option>
           ))}
         </select>

@@ -1,21 +1,20 @@
-import { useRef, useState } from "preact/hooks";
-import { api } from "../api.ts";
-import { type ApiError, toApiError } from "../api_error.ts";
-import { FileLink, FilePicture } from "../api_file.tsx";
-import type { StoryState, StoryStep } from "../api_types.ts";
-import { Button, ButtonLink, Tag } from "../components/controls.tsx";
-import { Detail } from "../components/layout.tsx";
-import { ErrorNote, markCode } from "../components/states.tsx";
-import { When } from "../components/time.tsx";
-import { useKeys } from "../keys.ts";
-import { hasPage } from "../page_paths.ts";
-import type { Resource } from "../resource.ts";
-import { navigate } from "../router.ts";
-import { strings } from "../strings.ts";
+import { useState } from "preact/hooks";
+import { Button, ButtonLink, Tag } from "../common/controls.tsx";
+import { Detail } from "../common/layout.tsx";
+import { ErrorNote, markCode } from "../common/states.tsx";
+import { commonTexts } from "../common/strings.ts";
+import { useSubmission } from "../common/submit_form.tsx";
+import { When } from "../common/time.tsx";
+import { api } from "../data/api.ts";
+import { FileLink, FilePicture } from "../data/api_file.tsx";
+import type { StoryState, StoryStep } from "../data/api_types.ts";
+import { useKeys } from "../data/keys.ts";
+import { hasPage } from "../data/page_paths.ts";
+import type { Resource } from "../data/resource.ts";
+import { navigate } from "../data/router.ts";
 import { MassTable } from "./mass_table.tsx";
 import { readStepValues, StepInputs, type StepValues } from "./step_inputs.tsx";
-
-const texts = strings.story;
+import { storyTexts as texts } from "./strings.ts";
 
 interface StepProps {
   state: StoryState;
@@ -31,31 +30,27 @@ interface StepProps {
 export function StepPane(props: StepProps) {
   const { state, step, number, story, setSent, goTo } = props;
   const [values, setValues] = useState<StepValues>({});
-  const [error, setError] = useState<ApiError>();
+  const { error, send } = useSubmission();
   const isRunning = state.running === step.id;
   const isBlocked = state.running !== null;
-  const sent = useRef(false);
 
-  async function run(): Promise<void> {
-    if (sent.current || !step.can_run || state.running !== null) return;
-    sent.current = true;
+  async function runStep(): Promise<void> {
     setSent(step.id);
-    setError(undefined);
     navigate(`/story/${step.id}`, { replace: true }); // the step stays in view when it is done
     try {
       const body = { inputs: readStepValues(values) };
       story.set(await api.post("/api/story/steps/{step_id}", { path: { step_id: step.id }, body }));
-    } catch (thrown) {
-      setError(toApiError(thrown));
     } finally {
-      sent.current = false;
       setSent(null);
       story.reload();
     }
   }
+  const run = () => {
+    if (step.can_run && state.running === null) void send("submit", runStep);
+  };
   const isDone = step.status === "done";
-  const advance = () => (isDone ? goTo(number) : void run());
-  useKeys(texts.keyTitle, [{ keys: "Enter", label: texts.keyRun, run: advance }]);
+  const advance = () => (isDone ? goTo(number) : run());
+  useKeys(commonTexts.pages.story, [{ keys: "Enter", label: texts.keyRun, run: advance }]);
   const stored = state.error?.step === step.id && !isRunning && !error ? state.error : undefined;
   return (
     <Detail
@@ -64,7 +59,7 @@ export function StepPane(props: StepProps) {
           {...props}
           isRunning={isRunning}
           isBlocked={isBlocked}
-          onRun={() => void run()}
+          onRun={run}
           values={values}
           setValues={setValues}
         />
@@ -180,14 +175,14 @@ function StepBar(props: BarProps) {
       {step.can_run && <StepInputs kind="numbers" state={state} step={step} values={values} setValues={setValues} />}
       <div class="story-buttons">
         {isDone && !isLast && (
-          <Button kind="primary" keyHint={strings.keys.names.Enter} onClick={() => goTo(number)}>
+          <Button kind="primary" keyHint={commonTexts.keys.names.Enter} onClick={() => goTo(number)}>
             {texts.next}
           </Button>
         )}
         {step.can_run && (
           <Button
             kind={isDone ? "plain" : "primary"}
-            keyHint={isDone ? undefined : strings.keys.names.Enter}
+            keyHint={isDone ? undefined : commonTexts.keys.names.Enter}
             type="submit"
             isDisabled={isBlocked}
           >

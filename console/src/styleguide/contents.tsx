@@ -1,11 +1,11 @@
-import { Button, Dot } from "../components/controls.tsx";
-import { ForeignText } from "../components/foreign_text.tsx";
-import { Formula } from "../components/formula.tsx";
-import { Card, Detail, Facts, Panes, Table } from "../components/layout.tsx";
-import { ROW_HEIGHT, Row } from "../components/row.tsx";
-import { type Block, Passage, TextTree } from "../components/text_tree.tsx";
-import { Age, When } from "../components/time.tsx";
-import { VirtualList } from "../components/virtual_list.tsx";
+import { Button, Dot } from "../common/controls.tsx";
+import { ForeignText } from "../common/foreign_text.tsx";
+import { Formula } from "../common/formula.tsx";
+import { Card, Detail, Facts, Panes, Table } from "../common/layout.tsx";
+import { ROW_HEIGHT, Row } from "../common/row.tsx";
+import { type Block, Passage, TextTree } from "../common/text_tree.tsx";
+import { Age, When } from "../common/time.tsx";
+import { VirtualList } from "../common/virtual_list.tsx";
 import { TONES } from "./controls.tsx";
 
 const LONG = "A title that is long enough for two lines and then some, so that the third line of it has to be cut off";

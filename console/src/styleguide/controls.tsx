@@ -12,10 +12,10 @@ import {
   Tag,
   TextField,
   type Tone,
-} from "../components/controls.tsx";
-import { ICON_NAMES, Icon } from "../components/icon.tsx";
-import { Card } from "../components/layout.tsx";
-import { ReasonChips, type Verdict, VerdictRadios } from "../components/verdict.tsx";
+} from "../common/controls.tsx";
+import { ICON_NAMES, Icon } from "../common/icon.tsx";
+import { Card } from "../common/layout.tsx";
+import { ReasonChips, type Verdict, VerdictRadios } from "../review/verdict.tsx";
 
 export const TONES: readonly Tone[] = ["neutral", "accent", "yes", "no", "maybe", "waiting"];
 const KINDS = ["primary", "plain", "danger", "quiet"] as const;

@@ -1,16 +1,16 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { ApiError, makeOfflineError } from "../api_error.ts";
-import { ConnectionState } from "../app.tsx";
-import { Button, ButtonLink, TextField } from "../components/controls.tsx";
-import { ConfirmDialog, Dialog } from "../components/dialog.tsx";
-import { KeyHelp } from "../components/key_help.tsx";
-import { Card, PlainPage } from "../components/layout.tsx";
-import { Palette } from "../components/palette.tsx";
-import { EmptyState, ErrorMessage, ErrorNote, ErrorState, Loaded, LoadingState } from "../components/states.tsx";
-import { SubmitForm, useSubmission } from "../components/submit_form.tsx";
-import { showToast, Toasts } from "../components/toasts.tsx";
-import { useKeys } from "../keys.ts";
+import { Button, ButtonLink, TextField } from "../common/controls.tsx";
+import { ConfirmDialog, Dialog } from "../common/dialog.tsx";
+import { Card, PlainPage } from "../common/layout.tsx";
+import { EmptyState, ErrorMessage, ErrorNote, ErrorState, Loaded, LoadingState } from "../common/states.tsx";
+import { SubmitForm, useSubmission } from "../common/submit_form.tsx";
+import { showToast, Toasts } from "../common/toasts.tsx";
+import { ApiError, makeOfflineError } from "../data/api_error.ts";
+import { useKeys } from "../data/keys.ts";
+import { KeyHelp } from "../frame/key_help.tsx";
+import { ConnectionState } from "../frame/navigation.tsx";
+import { Palette } from "../frame/palette.tsx";
 import { ForeignTexts, PaperText, Rows, Tables, ThreePanes } from "./contents.tsx";
 import { Buttons, Fields, Marks, Verdicts } from "./controls.tsx";
 

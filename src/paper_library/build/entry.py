@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from paper_library.replies import EditorialNotice
+    from uraniborg.kernel.bibliography.editorial_notices import EditorialNotice
     from uraniborg.kernel.json_values import Json, JsonObject
 
 SEARCH_FIELDS: Final = (
@@ -52,7 +52,7 @@ class Entry:
     """The type of publication as a search names it: preprint, dataset, …"""
     language: str = ""
     notices: "list[EditorialNotice]" = field(default_factory=list)
-    """Retractions, concerns and corrections; see `paper_library.editorial_notices`."""
+    """Retractions, concerns and corrections; see `uraniborg.kernel.bibliography.editorial_notices`."""
     search: "JsonObject" = field(default_factory=dict)
     """The `SEARCH_FIELDS` that a search recorded: sources, relevance and decisions."""
     bibtex: str = ""

@@ -6,9 +6,9 @@ from typing import Any, Final, cast
 
 from paper_library.build.entry import Entry, strip_line_number
 from paper_library.build.entry_matcher import make_keys
-from paper_library.editorial_notices import merge_notices
 from paper_library.paper_ids import Keys, is_paper_id, make_paper_id
 from paper_library.text.markdown import strip_text_marks
+from uraniborg.kernel.bibliography.editorial_notices import merge_notices
 from uraniborg.kernel.words import fold_text
 
 _BEST_FIRST: Final = (

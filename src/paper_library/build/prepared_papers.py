@@ -9,14 +9,15 @@ import orjson
 
 from paper_library.build.entry import Entry
 from paper_library.build.merge import Paper
-from paper_library.editorial_notices import find_retraction
 from paper_library.limits import OUTLINE_SHOWN
 from paper_library.store.layout import ORIGINAL, SOURCE, SUMMARY, TRANSLATION
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text, find_headings
+from uraniborg.kernel.bibliography.editorial_notices import find_retraction
 
 if TYPE_CHECKING:
     from paper_library.replies import OutlineHeading, RecordedFields, StoredMetadata
+    from uraniborg.kernel.bibliography.editorial_notices import EditorialNotice
     from uraniborg.kernel.json_values import Json
 
 _PREFERRED: Final = ("simple",)
@@ -88,7 +89,7 @@ def prepare_paper(paper: Paper, *, omit_default_summary: bool, original: bytes |
         "institutions": entry.institutions,
         "kind": entry.kind,
         "language": entry.language,
-        "retraction": find_retraction(entry.notices),
+        "retraction": _find_retraction(entry),
         **_collect_optional_fields(entry),
         "preferred_summary_template": _choose_preferred_template(
             normalise_template_name(entry.preferred_summary), templates
@@ -117,6 +118,12 @@ def prepare_paper(paper: Paper, *, omit_default_summary: bool, original: bytes |
     texts = [extract_json_text(value) for _, value in given.values()]
     texts += [extract_plain_text(text) for text in (entry.source, *translations.values()) if text]
     return PreparedPaper(paper, orjson.dumps(metadata), assets, texts)
+
+
+def _find_retraction(entry: Entry) -> "EditorialNotice | None":
+    """Return the most severe retraction, without its label."""
+    found = find_retraction(entry.notices)
+    return found and cast("EditorialNotice", {name: value for name, value in found.items() if name != "label"})
 
 
 def _collect_optional_fields(entry: Entry) -> "RecordedFields":

@@ -17,11 +17,11 @@ import tantivy
 from paper_library.build.entry import Entry
 from paper_library.build.entry_storage import dump_entry
 from paper_library.build.prepared_papers import Asset, PreparedPaper
-from paper_library.editorial_notices import find_retraction
 from paper_library.paper_ids import list_identifier_terms, list_record_keys, make_record_key
 from paper_library.store.index import create_index, make_document_fields
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, make_asset_path
 from paper_library.store.manifest import compute_file_digest
+from uraniborg.kernel.bibliography.editorial_notices import find_retraction
 from uraniborg.kernel.bibliography.record_ids import is_record_id
 from uraniborg.kernel.files import make_folder, make_private, open_private
 from uraniborg.kernel.words import fold_text

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from paper_library.editorial_notices import describe_serious_notices
 from paper_library.text.bibtex_edits import add_fields, get_or_make_citation_key, has_note_field, replace_key
+from uraniborg.kernel.bibliography.editorial_notices import describe_notices
 from uraniborg.kernel.bibliography.one_line_text import to_one_line
 from uraniborg.kernel.bibliography.references import Reference, split_pages
 
@@ -69,7 +69,7 @@ def make_bibtex_entry(metadata: "StoredMetadata", owner_entry: str) -> str:
     if not owner_entry:
         return make_bibtex_entry_of_metadata(metadata)
     entry = replace_key(owner_entry, get_or_make_citation_key(metadata))
-    notice = describe_serious_notices(metadata.get("notices", []))
+    notice = describe_notices(metadata.get("notices", []))
     if not notice:
         return entry
     from uraniborg.kernel.bibliography.latex import encode_latex
@@ -110,7 +110,7 @@ def make_reference(metadata: "StoredMetadata") -> Reference:
         keywords=tuple(map(to_one_line, metadata["keywords"])),
         editors=() if metadata["authors"] else tuple(map(to_one_line, metadata.get("editors", ()))),
         retraction=retraction["status"] if retraction else "",
-        note=describe_serious_notices(metadata.get("notices", [])),
+        note=describe_notices(metadata.get("notices", [])),
     )
 
 

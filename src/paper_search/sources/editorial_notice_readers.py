@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final
 
-from paper_search.editorial_notices import EditorialNotice, NoticeStatus, merge_notices
+from paper_search.editorial_notices import EditorialNotice, merge_notices
 from paper_search.sources.record_fields import (
     clean_text,
     get_date_parts,
@@ -13,18 +13,9 @@ from paper_search.sources.record_fields import (
     list_json_objects,
     parse_count,
 )
+from uraniborg.kernel.bibliography.editorial_notices import STATUSES, NoticeStatus, parse_status
 from uraniborg.kernel.bibliography.identifiers import normalise_doi
 
-_CROSSREF_TYPES: Final = {
-    "retraction": NoticeStatus.RETRACTED,
-    "withdrawal": NoticeStatus.WITHDRAWN,
-    "removal": NoticeStatus.REMOVED,
-    "partial_retraction": NoticeStatus.PARTIALLY_RETRACTED,
-    "expression_of_concern": NoticeStatus.CONCERN,
-    "correction": NoticeStatus.CORRECTED,
-    "corrigendum": NoticeStatus.CORRECTED,
-    "erratum": NoticeStatus.CORRECTED,
-}
 # Only links from a paper to its notice: "RetractionOf" and "ErratumFor" are in the record of the notice.
 _MEDLINE_LINKS: Final = {
     "retractionin": NoticeStatus.RETRACTED,
@@ -61,7 +52,8 @@ def _iterate_crossref_notices(source: str, work: dict[str, object], own_doi: str
     for field in ("updated-by", "update-to"):
         for entry in list_json_objects(work.get(field)):
             doi, kind = normalise_doi(clean_text(entry.get("DOI"))), clean_text(entry.get("type")).lower()
-            status = _CROSSREF_TYPES.get(re.sub(r"[\s-]+", "_", kind), NoticeStatus.UPDATED)
+            name = parse_status(kind)
+            status = NoticeStatus(name) if name in STATUSES else NoticeStatus.UPDATED
             of_itself = doi is not None and doi == own_doi
             if (field == "update-to" and not of_itself) or (status is NoticeStatus.UPDATED and of_itself):
                 continue

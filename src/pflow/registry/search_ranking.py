@@ -8,13 +8,14 @@ else) a similar spelling count less.
 
 import math
 import re
-import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from functools import cache
+from itertools import islice
 from typing import Final
 
-from uraniborg.kernel.words import fold_text, split_words, stem_word
+from uraniborg.kernel.suggestions import score_nearest_names
+from uraniborg.kernel.words import split_words, stem_word
 
 _WEIGHTS: Final = (10.0, 4.0, 2.5, 1.5)
 """Of the fields in their order: name, description, parameters and outputs, tags."""
@@ -30,14 +31,9 @@ _LONGEST_QUERY: Final = 1_000
 _MOST_WORDS: Final = 24
 _SHORTEST_BEGINNING: Final = 3
 _SHORTEST_MISSPELT: Final = 4
-_LEAST_LIKENESS: Final = 78.0
 _ASKING: Final = frozenset(("please", "want", "need", "like", "help", "show", "give", "something", "anything"))
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NO_LETTER: Final = re.compile(r"[\W_]+")
-_WORD: Final = re.compile(r"[a-z0-9]+")
-_PUNCTUATION: Final = str.maketrans(string.punctuation, " " * len(string.punctuation))
-ScoresByIndex = dict[int, float]
-"""The scores of the matching documents, by their index."""
 _GROUPS: Final = """
 fetch download request http web url api rest endpoint website
 delete remove erase unlink
@@ -68,15 +64,17 @@ tag release
 mail email
 notify message
 """
-_by_stem: dict[str, tuple[str, ...]] = {}
+
+_Weights = dict[int, float]
+"""The weights of the documents that have a word, by index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Something that can be found. `text` is one line for each field, as `make_document` writes it."""
+    """Something that can be found, with the texts of its fields."""
 
     key: str
-    text: str
+    fields: tuple[str, str, str, str]
     uses: int = 0
 
 
@@ -93,34 +91,43 @@ def make_document(
     key: str, *, description: str = "", keys: Iterable[str] = (), tags: Iterable[str] = (), uses: int = 0
 ) -> Document:
     """Return the document of a node or workflow; `keys` are names of parameters, outputs or node types."""
-    fields = (
-        f"{_split_camel_case(key)} {_remove_non_alphanumerics(key)}",
-        description,
-        _split_camel_case(" ".join(keys)),
-        " ".join(tags),
-    )
-    return Document(key, fold_text("\n".join([field[:_LONGEST_FIELD].replace("\n", " ") for field in fields])), uses)
+    name = f"{_split_camel_case(key)} {_squeeze(key)}"
+    return Document(key, (name, description, _split_camel_case(" ".join(keys)), " ".join(tags)), uses)
 
 
 def rank_documents(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
     """Return the matching documents, best first; all of them, the most used first, for an empty query."""
     query = query[:_LONGEST_QUERY]
-    terms = _parse_query_terms(query)
+    name, terms = _squeeze(query), _parse_terms(query)
     if not terms:
-        name = _remove_non_alphanumerics(query)
-        by_use = sorted(documents, key=lambda one: (_remove_non_alphanumerics(one.key) != name, -one.uses, one.key))
+        by_use = sorted(documents, key=lambda one: (_squeeze(one.key) != name, -one.uses, one.key))
         return [Hit(one.key, 0.0, ()) for one in by_use[:limit]]
-    texts = [one.text for one in documents]
-    # A word that is asked for itself does not count again as another's synonym.
-    others = {term: [other for other in find_synonyms(term) if other not in terms] for term in terms}
-    known = {other: _score_stem(other, texts) for other in dict.fromkeys(chain.from_iterable(others.values()))}
-    found = {term: _score_term(term, texts, [known[other] for other in others[term]]) for term in terms}
-    lost = {term: terms[term] for term, fits in found.items() if not fits}
-    found |= _score_similar_spellings(lost, texts)
-    return _make_ranked_hits(query, terms, found, documents)[:limit]
+    index = _index_stems(documents)
+    found = {term: fits for term, word in terms.items() if (fits := _find_documents(term, word, terms, index))}
+    rarity = {term: math.log1p(len(documents) / len(fits)) / math.log1p(len(documents)) for term, fits in found.items()}
+    synonyms = _group_synonyms().get(next(iter(terms)), ()) if len(terms) == 1 else ()
+    scores: dict[int, float] = {}
+    matched: dict[int, list[str]] = {}
+    for term, fits in found.items():
+        for place, weight in fits.items():
+            scores[place] = scores.get(place, 0.0) + weight * rarity[term]
+            matched.setdefault(place, []).append(term)
+    hits: list[tuple[Hit, int]] = []
+    for place, plain in scores.items():
+        one = documents[place]
+        covered = sum(rarity[term] for term in matched[place]) / sum(rarity.values())
+        used = min(1.0, math.log1p(max(0, one.uses)) / math.log1p(1_000))
+        score = plain * (0.4 + 0.6 * covered) * (1 + _USED * used)
+        if (key := _squeeze(one.key)) == name:
+            score += _SAME_NAME
+        elif synonyms and stem_word(key) in synonyms:  # `shell` for `bash`
+            score += _SAME_NAME * _SYNONYM
+        hits.append((Hit(one.key, round(score, 4), tuple(terms[term] for term in matched[place])), one.uses))
+    hits.sort(key=lambda hit: (-hit[0].score, -hit[1], hit[0].key))
+    return [hit for hit, _ in hits if hit.score >= _FLOOR * hits[0][0].score][:limit]
 
 
-def _parse_query_terms(query: str) -> dict[str, str]:
+def _parse_terms(query: str) -> dict[str, str]:
     """Return the stems of the query, each with its word."""
     terms: dict[str, str] = {}
     for word in split_words(_split_camel_case(query)):
@@ -130,122 +137,50 @@ def _parse_query_terms(query: str) -> dict[str, str]:
     return dict(islice((content_terms or terms).items(), _MOST_WORDS))
 
 
+def _index_stems(documents: Sequence[Document]) -> dict[str, _Weights]:
+    """Return the weight of each stem in each document that has it: that of its first field, which is the greatest."""
+    index: dict[str, _Weights] = {}
+    for place, one in enumerate(documents):
+        for text, weight in zip(one.fields, _WEIGHTS, strict=True):
+            for word in split_words(text[:_LONGEST_FIELD]):
+                index.setdefault(stem_word(word), {}).setdefault(place, weight)
+    return index
+
+
+def _find_documents(term: str, word: str, terms: Mapping[str, str], index: Mapping[str, _Weights]) -> _Weights:
+    """Return the documents with this stem, a word that starts with it, a synonym, or else a similar spelling."""
+    shares = {term: 1.0}
+    if len(term) >= _SHORTEST_BEGINNING:
+        shares = {stem: _BEGINNING for stem in index if stem.startswith(term)} | shares
+    for synonym in _group_synonyms().get(term, ()):
+        if synonym not in terms:  # a word that is asked for itself does not count again
+            shares.setdefault(synonym, _SYNONYM)
+    if shares.keys().isdisjoint(index) and len(word) >= _SHORTEST_MISSPELT:
+        nearest = score_nearest_names(word, {stem: stem for stem in sorted(index)})
+        shares = {stem: _NEARLY * likeness / 100 for stem, likeness in nearest}
+    fits: _Weights = {}
+    for stem, share in shares.items():
+        for place, weight in index.get(stem, {}).items():
+            fits[place] = max(fits.get(place, 0.0), share * weight)
+    return fits
+
+
 def _split_camel_case(names: str) -> str:
     """Return names with a space before each capital letter inside a word."""
     return names if names.islower() else _HUMP.sub(" ", names)
 
 
-def _remove_non_alphanumerics(text: str) -> str:
+def _squeeze(text: str) -> str:
+    """Return a text with its letters and digits only."""
     return _NO_LETTER.sub("", text).lower()
 
 
-def _score_term(term: str, texts: Sequence[str], synonym_scores: Iterable[ScoresByIndex]) -> ScoresByIndex:
-    found = _score_stem(term, texts, prefix_weight=_BEGINNING if len(term) >= _SHORTEST_BEGINNING else 0.0)
-    for fits in synonym_scores:
-        for place, weight in fits.items():
-            found[place] = max(found.get(place, 0.0), _SYNONYM * weight)
-    return found
-
-
-def _score_stem(term: str, texts: Sequence[str], *, prefix_weight: float = 0.0) -> ScoresByIndex:
-    """Return the texts with a word of this stem, or, at the weight `prefix_weight`, with a word that starts with it."""
-    # A stem is the beginning of each of its words, but for a last `y` that became `i`.
-    start = term[:-1] if term.endswith("i") and len(term) > _SHORTEST_BEGINNING else term
-    found: ScoresByIndex = {}
-    for place in [place for place, text in enumerate(texts) if start in text]:
-        if weight := _compute_best_weight(term, start, texts[place], prefix_weight):
-            found[place] = weight
-    return found
-
-
-def _compute_best_weight(term: str, start: str, text: str, prefix_weight: float) -> float:
-    best = 0.0
-    at = text.find(start)
-    while at >= 0:
-        kind = _rate_match_at(term, text, at, prefix_weight)
-        best = max(best, kind * _WEIGHTS[text.count("\n", 0, at)])
-        at = -1 if kind == 1.0 else text.find(start, at + 1)
-    return best
-
-
-def _rate_match_at(term: str, text: str, at: int, prefix_weight: float) -> float:
-    """Return the quality of the match at this position: 1 for a word, less for a start of a word, else 0."""
-    if not term.isascii():
-        return 1.0  # scripts without spaces do not separate words
-    if at and text[at - 1].isalnum():
-        return 0.0
-    word = _WORD.match(text, at)
-    if word is None or stem_word(word[0]) == term:
-        return 1.0
-    return prefix_weight if text.startswith(term, at) else 0.0
-
-
-def _score_similar_spellings(unmatched: Mapping[str, str], texts: Sequence[str]) -> dict[str, ScoresByIndex]:
-    """Return the texts with words that are similar to words that no text has."""
-    doubtful = {term: word for term, word in unmatched.items() if len(word) >= _SHORTEST_MISSPELT}
-    if not doubtful:
-        return {}
-    from rapidfuzz import fuzz, process  # most queries are spelt well
-
-    known = sorted(set("\n".join(texts).translate(_PUNCTUATION).split()))
-    meant: dict[str, ScoresByIndex] = {}
-    for term, word in doubtful.items():
-        for like, likeness, _ in process.extract(word, known, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS, limit=3):
-            fits = meant.setdefault(term, {})
-            for place, weight in _score_stem(stem_word(like) or like, texts).items():
-                fits[place] = max(fits.get(place, 0.0), _NEARLY * weight * likeness / 100)
-    return meant
-
-
-def _make_ranked_hits(
-    query: str, terms: Mapping[str, str], scores_by_term: Mapping[str, ScoresByIndex], documents: Sequence[Document]
-) -> list[Hit]:
-    total = math.log1p(len(documents))
-    rarity = {term: math.log1p(len(documents) / len(fits)) / total for term, fits in scores_by_term.items() if fits}
-    whole = sum(rarity.values())
-    scores: dict[int, float] = {}
-    covered: dict[int, float] = {}
-    matched: dict[int, list[str]] = {}
-    for term, rare in rarity.items():
-        for place, weight in scores_by_term[term].items():
-            scores[place] = scores.get(place, 0.0) + weight * rare
-            covered[place] = covered.get(place, 0.0) + rare
-            matched.setdefault(place, []).append(terms[term])
-    name = _remove_non_alphanumerics(query)
-    synonyms = find_synonyms(next(iter(terms))) if len(terms) == 1 else ()
-    hits: list[tuple[float, int, Hit]] = []
-    for place, score in scores.items():
-        one = documents[place]
-        worth = score * (0.4 + 0.6 * covered[place] / whole) * (1 + _USED * _rate_usage(one.uses))
-        worth = round(worth + _compute_name_bonus(_remove_non_alphanumerics(one.key), name, synonyms), 4)
-        hits.append((-worth, -one.uses, Hit(one.key, worth, tuple(matched[place]))))
-    hits.sort(key=lambda hit: (hit[0], hit[1], hit[2].key))
-    least = _FLOOR * hits[0][2].score if hits else 0.0
-    return [hit for _, _, hit in hits if hit.score >= least]
-
-
-def _compute_name_bonus(key: str, query_name: str, synonyms: Sequence[str]) -> float:
-    """Return the bonus of a document whose full name is the query or a synonym: `shell` for `bash`."""
-    if key == query_name:
-        return _SAME_NAME
-    return _SAME_NAME * _SYNONYM if synonyms and stem_word(key) in synonyms else 0.0
-
-
-def _rate_usage(uses: int) -> float:
-    return min(1.0, math.log1p(max(0, uses)) / math.log1p(1_000))
-
-
-def find_synonyms(term: str) -> tuple[str, ...]:
-    """Return the stems of the synonyms of a stem; most words have none."""
-    if not _by_stem:
-        _by_stem.update(_build_synonym_table())
-    return _by_stem.get(term, ())
-
-
-def _build_synonym_table() -> dict[str, tuple[str, ...]]:
+@cache
+def _group_synonyms() -> dict[str, tuple[str, ...]]:
+    """Return the stems of the synonyms of a stem."""
     found: dict[str, dict[str, None]] = {}
-    for line in _GROUPS.split("\n"):
-        group = [stem_word(word) for word in split_words(line)]
+    for line in _GROUPS.splitlines():
+        group = [stem_word(word) for word in line.split()]
         for term in group:
-            found.setdefault(term, {}).update(dict.fromkeys(group))
-    return {term: tuple(other for other in others if other != term) for term, others in found.items()}
+            found.setdefault(term, {}).update((other, None) for other in group if other != term)
+    return {term: tuple(others) for term, others in found.items()}

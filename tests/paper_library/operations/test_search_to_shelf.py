@@ -105,6 +105,13 @@ def test_a_retraction_is_in_the_metadata_with_all_notices(retracted: Library) ->
     assert paper_metadata["notices"] == [RETRACTION, CORRECTION]
 
 
+def test_the_retraction_of_the_metadata_has_no_label_and_its_notice_has(tmp_path: Path) -> None:
+    labelled = {**RETRACTION, "label": "Lancet 375"}
+    library = build_library(tmp_path, "found.json", export_search(make_search(), notices=[labelled]))
+    paper_metadata = library.metadata("pmid:9500320")
+    assert (paper_metadata["retraction"], paper_metadata["notices"]) == (RETRACTION, [labelled])
+
+
 def test_a_search_result_reports_that_a_paper_is_retracted_and_filters_by_it(retracted: Library) -> None:
     (hit,) = retracted.search("children")["results"]
     assert hit["retracted"] is True

@@ -11,10 +11,10 @@ from paper_library.build.readers.bibtex_scanner import Block, Damage, scan_block
 from paper_library.build.readers.bibtex_venue_and_url import find_url, find_venue
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
 from paper_library.build.readers.text_files import read_text_lines, yield_file_errors_as_problems
-from paper_library.editorial_notices import parse_notices_of_note
 from paper_library.text.bibtex_edits import remove_paper_id
 from uraniborg.kernel.bibliography.author_lists import read_bibtex_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_line, normalise_pages, split_list
+from uraniborg.kernel.bibliography.editorial_notices import parse_notices_of_note
 from uraniborg.kernel.bibliography.identifiers import ARXIV_ID, find_arxiv_in_text
 from uraniborg.kernel.bibliography.latex import decode_latex, unescape_identifier
 

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from paper_library.build.entry import SEARCH_FIELDS, Entry
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
-from paper_library.editorial_notices import merge_notices, parse_notices_of_note, read_notices
 from paper_library.paper_ids import is_paper_id
 from uraniborg.kernel.bibliography.author_lists import read_names
 from uraniborg.kernel.bibliography.clean_text import (
@@ -17,6 +16,7 @@ from uraniborg.kernel.bibliography.clean_text import (
     normalise_pages,
     split_list,
 )
+from uraniborg.kernel.bibliography.editorial_notices import merge_notices, parse_notices_of_note, read_notices
 from uraniborg.kernel.bibliography.identifiers import ARXIV_ID
 
 _ARXIV = re.compile(rf"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/){ARXIV_ID}", re.IGNORECASE)

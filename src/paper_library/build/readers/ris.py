@@ -11,9 +11,9 @@ from pathlib import Path
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers.dates import parse_year, parse_year_and_month
 from paper_library.build.readers.text_files import read_text_lines, yield_file_errors_as_problems
-from paper_library.editorial_notices import parse_notices_of_note
 from uraniborg.kernel.bibliography.author_lists import uninvert_name
 from uraniborg.kernel.bibliography.clean_text import clean_unique_values, split_list
+from uraniborg.kernel.bibliography.editorial_notices import parse_notices_of_note
 from uraniborg.kernel.bibliography.identifiers import find_arxiv_in_text
 
 MAX_RECORD_CHARS = 4 << 20
