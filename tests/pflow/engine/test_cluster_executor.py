@@ -24,6 +24,7 @@ from pflow.errors import ClusterUnreachable
 from pflow.service import Service
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node
 from tests.pflow.mcp.agents import agent, execute_workflow
+from tests.pflow.run_results import get_error, get_outputs
 
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask` is not installed")
 
@@ -36,7 +37,6 @@ import sys
 from pflow.errors import InvalidInputs, NodeFailed, NodeTimedOut
 from pflow.node import Outcome
 from uraniborg.kernel.errors import NotFound
-from tests.pflow.run_results import get_error, get_outputs
 
 
 class TooSour(NodeFailed):
