@@ -18,10 +18,11 @@ from typing import Final
 from pflow_peer import chain
 from ratios import record_ratio
 
-from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
+from pflow.execution import Engine
 from pflow.ir.checker import check_workflow
 from pflow.ir.valid_workflow import require_valid_workflow
+from pflow.library.lookup import WorkflowLoader
 from pflow.registry.registry import Registry
 from uraniborg.kernel.change_feed import ChangeFeed, ChangeReader, NullPublisher, Publisher
 from uraniborg.kernel.queued_changes import QueuedChangeFeed, TimedChangeFeed
@@ -62,10 +63,10 @@ def measure_run(home: Path, feed: Publisher) -> float:
     registry = Registry(home)
     workflow = require_valid_workflow(check_workflow(chain(NODES), registry), "bench")
     runs = RunLog(home / "runs.db")
-    engine = Engine(home, registry, lambda _: workflow, log=runs, feed=feed)
+    engine = Engine(WorkflowLoader(home, home, registry), log=runs, feed=feed)
     gc.collect()
     began = time.perf_counter()
-    result = engine.execute(workflow, {}, name="bench")
+    result = engine.run(workflow, {}, name="bench")
     feed.close()
     used = time.perf_counter() - began
     assert result.success, result.error_body

@@ -17,10 +17,11 @@ from typing import Any, Final
 from pflow_peer import chain, cpu_of, fan, make_markdown_chain, measure_in_turns, peer
 from ratios import record_ratio
 
-from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
+from pflow.execution import Engine
 from pflow.ir.checker import check_workflow
 from pflow.ir.valid_workflow import require_valid_workflow
+from pflow.library.lookup import WorkflowLoader
 from pflow.registry.registry import Registry
 
 ROUNDS: Final = 7
@@ -34,10 +35,10 @@ def per_node(home: Path, document: dict[str, Any], *, log: bool) -> float:
         check_workflow(document, registry), "bench"
     )  # as every workflow is before it runs
     runs = RunLog(home / "runs.db") if log else None
-    engine = Engine(home, registry, lambda _: workflow, log=runs)
+    engine = Engine(WorkflowLoader(home, home, registry), log=runs)
     gc.collect()
     started = time.perf_counter()
-    result = engine.execute(workflow, {}, name="bench")
+    result = engine.run(workflow, {}, name="bench")
     took = time.perf_counter() - started
     assert result.success, result.error_body
     if runs:

@@ -12,10 +12,10 @@ from typing import Any, Final
 from pflow_peer import chain
 from ratios import record_ratio
 
-from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
+from pflow.execution import Engine
 from pflow.ir.parser import parse_workflow
-from pflow.registry.registry import Registry
+from pflow.library.lookup import WorkflowLoader
 
 NODES: Final = 1_000
 FAILING: Final = 900
@@ -27,9 +27,9 @@ def run(home: Path, document: dict[str, Any]) -> tuple[float, int]:
     """Seconds until it failed again, and how many results were taken over."""
     workflow, _ = parse_workflow(document)
     assert workflow is not None
-    engine = Engine(home, Registry(home), lambda _: workflow, log=RunLog(home / "runs.db"))
+    engine = Engine(WorkflowLoader(home, home), log=RunLog(home / "runs.db"))
     started = time.perf_counter()
-    result = engine.execute(workflow, {}, name="bench")
+    result = engine.run(workflow, {}, name="bench")
     took = time.perf_counter() - started
     assert result.failed_node == f"n{FAILING - 1}", result.error_body
     return took, len(result.progress.reused)

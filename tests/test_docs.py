@@ -171,7 +171,6 @@ def test_every_error_code_is_documented() -> None:
     import paper_search.errors
     import pflow.cli.run_arguments
     import pflow.engine.cluster_executor
-    import pflow.engine.engine
     import pflow.engine.resume.resume_point
     import pflow.engine.runlog
     import pflow.errors
@@ -215,7 +214,6 @@ def test_every_error_code_is_documented() -> None:
             pflow.cli.run_arguments,
             pflow.engine.resume.resume_point,
             pflow.engine.cluster_executor,
-            pflow.engine.engine,
             pflow.engine.runlog,
             pflow.ir.diagrams,
             pflow.library.manager,

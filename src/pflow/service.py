@@ -1,7 +1,7 @@
 """The operations of pflow, for agents and people. Each one creates its own registry, engine and log."""
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pflow.changes import ChangeRecord
 from pflow.config import Settings
-from pflow.engine.cancellation import Cancellation
+from pflow.engine.cancellation import Cancellation, request_cancel
 from pflow.engine.progress_output import NullOutput, ProgressOutput
 from pflow.engine.results import RunResult
 from pflow.engine.runlog_rows import Door
-from pflow.errors import RepairRefused, WorkflowNotFound
-from pflow.ir.checker import CheckResult, check_workflow
+from pflow.errors import RepairRefused
+from pflow.ir.checker import CheckResult
 from pflow.ir.graph import describe_graph, extract_node_with_ancestors
-from pflow.ir.model import Workflow
 from pflow.ir.valid_workflow import require_valid_workflow
 from pflow.library.listing import Problem, Summary, list_workflows
-from pflow.library.lookup import FoundWorkflow, find_workflow
+from pflow.library.lookup import FoundWorkflow, WorkflowLoader
 from pflow.library.manager import WorkflowManager
 from pflow.library.mentions import Mention, find_mentions
 from pflow.registry.registry import Registry
@@ -32,6 +31,7 @@ from uraniborg.kernel.errors import UraniborgError
 if TYPE_CHECKING:
     from pflow.engine.executors import Executor
     from pflow.engine.resume.resume_point import ResumePoint
+    from pflow.execution import Engine
     from pflow.run_replies import RunGraph
     from pflow.scheduling.scheduler import Kind
     from pflow.workflow_replies import (
@@ -48,7 +48,6 @@ BROWSE_BYTES: Final = 60_000
 """The maximum size of a reply of `browse`."""
 FULL_BROWSE_BYTES: Final = 250_000
 """The maximum size of a reply of `browse` with all descriptions, which a page shows and an agent does not read."""
-_LISTED_WARNINGS: Final = 30
 
 
 @dataclass(frozen=True)
@@ -137,16 +136,8 @@ class Service:
         }
 
     def find_workflow(self, name: str) -> FoundWorkflow:
-        """Return the workflow of this name.
-
-        Raise SecurityError, InvalidWorkflow, or WorkflowNotFound, which describes a node type of the same name.
-        """
-        try:
-            return find_workflow(self.home, name, self.folder)
-        except WorkflowNotFound as missing:
-            if interface := Registry(self.home).get(name):
-                missing.describe_node_type_instead(interface.type, interface.description, interface.example)
-            raise
+        """Return the workflow of this name. Raise as `WorkflowLoader.find` does."""
+        return self._make_loader().find(name)
 
     def describe_found_workflow(self, found: FoundWorkflow) -> "WorkflowDescription":
         """Return the description of a workflow that was found."""
@@ -167,21 +158,14 @@ class Service:
         `actor` is who starts the run, by default the program that runs this process.
         Raise WorkflowNotFound, SecurityError or InvalidWorkflow, before anything runs.
         """
+        from pflow.execution import RunOptions
+
         if enable_repair:
             raise RepairRefused(
                 "enable_repair must be false: workflows are not repaired automatically.", hint="Omit `enable_repair`."
             )
-        found = self.find_workflow(name)
-        return self.run_document(
-            found.stored.ir,
-            inputs,
-            name=found.stored.name,
-            source=found.stored.source,
-            warnings=list(found.warnings),
-            output=output,
-            cancellation=cancellation,
-            actor=actor,
-        )
+        with self._open_engine(output, actor) as engine:
+            return engine.execute(name, inputs or {}, RunOptions(cancellation=cancellation or Cancellation()))
 
     def run_document(
         self,
@@ -206,45 +190,13 @@ class Service:
 
         Raise InvalidWorkflow before anything runs.
         """
-        from pflow.engine.engine import Engine
-        from pflow.engine.spool import remove_old_spools
-        from uraniborg.kernel.queued_changes import TimedChangeFeed
+        from pflow.execution import RunOptions
 
-        registry = Registry(self.home)
-        checked = self.check_document(document, registry)
-        workflow = require_valid_workflow(checked, name)
-        if only is not None:
-            workflow = extract_node_with_ancestors(workflow, only)
-        feed = TimedChangeFeed()
-        engine = Engine(
-            self.home,
-            registry,
-            self._make_nested_workflow_loader(registry),
-            folder=self.folder,
-            output=output or NullOutput(),
-            log=self.history.open_log(),
-            resume_hours=self.settings.checkpoint_hours,
-            timeout=self.settings.timeout,
-            pass_env=self.settings.pass_env,
-            feed=feed,
-            door=self.door,
-            actor=actor or get_process_actor(),
-            make_executor=self._choose_executor(),
-        )
-        with closing(feed):
-            result = engine.execute(
-                workflow,
-                inputs,
-                name=name,
-                source=source,
-                fresh=fresh,
-                keep_results=only is not None,
-                cancellation=cancellation,
-                warnings=[*(warnings or []), *_list_warnings(checked)],
-                must_be_logged=must_be_logged,
+        options = RunOptions(fresh, only, must_be_logged, cancellation or Cancellation())
+        with self._open_engine(output, actor) as engine:
+            return engine.execute_document(
+                document, inputs or {}, options, name=name, source=source, warnings=warnings or []
             )
-        remove_old_spools(self.home)
-        return result
 
     def plan_run(
         self,
@@ -261,19 +213,17 @@ class Service:
         from pflow.engine.spool import get_spool_folder
         from pflow.node import Context
 
-        registry = Registry(self.home)
-        workflow = require_valid_workflow(self.check_document(document, registry), name)
+        loader = self._make_loader()
+        workflow = require_valid_workflow(loader.check(document), name)
         if only is not None:
             workflow = extract_node_with_ancestors(workflow, only)
         earlier = make_empty_earlier_runs() if fresh else self._open_resume_point(name).read_earlier_runs()
         context = Context("", name, "", self.home, self.folder, get_spool_folder(self.home, "planned"))
-        return plan_run(
-            workflow, inputs or {}, registry.load(), earlier, context, self._make_nested_workflow_loader(registry)
-        )
+        return plan_run(workflow, inputs or {}, loader.registry.load(), earlier, context, loader.load_nested)
 
-    def check_document(self, document: Any, registry: Registry | None = None) -> CheckResult:
+    def check_document(self, document: Any) -> CheckResult:
         """Check the document of a workflow and return all findings."""
-        return check_workflow(document, registry or Registry(self.home), load=self._load_document)
+        return self._make_loader().check(document)
 
     def add_schedule(
         self,
@@ -306,8 +256,6 @@ class Service:
 
     def cancel_run(self, run_id: str, actor: Actor | None = None) -> None:
         """Ask the process of an active run, whichever it is, to cancel it. Raise OSError."""
-        from pflow.engine.cancel_requests import request_cancel
-
         self.changes.add("cancel", run_id, actor)
         request_cancel(self.home, run_id)
 
@@ -325,29 +273,37 @@ class Service:
 
     def _describe_present_graph(self, name: str) -> "RunGraph | None":
         """Return the graph of a workflow as it is now, or None if it cannot be read."""
+        loader = self._make_loader()
         try:
-            workflow = self.check_document(self._load_document(name)).workflow
+            workflow = loader.check(loader.load_document(name)).workflow
         except UraniborgError:
             return None
         return workflow and describe_graph(workflow)
 
-    def _load_document(self, name: str) -> Any:
-        return find_workflow(self.home, name, self.folder).stored.ir
+    def _make_loader(self) -> WorkflowLoader:
+        return WorkflowLoader(self.home, self.folder)
 
-    def _make_nested_workflow_loader(self, registry: Registry) -> "Callable[[Mapping[str, Json]], Workflow]":
-        """Return a function that loads nested workflows, each read and checked once in a run."""
-        loaded: dict[str, Workflow] = {}
+    @contextmanager
+    def _open_engine(self, output: ProgressOutput | None, actor: Actor | None) -> "Generator[Engine]":
+        """Yield the engine of one run, and remove the long outputs of old runs afterwards."""
+        from pflow.engine.spool import remove_old_spools
+        from pflow.execution import Engine
+        from uraniborg.kernel.queued_changes import TimedChangeFeed
 
-        def load_workflow(params: "Mapping[str, Json]") -> Workflow:
-            name = params.get("workflow_name") or params.get("workflow_ref")
-            if name is None:
-                return require_valid_workflow(self.check_document(params.get("workflow_ir"), registry), "workflow_ir")
-            name = str(name)
-            if name not in loaded:
-                loaded[name] = require_valid_workflow(self.check_document(self._load_document(name), registry), name)
-            return loaded[name]
-
-        return load_workflow
+        with closing(TimedChangeFeed()) as feed:
+            yield Engine(
+                self._make_loader(),
+                output=output or NullOutput(),
+                log=self.history.open_log(),
+                resume_hours=self.settings.checkpoint_hours,
+                timeout=self.settings.timeout,
+                pass_env=self.settings.pass_env,
+                make_executor=self._choose_executor(),
+                feed=feed,
+                door=self.door,
+                actor=actor or get_process_actor(),
+            )
+        remove_old_spools(self.home)
 
     def _choose_executor(self) -> "Callable[[Registry], Executor]":
         """Return what creates the executor of a run: of a cluster, if the settings name one."""
@@ -358,12 +314,3 @@ class Service:
         from pflow.engine.cluster_executor import ClusterExecutor
 
         return partial(ClusterExecutor, address=self.settings.cluster)
-
-
-def _list_warnings(checked: CheckResult) -> list[str]:
-    """Return the first warnings of the checker, and how many more there are."""
-    messages = [one.message for one in checked.warnings]
-    if len(messages) <= _LISTED_WARNINGS:
-        return messages
-    more = f"And {len(messages) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."
-    return [*messages[:_LISTED_WARNINGS], more]

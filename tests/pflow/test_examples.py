@@ -18,6 +18,7 @@ from pflow.config import Settings
 from pflow.engine.results import RunResult
 from pflow.service import Service
 from tests.installed_programs import find_program
+from tests.pflow.run_results import get_error
 from tests.requirements import requirement
 from universe.claims import check_claim
 from universe.orbits.units import EARTH_MASS
@@ -189,7 +190,7 @@ def get_waiting_question() -> str:
 def test_publish_waits_for_a_person_and_writes_once_they_agree_at_a_terminal(service: Service, folder: Path) -> None:
     asked = run_example(service, "publish", text="seven small planets")
     assert asked.error_body is not None
-    assert asked.error_body["type"] == "approval_required"
+    assert get_error(asked)["type"] == "approval_required"
     assert "Publish 3 words to published.txt?" in asked.error_body["message"]
     checkpoint = asked.build_checkpoint_reply()
     assert checkpoint is not None

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from pflow.engine.steps import StepResult
 from pflow.errors import NodeFailed, RunStopped, as_pflow_error
@@ -12,9 +12,42 @@ from pflow.templates.resolution import Resolution
 from pflow.templates.scope import Scope
 from uraniborg.kernel.errors import UraniborgError
 
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
+
 MAX_ITEMS: Final = 100_000
 
 RunItem = Callable[[Scope, int], Awaitable[StepResult]]
+
+
+class ItemError(TypedDict):
+    """The failure of an item."""
+
+    index: int
+    item: "Json"
+    error: str
+    code: str
+
+
+class BatchMetadata(TypedDict):
+    """The options of a batch. Durations are left out: they would change the parameters of the next node."""
+
+    parallel: bool
+    max_concurrent: int
+    max_retries: int
+    retry_wait: float
+    execution_mode: str
+
+
+class BatchOutputs(TypedDict):
+    """The outputs of a batch. Each result has the outputs of the node and its `item`, and `error` if it failed."""
+
+    results: "list[JsonObject]"
+    count: int
+    success_count: int
+    error_count: int
+    errors: list[ItemError] | None
+    batch_metadata: BatchMetadata
 
 
 class BatchRun:
@@ -29,7 +62,7 @@ class BatchRun:
         self._run_item = run_item
         self._concurrency = max_concurrency
         self.items = resolve_batch_items(node, node.batch, scope)
-        self._results: list[dict[str, Any] | None] = [None] * len(self.items)
+        self._results: list[JsonObject | None] = [None] * len(self.items)
         self.errors: dict[int, UraniborgError] = {}
         self.reused_count = 0
         self.is_known = True
@@ -79,8 +112,9 @@ class BatchRun:
     def build_result(self) -> StepResult:
         """Return the result of the batch as one step."""
         can_fail = self._batch.error_handling == "fail_fast"
+        outputs: Any = self._build_outputs() if self.is_known else None
         return StepResult(
-            self._build_outputs() if self.is_known else None,
+            outputs,
             None if can_fail and not self.is_known else "default",
             is_reused=bool(self.items) and self.reused_count == len(self.items),
             not_reused_reason=self._explain_partial_reuse(),
@@ -109,8 +143,9 @@ class BatchRun:
         exc = self.errors.get(index)
         return exc is not None and (self._batch.error_handling == "fail_fast" or isinstance(exc, RunStopped))
 
-    def _build_outputs(self) -> dict[str, Any]:
-        errors = [
+    def _build_outputs(self) -> BatchOutputs:
+        batch = self._batch
+        errors: list[ItemError] = [
             {"index": index, "item": self.items[index], "error": exc.message, "code": exc.code}
             for index, exc in sorted(self.errors.items())
         ]
@@ -120,10 +155,16 @@ class BatchRun:
             "success_count": len(self.items) - len(errors),
             "error_count": len(errors),
             "errors": errors or None,
-            "batch_metadata": _build_batch_metadata(self._batch),
+            "batch_metadata": {
+                "parallel": batch.parallel,
+                "max_concurrent": batch.max_concurrent,
+                "max_retries": batch.retry.attempts,
+                "retry_wait": batch.retry.wait,
+                "execution_mode": "parallel" if batch.parallel else "sequential",
+            },
         }
 
-    def _build_item_result(self, index: int, outputs: dict[str, Any] | None) -> dict[str, Any]:
+    def _build_item_result(self, index: int, outputs: "JsonObject | None") -> "JsonObject":
         if outputs is not None:
             return {**outputs, "item": self.items[index]}
         message = self.errors[index].message if index in self.errors else "not run"
@@ -141,10 +182,10 @@ class BatchRun:
         return f"{reused} of {count} items were reused" + (f"; {self._reasons[0]}" if self._reasons else "")
 
 
-def resolve_batch_items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
+def resolve_batch_items(node: Node, batch: Batch, scope: Scope) -> "list[Json]":
     """Return the items of a batch. Raise TemplateUnresolved, or NodeFailed if they are not a list or too many."""
     resolution = Resolution(scope)
-    items = resolution.resolve_value(batch.items)
+    items: Json = resolution.resolve_value(batch.items)
     resolution.raise_if_missing(node=node.id)
     if isinstance(items, str):
         from pflow.ir.coercion import try_coerce_value
@@ -156,26 +197,12 @@ def resolve_batch_items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
             hint="Give a list, or a template of a list. For lines of text use a `python` node: "
             '{"code": "result = text.splitlines()", "inputs": {"text": "${list.stdout}"}}.',
         )
-    listed = cast("list[Any]", items)
-    if len(listed) > MAX_ITEMS:
-        raise NodeFailed(
-            f"'{node.id}' has {len(listed):,} items; the maximum is {MAX_ITEMS:,}.", hint="Split the list."
-        )
-    return listed
+    if len(items) > MAX_ITEMS:
+        raise NodeFailed(f"'{node.id}' has {len(items):,} items; the maximum is {MAX_ITEMS:,}.", hint="Split the list.")
+    return items
 
 
 def _join_run_ids(run_ids: set[str | None]) -> str | None:
     """Return the effect run ids of all items as one; None if one of them is not known."""
     known = [one for one in run_ids if one is not None]
     return " ".join(sorted(known)) if len(known) == len(run_ids) else None
-
-
-def _build_batch_metadata(batch: Batch) -> dict[str, Any]:
-    """Return the options of a batch. Durations are left out: they would change the parameters of the next node."""
-    return {
-        "parallel": batch.parallel,
-        "max_concurrent": batch.max_concurrent,
-        "max_retries": batch.retry.attempts,
-        "retry_wait": batch.retry.wait,
-        "execution_mode": "parallel" if batch.parallel else "sequential",
-    }

@@ -6,20 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pflow.engine.inputs import find_secret_input_values, prepare_inputs
+from pflow.engine.inputs import prepare_inputs
+from pflow.engine.progress_output import NodeEnd, WalkListener
+from pflow.engine.results import RunState
 from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
-from pflow.engine.step_runner import LoadWorkflow
-from pflow.engine.steps import (
-    Job,
-    NodeEnd,
-    RunState,
-    StepResult,
-    WalkListener,
-    claim_reusable_result,
-    explain_rerun,
-    get_effect,
-    get_effect_run_id,
-)
+from pflow.engine.resume.reuse import explain_rerun, get_effect_run_id
+from pflow.engine.secret_values import find_secret_input_values
+from pflow.engine.steps import Job, LoadWorkflow, StepResult, StepRunner
 from pflow.engine.walker import WorkflowWalker
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Workflow
@@ -56,11 +49,10 @@ def plan_run(
     have to be known to be certain. Raise as `prepare_inputs` does.
     """
     values = prepare_inputs(workflow, inputs)
-    dry_run = DryStepRunner(earlier, interfaces, load_workflow)
-    dry_run.lookup.node_ids = set(workflow.nodes)
     secrets = Secrets(find_secret_input_values(workflow, values))
-    state = RunState(interfaces, dry_run, dry_run, secrets, replace(context, run_id=_RUN_ID), warnings=[])
-    asyncio.run(WorkflowWalker(workflow, values, state).run_all_nodes())
+    state = RunState(context.workflow, workflow, inputs, run_id=_RUN_ID, secrets=secrets)
+    dry_run = DryStepRunner(state, interfaces, replace(context, run_id=_RUN_ID), load_workflow, earlier)
+    asyncio.run(WorkflowWalker(workflow, values, dry_run, state.progress).run_all_nodes())
     return secrets.mask(list(dry_run.iter_reports()))
 
 
@@ -72,17 +64,23 @@ class _BatchReport(NamedTuple):
     problem: str
 
 
-class DryStepRunner(WalkListener):
+class DryStepRunner(StepRunner, WalkListener):
     """The step runner and listener of a dry run."""
 
     concurrency: int = 1
     stops_at_failure: bool = False
 
-    def __init__(self, earlier: EarlierRuns, interfaces: Mapping[str, Interface], load_workflow: LoadWorkflow) -> None:
-        self.lookup = ResultLookup(earlier)
+    def __init__(
+        self,
+        state: RunState,
+        interfaces: Mapping[str, Interface],
+        context: Context,
+        load_workflow: LoadWorkflow,
+        earlier: EarlierRuns,
+    ) -> None:
+        super().__init__(state, interfaces, context, self, load_workflow)
+        self._lookup = ResultLookup(earlier, state.workflow.nodes)
         self._earlier = earlier
-        self._interfaces = interfaces
-        self._load_workflow = load_workflow
         self._step_count = 0
         self._reports: dict[str, PlannedStep] = {}
         self._orders: dict[str, list[str]] = {}
@@ -99,11 +97,11 @@ class DryStepRunner(WalkListener):
         self._decided_by: dict[str, list[str]] = {}
         """For each node that may not be reached, the keys of the nodes that decide this, also in outer workflows."""
 
-    async def reuse_or_run_job(self, state: RunState, job: Job) -> StepResult:
+    async def reuse_or_run_job(self, job: Job) -> StepResult:
         """Return the earlier result that a run would reuse, or a result that is not known."""
         self._step_count += 1
         self._params[job.key] = job.call.params
-        if (found := claim_reusable_result(self.lookup, job)) is not None:
+        if (found := job.claim_reusable_result(self._lookup)) is not None:
             return found
         reason = explain_rerun(self._earlier, job, was_interrupted=self._earlier.was_interrupted(job.result_key))
         return StepResult(None, None, effect_run_id=get_effect_run_id(job, self._earlier, reason))
@@ -114,7 +112,7 @@ class DryStepRunner(WalkListener):
         if self._step_count > _MAX_STEPS:
             return None
         self._nested_params[f"{key}/"] = dict(params)
-        return self._load_workflow(params)
+        return super().load_nested_workflow(key, params)
 
     def on_graph_started(self, key_prefix: str, graph: Graph) -> None:
         self._orders[key_prefix] = graph.sort_acyclic_nodes()
@@ -129,7 +127,7 @@ class DryStepRunner(WalkListener):
         if decided_by := [*outer, *(prefix + one for one in deciding_nodes)]:
             self._decided_by[key] = decided_by
         if deciding_nodes:
-            self.lookup.begin_trial_claims()
+            self._lookup.begin_trial_claims()
 
     def on_batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
         self._batches[key] = _BatchReport(item_count, reused_count, problem)
@@ -138,7 +136,7 @@ class DryStepRunner(WalkListener):
         key, node, step, error = end.key, end.node, end.step, end.error
         deciding_nodes = self._deciding_nodes.pop()
         if deciding_nodes:
-            self.lookup.release_trial_claims()
+            self._lookup.release_trial_claims()
         roots = {one.partition(".")[0].partition("[")[0] for one in end.waits_for}
         waits_for = [*end.waits_for, *(one for one in deciding_nodes if one not in roots)]
         will: Prediction = "ask" if node.type == _APPROVAL else "run"
@@ -172,7 +170,7 @@ class DryStepRunner(WalkListener):
         return {
             "node": key,
             "type": node.type,
-            "effect": get_effect(self._interfaces, node, params),
+            "effect": self.get_effect(node, params),
             "params": params,
             "will": prediction,
             "decided_by": self._decided_by.get(key, []),

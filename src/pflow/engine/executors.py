@@ -5,17 +5,19 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from pflow.engine.cancellation import CANCEL_TIMEOUT_S
 from pflow.node import Closable, Context, Function, Outcome, SharedObjects
 from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
 from uraniborg.kernel.request_ids import bind_context
 
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
+
 THREADS: Final = 32
 """How many nodes that are plain functions run at the same time."""
-CANCEL_TIMEOUT_S: Final = 5.0
-"""How long to wait for a coroutine that is cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Call:
     """One call of a node: everything an executor needs to run it."""
 
     interface: Interface
-    params: dict[str, Any]
+    params: "JsonObject"
     context: Context
     effect: str
     secrets: Secrets = field(default_factory=Secrets)
@@ -43,7 +45,7 @@ class Executor(Protocol):
         """The objects that the nodes in this process share."""
         ...
 
-    async def run_node(self, call: Call) -> Mapping[str, Any] | Outcome:
+    async def run_node(self, call: Call) -> Mapping[str, object] | Outcome:
         """Return what the node returns, and raise what it raises. If cancelled, stop waiting for it."""
         ...
 
@@ -62,7 +64,7 @@ class LocalExecutor:
         self._threads = asyncio.Semaphore(THREADS)
         self.shared_objects = LocalSharedObjects()
 
-    async def run_node(self, call: Call) -> Mapping[str, Any] | Outcome:
+    async def run_node(self, call: Call) -> Mapping[str, object] | Outcome:
         known = self._known.get(call.interface.type)
         if known is None:
             function = self._function_loader.load_function(call.interface)

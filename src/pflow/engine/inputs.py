@@ -2,21 +2,23 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.coercion import try_coerce_value
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import list_variables
-from pflow.redaction import is_sensitive
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _MISFITS: Final = "Give values of the declared types, and no value for the name of a node."
 
 
 def prepare_inputs(
-    workflow: Workflow, given: Mapping[str, Any], env: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+    workflow: Workflow, given: "Mapping[str, Json]", env: Mapping[str, str] | None = None
+) -> "JsonObject":
     """Return the values of all inputs: as given, or for a secret from the environment, or the default.
 
     Values that are given and not declared are passed on: a template may use them. Raise TemplateUnresolved with every
@@ -55,7 +57,7 @@ def _format_problems(problems: list[dict[str, str]]) -> str:
     return f"Inputs are not valid: {listed}."
 
 
-def list_unused_input_warnings(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
+def list_unused_input_warnings(workflow: Workflow, given: "Mapping[str, Json]") -> list[str]:
     """Return a warning for each input that nothing in the workflow uses."""
     if given.keys() <= workflow.inputs.keys():
         return []
@@ -68,17 +70,8 @@ def list_unused_input_warnings(workflow: Workflow, given: Mapping[str, Any]) -> 
     return warnings
 
 
-def find_secret_input_values(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
-    """Return the values of inputs that are secrets, by declaration or by name."""
-    return [
-        value
-        for name, value in values.items()
-        if (workflow.inputs[name].secret if name in workflow.inputs else is_sensitive(name))
-    ]
-
-
 def _make_missing_inputs_error(
-    workflow: Workflow, missing: list[str], given: Mapping[str, Any], problems: list[dict[str, str]]
+    workflow: Workflow, missing: list[str], given: "Mapping[str, Json]", problems: list[dict[str, str]]
 ) -> TemplateUnresolved:
     listed = "; ".join(
         f"{name} ({workflow.inputs[name].type}{': ' + text if (text := workflow.inputs[name].description) else ''})"

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import NodeFailed
 from pflow.ir.coercion import try_coerce_param
@@ -14,6 +14,9 @@ from pflow.shell.templated_command import replace_templates_by_variables
 from pflow.templates.resolution import Resolution, Scope
 from uraniborg.kernel.logging import MASK
 
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
+
 ENVIRONMENT: Final = "__environment__"
 TARGET: Final = "__target__"
 ENV: Final = "env"
@@ -24,22 +27,22 @@ _TIMEOUT: Final = "timeout"
 Mask = Callable[[Any], Any]
 
 
-def resolve_params(node: Node, interface: Interface, scope: Scope, mask: Mask) -> dict[str, Any]:
+def resolve_params(node: Node, interface: Interface, scope: Scope, mask: Mask) -> "JsonObject":
     """Return the parameters of a node, resolved and complete. Raise TemplateUnresolved or NodeFailed."""
     resolution = Resolution(scope)
-    params: dict[str, Any] = {}
+    params: JsonObject = {}
     for key, value in node.params.items():
         if (node.type, key) == SHELL_COMMAND and isinstance(value, str):
             params[key], variables = _resolve_shell_command(node, value, resolution)
             if variables:
-                params[ENVIRONMENT] = variables
+                params[ENVIRONMENT] = {**variables}
         else:
             params[key] = resolution.resolve_value(value)
     resolution.raise_if_missing(node=node.id)
     return _complete_and_coerce_params(node, interface, params, mask)
 
 
-def resolve_nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
+def resolve_nested_params(node: Node, interface: Interface, scope: Scope) -> "JsonObject":
     """Return the parameters of a node that runs another workflow. Templates inside that workflow stay as they are."""
     resolution = Resolution(scope)
     params = {**node.params, **resolution.resolve_value(get_resolvable_params(node))}
@@ -51,16 +54,16 @@ def resolve_nested_params(node: Node, interface: Interface, scope: Scope) -> dic
     return params
 
 
-def select_given_params(node: Node, params: dict[str, Any]) -> dict[str, Any]:
+def select_given_params(node: Node, params: "JsonObject") -> "JsonObject":
     """Return the values of the parameters that the workflow gives; `variables` are the templates of a command.
 
     Variables that `pass_env` passes on are left out.
     """
     given = {key: params[key] for key in node.params if key in params}
     if isinstance(environment := given.get(ENV), dict) and PASS_ENV in node.params:
-        written: Any = node.params[ENV]
-        names = cast("dict[str, Any]", written) if isinstance(written, dict) else {}
-        given[ENV] = {name: value for name, value in cast("dict[str, Any]", environment).items() if name in names}
+        written = node.params[ENV]
+        names = written if isinstance(written, dict) else {}
+        given[ENV] = {name: value for name, value in environment.items() if name in names}
     if variables := params.get(ENVIRONMENT):
         given["variables"] = variables
     return given
@@ -74,13 +77,13 @@ def _resolve_shell_command(node: Node, text: str, resolution: Resolution) -> tup
         raise
 
 
-def _describe_masked_value(key: str, value: Any, mask: Mask) -> str:
+def _describe_masked_value(key: str, value: "Json", mask: Mask) -> str:
     """Return the type and the beginning of a value, with secrets masked."""
     shown = MASK if is_sensitive(key) else str(mask(str(value)))
     return f"{type(value).__name__} {shown[:40]!r}"
 
 
-def _read_env_variables(names: list[Any]) -> dict[str, str]:
+def _read_env_variables(names: "list[Json]") -> dict[str, str]:
     """Return the named environment variables of this process. Raise NodeFailed for one that is not set."""
     wanted = [str(name) for name in names]
     if missing := [name for name in wanted if name not in os.environ]:
@@ -91,7 +94,7 @@ def _read_env_variables(names: list[Any]) -> dict[str, str]:
     return {name: os.environ[name] for name in wanted}
 
 
-def _complete_and_coerce_params(node: Node, interface: Interface, params: dict[str, Any], mask: Mask) -> dict[str, Any]:
+def _complete_and_coerce_params(node: Node, interface: Interface, params: "JsonObject", mask: Mask) -> "JsonObject":
     for key, param in interface.params.items():
         if (value := params.get(key)) is None:
             if param.required:
@@ -111,7 +114,7 @@ def _complete_and_coerce_params(node: Node, interface: Interface, params: dict[s
                     hint="Check the value of its template.",
                 )
     if node.type in _STARTING_CHILDREN and (names := params.pop(PASS_ENV, None)):
-        params[ENV] = _read_env_variables(names) | (params.get(ENV) or {})
+        params[ENV] = {**_read_env_variables(cast("list[Json]", names)), **cast("JsonObject", params.get(ENV) or {})}
     if interface.source == "mcp":
         params[TARGET] = interface.file
     return params

@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
+from pflow.engine.progress_output import ItemEnd, NodeEnd
 from pflow.engine.results import RunResult
-from pflow.engine.runlog import Ending, RunLog
+from pflow.engine.runlog import RunLog
 from pflow.engine.runlog_items import ItemRow
 from pflow.engine.runlog_rows import Door, NodeRow
-from pflow.engine.steps import ItemEnd, NodeEnd, StepResult
-from pflow.errors import RunInterrupted
+from pflow.errors import RunNotRecorded
 from pflow.ir.graph import describe_graph
 from pflow.ir.model import Workflow
 from pflow.redaction import Secrets
@@ -21,10 +21,14 @@ from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import format_iso, format_now
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
+from uraniborg.kernel.sqlite import DatabaseNewer
 
 if TYPE_CHECKING:
+    from pflow.engine.steps import StepResult
     from pflow.run_replies import RunGraph
+    from uraniborg.kernel.json_values import Json, JsonObject
 
+_NOT_RECORDED_HINT: Final = "Free disk space in the pflow home or correct its permissions, then run the workflow again."
 _MAX_ROWS: Final = 500
 _FLUSH_S: Final = 1.0
 _MESSAGE_S: Final = 0.2
@@ -60,7 +64,6 @@ class RunLogWriter:
         self._actor = actor
         self.on_messages: Callable[[str, int], None] = lambda _node, _count: None
         """Called with a node and the number of its messages so far when others can read them."""
-        self.status: Ending = "failed"
         self.notices: list[str] = []
         """Warnings for the reply of the run."""
         self.problem: UraniborgError | None = None
@@ -83,7 +86,7 @@ class RunLogWriter:
 
     def record_run_start(
         self,
-        inputs: Mapping[str, Any],
+        inputs: "Mapping[str, Json]",
         resumed_from: str | None,
         secrets: Secrets,
         workflow: Workflow | None = None,
@@ -124,7 +127,7 @@ class RunLogWriter:
         if self._log is None:
             return
         error = end.error.body()["error"] if end.error else None
-        values: dict[str, Any] = {}
+        values: JsonObject = {}
         used = self._batch_bytes.get(end.key, 0)
         if used <= _MAX_BATCH_BYTES:
             values = _replace_large_values({"value": end.item, "outputs": _choose_outputs(end.step)}, _MAX_ITEM_BYTES)
@@ -152,19 +155,16 @@ class RunLogWriter:
         self._rows.append(NodeRow(*ending, params, outputs, inputs, messages))
         self._flush_rows_or_wait()
 
-    def record_run_end(self, result: RunResult, *, is_waiting: bool) -> None:
+    def require_record(self) -> None:
+        """Raise RunNotRecorded if the log does not have this run."""
+        if (problem := self.problem) is not None:
+            raise RunNotRecorded(
+                f"The run was not started, because it cannot be recorded in the log of runs: {problem.message}",
+                hint=problem.hint if isinstance(problem, DatabaseNewer) else _NOT_RECORDED_HINT,
+            )
+
+    def record_run_end(self, result: RunResult) -> None:
         """Write that the run has ended, and close the log."""
-        self.status = (
-            "success"
-            if result.success
-            else "waiting"
-            if is_waiting
-            else "interrupted"
-            if isinstance(result.error, RunInterrupted)
-            else "cancelled"
-            if result.is_cancelled
-            else "failed"
-        )
         log = self._log
         if log is None:
             return
@@ -186,7 +186,7 @@ class RunLogWriter:
             if self._began:
                 log.record_run_end(
                     self._run_id,
-                    self.status,
+                    result.status,
                     format_now(),
                     result.duration_ms,
                     result.failed_node,
@@ -198,11 +198,10 @@ class RunLogWriter:
         except UraniborgError as exc:
             self._stop_logging_with_notice(exc)
 
-    def _mask_short_secrets(self, value: Any) -> Any:
+    def _mask_short_secrets(self, value: "Json") -> "Json":
         """Return the value; the mask instead of one, or of a member of an object, that contains a short secret."""
         if isinstance(value, dict):
-            members = cast("dict[str, Any]", value).items()
-            return {name: MASK if self._secrets.has_short_secret_in(one) else one for name, one in members}
+            return {name: MASK if self._secrets.has_short_secret_in(one) else one for name, one in value.items()}
         return MASK if self._secrets.has_short_secret_in(value) else value
 
     def _flush_rows_or_wait(self) -> None:
@@ -253,7 +252,7 @@ class RunLogWriter:
         self._log = None
 
 
-def _choose_outputs(step: StepResult | None) -> dict[str, Any] | None:
+def _choose_outputs(step: "StepResult | None") -> "JsonObject | None":
     """Return the outputs of a step for the log."""
     return (step.outputs if step.masked_outputs is None else step.masked_outputs) if step else None
 
@@ -269,9 +268,9 @@ def _describe_masked_graph(workflow: Workflow, secrets: Secrets) -> "RunGraph":
     return graph
 
 
-def _replace_large_values(values: Mapping[str, Any], max_bytes: int = _MAX_BYTES) -> dict[str, Any]:
+def _replace_large_values(values: "Mapping[str, Json]", max_bytes: int = _MAX_BYTES) -> "JsonObject":
     """Return the values that are JSON, with the size instead of a value that is too large for the log."""
-    small: dict[str, Any] = {}
+    small: JsonObject = {}
     for name, value in values.items():
         try:
             size = _measure(value)
@@ -281,7 +280,7 @@ def _replace_large_values(values: Mapping[str, Any], max_bytes: int = _MAX_BYTES
     return small
 
 
-def _measure(value: Any) -> int:
+def _measure(value: "Json") -> int:
     """Return the size of a value as JSON. Raise TypeError if it is not JSON."""
     import orjson
 

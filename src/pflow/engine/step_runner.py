@@ -3,117 +3,114 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.engine.executors import Call, Executor, run_in_thread
 from pflow.engine.json_values import encode_outputs, parse_json
+from pflow.engine.progress_output import WalkListener
+from pflow.engine.results import RunState
 from pflow.engine.resume.journal import StoredResult
 from pflow.engine.resume.recorder import RunRecorder
-from pflow.engine.resume.reuse import resolve_param_paths
-from pflow.engine.secret_references import resolve_secret_values
-from pflow.engine.steps import (
+from pflow.engine.resume.reuse import (
     INTERRUPTED,
-    Job,
-    RunState,
-    StepResult,
-    claim_reusable_result,
     explain_rerun,
     get_effect_run_id,
     make_rerun_warning,
-    make_reused_step_result,
+    resolve_param_paths,
 )
+from pflow.engine.secret_values import resolve_secret_values
+from pflow.engine.steps import Job, LoadWorkflow, StepResult, StepRunner
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, RunStopped, describe_exception
-from pflow.ir.model import ERROR_ACTION, Node, Workflow
-from pflow.node import Outcome
+from pflow.ir.model import ERROR_ACTION, Node
+from pflow.node import Context, Outcome
+from pflow.registry.interface import Interface
 from pflow.templates.resolution import MOST_CHARACTERS
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
+
 _MAX_ACTION: Final = 100
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-
-LoadWorkflow = Callable[[Mapping[str, Any]], Workflow]
-"""Return the workflow that the parameters of a nested node name. Raise a member of the error family."""
 
 
 class UnusableOutcome(NodeFailed):
     """A node has run, and may have had its effect, but its outcome cannot be used."""
 
 
-class LiveStepRunner:
-    """Runs steps on an executor, and reuses and records results if there is a recorder."""
+class LiveStepRunner(StepRunner):
+    """Runs steps on an executor, and reuses and records results with a recorder."""
 
-    concurrency: int = 100
-    stops_at_failure: bool = True
-
-    def __init__(self, executor: Executor, recorder: RunRecorder | None, load_workflow: LoadWorkflow) -> None:
+    def __init__(
+        self,
+        state: RunState,
+        interfaces: Mapping[str, Interface],
+        context: Context,
+        listener: WalkListener,
+        load_workflow: LoadWorkflow,
+        executor: Executor,
+        recorder: RunRecorder,
+    ) -> None:
+        super().__init__(state, interfaces, context, listener, load_workflow)
         self._executor = executor
         self._recorder = recorder
-        self._load_workflow = load_workflow
 
-    def load_nested_workflow(self, key: str, params: Mapping[str, Any]) -> Workflow:
-        """Return the workflow that a node runs. Raise PflowError."""
-        return self._load_workflow(params)
-
-    async def reuse_or_run_job(self, state: RunState, job: Job) -> StepResult:
+    async def reuse_or_run_job(self, job: Job) -> StepResult:
         """Reuse an earlier result of the step, or execute it. Raise a member of the error family."""
         recorder = self._recorder
-        if recorder is None or not recorder.is_resuming:
-            return await self._execute_and_record_job(state, job, get_effect_run_id(job))
-        if (found := claim_reusable_result(recorder.lookup, job)) is not None:
+        if not recorder.is_resuming:
+            return await self._execute_and_record_job(job, get_effect_run_id(job))
+        if (found := job.claim_reusable_result(recorder.lookup)) is not None:
             return found
         if job.is_effectful:
-            return await self._reuse_or_run_exclusively(state, recorder, job)
-        return await self._execute_and_explain_rerun(
-            state, recorder, job, recorder.earlier.was_interrupted(job.result_key)
-        )
+            return await self._reuse_or_run_exclusively(job)
+        return await self._execute_and_explain_rerun(job, recorder.earlier.was_interrupted(job.result_key))
 
-    async def _reuse_or_run_exclusively(self, state: RunState, recorder: RunRecorder, job: Job) -> StepResult:
+    async def _reuse_or_run_exclusively(self, job: Job) -> StepResult:
         """Run a step with effects unless another process that resumes from the same run does so first."""
+        recorder = self._recorder
         try:
-            lock = await _acquire_lock_in_thread(recorder.resume_point.lock_effect(job.result_key))
+            lock = await _acquire_lock_in_thread(recorder.lock_effect(job.result_key))
         except OSError as exc:
             raise NodeFailed(
                 f"'{job.key}' was not started: its effect cannot be locked ({exc.strerror}).",
                 hint="Free disk space in the pflow home, then run the workflow again.",
             ) from exc
         with lock:
-            result, was_interrupted = recorder.resume_point.find_parallel_result(recorder.open_run, job.result_key)
-            if job.can_reuse(recorder.lookup.removed_files) and (
-                found := make_reused_step_result(result, job.call.context)
-            ):
+            result, was_interrupted = recorder.find_parallel_result(job.result_key)
+            if job.can_reuse(recorder.lookup.removed_files) and (found := job.convert_to_reused(result)):
                 return found
             was_interrupted = was_interrupted or recorder.earlier.was_interrupted(job.result_key)
-            return await self._execute_and_explain_rerun(state, recorder, job, was_interrupted)
+            return await self._execute_and_explain_rerun(job, was_interrupted)
 
-    async def _execute_and_explain_rerun(
-        self, state: RunState, recorder: RunRecorder, job: Job, was_interrupted: bool
-    ) -> StepResult:
+    async def _execute_and_explain_rerun(self, job: Job, was_interrupted: bool) -> StepResult:
         """Execute a step of a resumed run, and record why it was not reused."""
-        reason = explain_rerun(recorder.earlier, job, was_interrupted=was_interrupted)
+        state, earlier = self.state, self._recorder.earlier
+        reason = explain_rerun(earlier, job, was_interrupted=was_interrupted)
         if warning := make_rerun_warning(job, reason):
             state.warnings.append(warning)
         if reason == INTERRUPTED:
             state.uncertain.append(job.key)
         state.rerun_reasons[job.key] = reason
-        step = await self._execute_and_record_job(state, job, get_effect_run_id(job, recorder.earlier, reason))
+        step = await self._execute_and_record_job(job, get_effect_run_id(job, earlier, reason))
         return step._replace(not_reused_reason=reason)
 
-    async def _execute_and_record_job(self, state: RunState, job: Job, effect_run_id: str) -> StepResult:
+    async def _execute_and_record_job(self, job: Job, effect_run_id: str) -> StepResult:
         """Execute a step and record its result. The effect of the step counts for the run `effect_run_id`."""
-        recorder = self._recorder
-        if recorder and job.is_effectful:
-            recorder.record_start(job.key, job.fingerprint)
+        state, recorder = self.state, self._recorder
+        if job.is_effectful:
+            recorder.record_start(job.result_key)
         try:
-            outcome = await self._execute_with_retries(state, job)
+            outcome = await self._execute_with_retries(job)
         except UraniborgError as exc:
             # A node that timed out, or gave an unusable outcome, may still have had its effect.
-            if recorder and job.is_effectful and not isinstance(exc, (NodeTimedOut, UnusableOutcome)):
-                recorder.record_failure(job.key, job.fingerprint)
-            if recorder and isinstance(exc, ApprovalRequired):
-                recorder.record_waiting(job.key, job.fingerprint)
+            if job.is_effectful and not isinstance(exc, (NodeTimedOut, UnusableOutcome)):
+                recorder.record_failure(job.result_key)
+            if isinstance(exc, ApprovalRequired):
+                recorder.record_waiting(job.result_key)
             raise
         text = encode_outputs(outcome.outputs)
         if len(text) > MOST_CHARACTERS:
@@ -121,19 +118,18 @@ class LiveStepRunner:
                 f"'{job.node.id}' returned {len(text):,} bytes; the maximum is {MOST_CHARACTERS:,}.",
                 hint="Let it write a file and return the path.",
             )
-        outputs = parse_json(text)
+        outputs: JsonObject = parse_json(text)
         if references := state.secret_references.get(job.key):
             state.secrets.add(resolve_secret_values(references, references[0].root, outputs))
         # Secrets in bytes cannot be found in the text that they become, so the original outputs are searched as well.
         has_secret = state.secrets.has_secret_in([outputs, outcome.outputs, outcome.action])
-        if recorder:
-            _record_result(state, recorder, job, outcome, None if has_secret else text, effect_run_id)
+        self._record_result(job, outcome, None if has_secret else text, effect_run_id)
         masked = parse_json(encode_outputs(state.secrets.mask(outcome.outputs))) if has_secret else None
         return StepResult(outputs, outcome.action, effect_run_id=effect_run_id, masked_outputs=masked)
 
-    async def _execute_with_retries(self, state: RunState, job: Job) -> Outcome:
+    async def _execute_with_retries(self, job: Job) -> Outcome:
         """Return the outcome of the first attempt that succeeds. Raise the error of the last attempt."""
-        count = 1
+        reports, count = self.state.warnings, 1
         while True:
             try:
                 outcome = await execute_node_once(self._executor, job.node, job.call)
@@ -147,40 +143,30 @@ class LiveStepRunner:
                     raise
             else:
                 if count > 1:
-                    state.warnings.append(f"'{job.key}' succeeded at attempt {count} of {job.retry.attempts}.")
+                    reports.append(f"'{job.key}' succeeded at attempt {count} of {job.retry.attempts}.")
                 warnings = (f"'{job.node.id}': {warning}" for warning in outcome.warnings)
-                state.warnings.extend([one for one in warnings if one not in state.warnings])
+                reports.extend([one for one in warnings if one not in reports])
                 return outcome
             count += 1
             if wait := job.retry.get_wait_before(count):
                 await asyncio.sleep(wait)
 
-
-def _record_result(
-    state: RunState,
-    recorder: RunRecorder,
-    job: Job,
-    outcome: Outcome,
-    text: bytes | None,
-    effect_run_id: str,
-) -> None:
-    """Record a result; `text` is None if the outputs contain a secret."""
-    interface, call = job.call.interface, job.call
-    action = outcome.action if text is not None else state.secrets.mask(outcome.action)
-    removed = resolve_param_paths(interface.takes, call.params, call.context) if interface.takes else ()
-    recorder.record_result(
-        StoredResult(
-            job.key,
-            job.fingerprint,
-            interface.type,
-            action,
-            call.effect,
-            text,
-            effect_run_id or call.context.run_id,
-            time.time(),
-            removed,
+    def _record_result(self, job: Job, outcome: Outcome, text: bytes | None, effect_run_id: str) -> None:
+        """Record a result; `text` is None if the outputs contain a secret."""
+        interface, call = job.call.interface, job.call
+        self._recorder.record_result(
+            StoredResult(
+                job.key,
+                job.fingerprint,
+                interface.type,
+                outcome.action if text is not None else self.state.secrets.mask(outcome.action),
+                call.effect,
+                text,
+                effect_run_id or call.context.run_id,
+                time.time(),
+                resolve_param_paths(interface.takes, call.params, call.context) if interface.takes else (),
+            )
         )
-    )
 
 
 async def _acquire_lock_in_thread(lock: AbstractContextManager[None]) -> ExitStack:

@@ -9,18 +9,19 @@ import time
 from collections import deque
 from collections.abc import Coroutine, Generator, Mapping, Sequence
 from types import coroutine
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.engine.batches import BatchRun
-from pflow.engine.inputs import find_secret_input_values, prepare_inputs
+from pflow.engine.cancellation import limit_time
+from pflow.engine.inputs import prepare_inputs
 from pflow.engine.json_values import encode_outputs, parse_json
 from pflow.engine.node_schedule import NodeSchedule
 from pflow.engine.params import resolve_nested_params
-from pflow.engine.progress_output import NodeStatus, measure_elapsed_ms
-from pflow.engine.results import RunProgress, collect_outputs
+from pflow.engine.progress_output import ItemEnd, NodeEnd, NodeStatus, measure_elapsed_ms
+from pflow.engine.results import WalkProgress, collect_outputs
 from pflow.engine.resume.reuse import NO_EFFECTS, extend_effects_digest, join_effects_digests
-from pflow.engine.secret_references import find_secret_references, resolve_secret_values
-from pflow.engine.steps import ItemEnd, NodeEnd, RunState, StepResult, ValueUnknown, get_effect, reuse_or_run_step
+from pflow.engine.secret_values import find_secret_input_values, find_secret_references, resolve_secret_values
+from pflow.engine.steps import StepResult, StepRunner, ValueUnknown
 from pflow.errors import (
     ApprovalRequired,
     NodeFailed,
@@ -36,7 +37,9 @@ from pflow.ir.template_uses import NESTED, get_resolvable_params
 from pflow.templates.scope import Scope
 from pflow.templates.syntax import find_templates, iter_references, iter_strings_with_paths
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.text import plural
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _NODES_PER_TURN: Final = 64
 """After how many nodes other tasks get a turn: nodes that wait for nothing would not let them."""
@@ -55,7 +58,7 @@ class KnownScope(Scope):
 
     __slots__ = ("_unknown",)
 
-    def __init__(self, values: Mapping[str, Any], unknown: set[str]) -> None:
+    def __init__(self, values: "Mapping[str, Json]", unknown: set[str]) -> None:
         super().__init__(values)
         self._unknown = unknown
 
@@ -113,20 +116,21 @@ class WorkflowWalker:
     def __init__(
         self,
         workflow: Workflow,
-        values: dict[str, Any],
-        state: RunState,
+        values: "JsonObject",
+        runner: StepRunner,
+        progress: WalkProgress,
         *,
         key_prefix: str = "",
         effects_digest: str = "",
     ) -> None:
         self.workflow = workflow
         self.values = values
-        self.progress = RunProgress()
+        self.progress = progress
         self.unknown: set[str] = set()
         """Nodes that may not be reached, or whose outputs are not known: only in a dry run."""
-        self._state = state
-        self._runner = state.runner
-        self._listener = state.listener
+        self._state = state = runner.state
+        self._runner = runner
+        self._listener = runner.listener
         self._key_prefix = key_prefix
         self._graph = Graph.from_workflow(workflow)
         self._schedule = NodeSchedule(workflow, self._graph, self._list_success_actions)
@@ -228,9 +232,7 @@ class WorkflowWalker:
                 return []
         else:
             self._state.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
-        is_harmless = (
-            isinstance(exc, TemplateUnresolved) or get_effect(self._state.interfaces, node, node.params) == "pure"
-        )
+        is_harmless = isinstance(exc, TemplateUnresolved) or self._runner.get_effect(node, node.params) == "pure"
         is_known = node.id not in self.unknown
         self._record_effects(
             node.id, effects_digest, "" if is_harmless else f"failed: {exc.message}" if is_known else None
@@ -239,7 +241,7 @@ class WorkflowWalker:
         self.progress.actions[node.id] = ERROR_ACTION
         return self._schedule.end_node_and_list_ready(node.id, ERROR_ACTION)
 
-    def _record_outputs(self, node: str, outputs: dict[str, Any] | None) -> None:
+    def _record_outputs(self, node: str, outputs: "JsonObject | None") -> None:
         if outputs is None or node in self._schedule.deciding_nodes:
             self.unknown.add(node)
         else:
@@ -271,13 +273,13 @@ class WorkflowWalker:
 
     def _depends_on_effects(self, node: Node) -> bool:
         """Return True if the result of a node depends on the effects of nodes before it."""
-        return node.type == NESTED or self._state.interfaces[node.type].reads_world
+        return node.type == NESTED or self._runner.interfaces[node.type].reads_world
 
     def _build_unknown_result(self, node: Node) -> StepResult:
         """Return the result of a node that will run with parameters that are not known."""
         if node.type == NESTED:
             return StepResult(None, None, effect_run_id=None)
-        run_id = "" if get_effect(self._state.interfaces, node, node.params) == "pure" else self._state.context.run_id
+        run_id = "" if self._runner.get_effect(node, node.params) == "pure" else self._runner.context.run_id
         return StepResult(None, None, effect_run_id=run_id)
 
     def _list_success_actions(self, name: str) -> set[str]:
@@ -285,7 +287,7 @@ class WorkflowWalker:
         node = self.workflow.nodes[name]
         if node.batch is not None or node.type == NESTED:
             return {DEFAULT_ACTION}
-        interface = self._state.interfaces[node.type]
+        interface = self._runner.interfaces[node.type]
         return set() if interface.open_actions else {*interface.actions} - {ERROR_ACTION}
 
     def _warn_of_dead_end(self, node: Node, action: str) -> None:
@@ -336,7 +338,7 @@ class WorkflowWalker:
     ) -> StepResult:
         if node.type == NESTED:
             return await self._run_nested_workflow(node, scope, key, effects_digest)
-        return await reuse_or_run_step(self._state, node, scope, key=key, retry=retry, effects_digest=effects_digest)
+        return await self._runner.run_step(node, scope, key=key, retry=retry, effects_digest=effects_digest)
 
     async def _run_nested_workflow(self, node: Node, scope: Scope, key: str, effects_digest: str) -> StepResult:
         """Run a nested workflow: its nodes are steps of this run, each of which can be reused."""
@@ -344,20 +346,26 @@ class WorkflowWalker:
             raise NodeFailed(
                 f"Workflows are nested more than {MAX_DEPTH} deep.", hint="Check whether a workflow runs itself."
             )
-        params = resolve_nested_params(node, self._state.interfaces[NESTED], scope)
+        params = resolve_nested_params(node, self._runner.interfaces[NESTED], scope)
         if node.batch is None:
             self._state.given_params[key] = {name: params[name] for name in node.params if name in params}
         try:
             workflow = self._runner.load_nested_workflow(key, params)
             if workflow is None:
                 return self._build_unknown_result(node)
-            values = prepare_inputs(workflow, params.get("inputs") or params.get("param_mapping") or {})
+            given = params.get("inputs") or params.get("param_mapping") or {}
+            values = prepare_inputs(workflow, cast("JsonObject", given))
             self._state.secrets.add(find_secret_input_values(workflow, values))
         except PflowError as exc:
             raise _assign_error_to_outer_node(exc, node, key, exc.ids.get("node")) from None
-        inner = WorkflowWalker(workflow, values, self._state, key_prefix=f"{key}/", effects_digest=effects_digest)
+        inner = WorkflowWalker(
+            workflow, values, self._runner, WalkProgress(), key_prefix=f"{key}/", effects_digest=effects_digest
+        )
         try:
-            await self._walk_nested_with_timeout(node, inner)
+            async with limit_time(
+                lambda limit: _make_nested_timeout_error(node, limit), node.timeout, workflow.timeout
+            ):
+                await inner.run_all_nodes()
         finally:
             if inner.progress.failures or inner.progress.interrupted:
                 self._record_nested_reuse(node, inner.progress)
@@ -384,23 +392,17 @@ class WorkflowWalker:
         outputs = collect_outputs(inner.workflow, inner.values, self._state.warnings)
         return StepResult(outputs, DEFAULT_ACTION, is_reused, reason, effect_run_id)
 
-    def _record_nested_reuse(self, node: Node, inner: RunProgress) -> None:
+    def _record_nested_reuse(self, node: Node, inner: WalkProgress) -> None:
         """Add the nodes of a nested workflow that was not reused as a whole to the progress, one by one."""
         self.progress.reused += [f"{node.id}/{one}" for one in inner.reused]
         self.progress.not_reused |= {f"{node.id}/{one}": why for one, why in inner.not_reused.items()}
 
-    async def _walk_nested_with_timeout(self, node: Node, inner: "WorkflowWalker") -> None:
-        """Walk over a nested workflow. Raise NodeTimedOut if it takes longer than it may."""
-        limits = (node.timeout, inner.workflow.timeout)
-        seconds = min((one for one in limits if one is not None), default=None)
-        try:
-            async with asyncio.timeout(seconds):
-                await inner.run_all_nodes()
-        except TimeoutError:
-            raise NodeTimedOut(
-                f"'{node.id}' did not end within {plural(seconds or 0, 'second')}.",
-                hint="Raise `timeout` of the node, or of the workflow that it runs.",
-            ) from None
+
+def _make_nested_timeout_error(node: Node, limit: str) -> NodeTimedOut:
+    return NodeTimedOut(
+        f"'{node.id}' did not end within {limit}.",
+        hint="Raise `timeout` of the node, or of the workflow that it runs.",
+    )
 
 
 def _list_unknown_references(node: Node, unknown: set[str]) -> list[str]:
@@ -421,7 +423,7 @@ def _assign_error_to_outer_node(exc: PflowError, node: Node, key: str, inner: st
     return exc
 
 
-def _copy_failure_outputs(exc: PflowError) -> dict[str, Any]:
+def _copy_failure_outputs(exc: PflowError) -> "JsonObject":
     """Return the outputs that a node had when it failed, as JSON values."""
     try:
         return parse_json(encode_outputs(exc.outputs)) if isinstance(exc, NodeFailed) else {}

@@ -1,4 +1,4 @@
-"""The requirement that a workflow is valid before anything uses it."""
+"""The requirement that a workflow is valid before anything uses it, and the warnings of one that is."""
 
 from typing import Final
 
@@ -8,6 +8,7 @@ from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.model import Workflow
 
 _LISTED_ERRORS: Final = 5
+_LISTED_WARNINGS: Final = 30
 
 
 def require_valid_workflow(checked: CheckResult, name: str) -> Workflow:
@@ -24,6 +25,15 @@ def require_valid_workflow(checked: CheckResult, name: str) -> Workflow:
         name=name,
         node=next((one.node for one in errors if one.node), None),
     )
+
+
+def list_first_warnings(checked: CheckResult) -> list[str]:
+    """Return the first warnings of the checker, and how many more there are."""
+    messages = [one.message for one in checked.warnings]
+    if len(messages) <= _LISTED_WARNINGS:
+        return messages
+    more = f"And {len(messages) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."
+    return [*messages[:_LISTED_WARNINGS], more]
 
 
 def _choose_hint(errors: list[Diagnostic]) -> str:

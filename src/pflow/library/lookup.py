@@ -1,18 +1,25 @@
-"""Lookup of a workflow by name: the library first, then drafts."""
+"""Lookup of a workflow by name, the library first, then drafts, and the check of what is found."""
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.errors import WorkflowNotFound
+from pflow.ir.checker import CheckResult, check_workflow
+from pflow.ir.model import Workflow
+from pflow.ir.valid_workflow import require_valid_workflow
 from pflow.library.listing import DRAFTS, LIBRARY, list_workflows
 from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.names import SUFFIX
+from pflow.registry.registry import Registry
 from uraniborg.kernel.files import PathRefused, confine_path
 from uraniborg.kernel.suggestions import find_nearest_name
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 LOCAL_FOLDER: Final = ".pflow/workflows"
 _SHOWN: Final = 20
@@ -22,6 +29,46 @@ _SHOWN: Final = 20
 class FoundWorkflow:
     stored: StoredWorkflow
     warnings: tuple[str, ...] = ()
+
+
+class WorkflowLoader:
+    """Finds and checks the workflows of one pflow home, each nested one once."""
+
+    def __init__(self, home: Path, folder: Path, registry: Registry | None = None) -> None:
+        self.home = home
+        self.folder = folder
+        self.registry = registry or Registry(home)
+        self._nested: dict[str, Workflow] = {}
+
+    def find(self, name: str) -> FoundWorkflow:
+        """Return the workflow of this name.
+
+        Raise SecurityError, InvalidWorkflow, or WorkflowNotFound, which describes a node type of the same name.
+        """
+        try:
+            return find_workflow(self.home, name, self.folder)
+        except WorkflowNotFound as missing:
+            if interface := self.registry.get(name):
+                missing.describe_node_type_instead(interface.type, interface.description, interface.example)
+            raise
+
+    def check(self, document: "Json") -> CheckResult:
+        """Check the document of a workflow and return all findings."""
+        return check_workflow(document, self.registry, load=self.load_document)
+
+    def load_document(self, name: str) -> "JsonObject":
+        """Return the document of the workflow of this name. Raise as `find_workflow` does."""
+        return find_workflow(self.home, name, self.folder).stored.ir
+
+    def load_nested(self, params: "Mapping[str, Json]") -> Workflow:
+        """Return the valid workflow that the parameters of a node name or contain. Raise InvalidWorkflow, too."""
+        name = params.get("workflow_name") or params.get("workflow_ref")
+        if name is None:
+            return require_valid_workflow(self.check(params.get("workflow_ir")), "workflow_ir")
+        name = str(name)
+        if name not in self._nested:
+            self._nested[name] = require_valid_workflow(self.check(self.load_document(name)), name)
+        return self._nested[name]
 
 
 def find_workflow(home: Path, name: str, folder: Path | None = None) -> FoundWorkflow:

@@ -7,19 +7,17 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from pflow.config import Settings
-from pflow.engine.engine import Engine
 from pflow.engine.results import RunResult
-from pflow.ir.checker import check_workflow
-from pflow.ir.model import Workflow
+from pflow.execution import Engine, RunOptions
 from pflow.ir.valid_workflow import require_valid_workflow
-from pflow.registry.registry import Registry
+from pflow.library.lookup import WorkflowLoader
 from pflow.service import Service
 
 SOON_S = 20.0
@@ -183,15 +181,9 @@ class Home:
         self, ir: Any, inputs: dict[str, Any] | None = None, *, name: str = "flow", fresh: bool = False, **more: Any
     ) -> RunResult:
         """Run a workflow without the log of runs, which costs more than small nodes do."""
-        registry = Registry(self.path)
-
-        def load_workflow(params: Mapping[str, Any]) -> Workflow:
-            return require_valid_workflow(check_workflow(params["workflow_ir"], registry), "nested")
-
-        engine = Engine(self.path, registry, load_workflow, folder=self.place, **more)
-        return engine.execute(
-            require_valid_workflow(check_workflow(ir, registry), name), inputs, name=name, fresh=fresh
-        )
+        loader = WorkflowLoader(self.path, self.place)
+        workflow = require_valid_workflow(loader.check(ir), name)
+        return Engine(loader, **more).run(workflow, inputs, RunOptions(fresh=fresh), name=name)
 
     def order(self, *words: str, text: str = "") -> None:
         """Let node `a` fail from now on (`order("fail-a")`) or wait (`order("wait-a")`)."""

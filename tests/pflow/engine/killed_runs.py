@@ -18,7 +18,7 @@ STEPS: Final = {
 PRELOADED: Final = (
     *(
         "pflow.service",
-        "pflow.engine.engine",
+        "pflow.execution",
         "pflow.engine.runlog",
         "pflow.engine.resume.resume_point",
         "pflow.engine.spool",
@@ -96,11 +96,11 @@ def die_before_step_of_ending(moment: int) -> None:
     A step is an operation that can change a file. If there are fewer steps, their number is in the file `steps`.
     """
     import uraniborg.kernel.sqlite as sqlite
-    from pflow.engine import engine
+    from pflow import execution
 
-    run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
+    run: Any = execution
     connection: Any = sqlite._NamedConnection  # pyright: ignore[reportPrivateUsage]
-    log_and_store_result, ending, steps = run._log_and_store_result, 0, 0
+    record_end, ending, steps = run._record_end, 0, 0
 
     def step(event: str, _: object = None) -> None:
         nonlocal steps
@@ -120,13 +120,13 @@ def die_before_step_of_ending(moment: int) -> None:
         nonlocal ending
         ending = threading.get_ident()
         try:
-            return log_and_store_result(*arguments)
+            return record_end(*arguments)
         finally:
             step("end")
             ending = 0
             Path("steps").write_text(str(steps))
 
-    run._log_and_store_result = watched
+    run._record_end = watched
     for place, name in ((os, "fsync"), (os, "write"), (connection, "execute"), (connection, "executemany")):
         setattr(place, name, counted(name, getattr(place, name)))
     sys.addaudithook(step)
@@ -142,19 +142,20 @@ def forget_results() -> None:
 
 def clear_before_logging() -> None:
     """Have a run that succeeded clear its results before it is logged, and dawdle in between."""
-    from pflow.engine import engine
+    from pflow import execution
+    from pflow.engine.resume.recorder import RunRecorder
 
-    run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
-    log_and_store_result = run._log_and_store_result
+    run: Any = execution
+    record_end = run._record_end
 
-    def end(self: Any, error: Any, outputs: Any) -> Any:
-        if error is None:
-            self._recorder.store_or_clear_results(keep_results=False)
-            self._recorder = None
+    def end(state: Any, result: Any, options: Any, log: Any, recorder: Any) -> Any:
+        if result.success:
+            recorder.store_or_clear_results(keep_results=False)
+            recorder = RunRecorder(None, state.run_id)
             threading.Event().wait(0.1)
-        return log_and_store_result(self, error, outputs)
+        return record_end(state, result, options, log, recorder)
 
-    run._log_and_store_result = end
+    run._record_end = end
 
 
 def resume_successes() -> None:

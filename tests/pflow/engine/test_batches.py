@@ -8,6 +8,7 @@ from pflow.engine.batches import resolve_batch_items
 from pflow.ir.model import Batch, Node
 from pflow.templates.resolution import Scope
 from tests.pflow.engine.counting_home import SOON_S, Home, chain, node, until
+from tests.pflow.run_results import get_error, get_outputs
 from tests.requirements import requirement
 
 MOST_ITEMS = 100_000
@@ -20,7 +21,7 @@ def batch(items: Any, kind: str = "pure", /, **keys: Any) -> dict[str, Any]:
 def run_and_get_outputs(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dict[str, Any]:
     result = home.run(ir, inputs)
     assert result.success, result.error_body
-    return result.outputs["b"]
+    return get_outputs(result)["b"]
 
 
 @pytest.mark.parametrize("parallel", [False, True])
@@ -67,8 +68,8 @@ def test_items_that_are_not_a_list_fail_with_an_explanation(home: Home, items: A
 def test_a_list_that_is_not_there_is_a_template_error(home: Home) -> None:
     result = home.run(batch("${list}"))
     assert result.error_body is not None
-    assert result.error_body["type"] == "template_error"
-    assert result.error_body["node"] == "b"
+    assert get_error(result)["type"] == "template_error"
+    assert get_error(result)["node"] == "b"
 
 
 def test_as_many_items_as_are_allowed_are_taken() -> None:
@@ -98,7 +99,7 @@ def test_the_first_failing_item_ends_the_batch_and_running_items_finish(home: Ho
     result = home.run(batch(list(range(5))))
     assert result.error_body is not None
     assert result.error_body["message"].startswith("'b' failed at items[1], of 5: ordered to fail")
-    assert result.error_body["item"] == 1
+    assert get_error(result)["item"] == 1
     assert result.failed_node == "b"
     assert home.runs() == {"b[0]": 1, "b[1]": 1}
 

@@ -24,6 +24,7 @@ from pflow.errors import ClusterUnreachable
 from pflow.service import Service
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node
 from tests.pflow.mcp.agents import agent, execute_workflow
+from tests.pflow.run_results import get_error, get_outputs
 
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask` is not installed")
 
@@ -343,7 +344,7 @@ def test_outputs_checkpoint_log_and_reply_are_those_of_a_run_in_this_process(
     assert read_logged_run(there, theirs.run_id) == read_logged_run(here, ours.run_id)
     assert theirs.outputs.keys() == ours.outputs.keys()
     if ours.success:
-        assert theirs.outputs["last"] == f"{theirs.outputs['each']['results'][5]['value']} wörd"
+        assert get_outputs(theirs)["last"] == f"{get_outputs(theirs)['each']['results'][5]['value']} wörd"
         assert not list(there.checkpoints.glob("*.json"))
     else:
         assert read_stored_results(there) == read_stored_results(here)
@@ -436,7 +437,7 @@ def test_a_node_that_kills_its_worker_each_time_fails_with_an_explanation(home: 
     settings = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
     with private_cluster(tmp_path / "cluster", 1, **settings) as fragile:
         result = run(home, fragile.address, chain(node("a", "ends-its-process")))
-    error = result.error_body or {}
+    error = get_error(result)
     assert (error["code"], error["node"], error["exception"]) == ("node_failed", "a", "KilledWorker")
     assert error["message"].startswith("The cluster could not run it: KilledWorker")
     assert "logs of its workers" in error["hint"]
@@ -454,7 +455,7 @@ def test_a_node_that_takes_too_long_is_abandoned_and_never_started_later(cluster
     running.until(lambda: len(home.runs()) == 2, "both workers are busy")
     result = running.result()
     assert result.success
-    assert [one["code"] for one in result.outputs["errors"]] == ["node_timed_out"] * len(ITEMS)
+    assert [one["code"] for one in get_outputs(result)["errors"]] == ["node_timed_out"] * len(ITEMS)
     home.clear_orders()
     assert run(home, cluster.address, chain(node("after"), node("and-after"))).success
     assert home.runs() == {"each[0]": 1, "each[1]": 1, "after": 1, "and-after": 1}
@@ -505,7 +506,7 @@ def test_an_address_without_a_scheduler_is_reported_with_a_hint(
     monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
     address = address.format(free_port())
     result = run(home, address, chain(node("effect", "effect"), node("a"), node("b")))
-    error = result.error_body or {}
+    error = get_error(result)
     assert isinstance(result.error, ClusterUnreachable)
     assert (error["code"], error["node"], error["address"]) == ("cluster_unreachable", "a", address)
     assert error["message"].startswith("No Dask scheduler answers at")
@@ -541,7 +542,7 @@ def test_where_the_extra_is_not_installed_it_is_named(home: Home, monkeypatch: p
         raise ModuleNotFoundError("No module named 'distributed'")
 
     monkeypatch.setattr(cluster_module, "_import_and_silence_distributed", absent)
-    error = run(home, "tcp://127.0.0.1:1", chain(node("a"))).error_body or {}
+    error = get_error(run(home, "tcp://127.0.0.1:1", chain(node("a"))))
     assert error["cause"] == "missing_extra"
     assert "uraniborg[dask]" in error["hint"]
 
@@ -625,7 +626,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time
     home.clear_orders()
     result = running.result()
     assert result.success, result.error_body
-    assert [one["echo"] for one in result.outputs["said"]] == ITEMS
+    assert [one["echo"] for one in get_outputs(result)["said"]] == ITEMS
     assert result.outputs["count"] == len(ITEMS)
     effects = {"before": 1, **{f"effects[{item}]": 1 for item in range(len(ITEMS))}}
     for event in ("began", "done"):
@@ -648,7 +649,7 @@ def test_a_cluster_that_loses_all_its_workers_fails_the_run_in_time_and_nothing_
     cluster.kill(*cluster.pids)
     result = running.result()
     home.clear_orders()
-    error = result.error_body or {}
+    error = get_error(result)
     assert (error["code"], error["node"]) == ("cluster_unreachable", "c")
     assert error["message"] == f"The Dask scheduler at {cluster.address} has had no worker for 0.5 seconds."
     assert "run the workflow again" in error["hint"]

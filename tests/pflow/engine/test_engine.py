@@ -14,15 +14,10 @@ from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
 from pflow.errors import InvalidWorkflow
 from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
+from tests.pflow.run_results import get_error, get_outputs
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.kernel.sqlite import DatabaseUnusable
-
-
-def get_error(result: RunResult) -> dict[str, Any]:
-    assert result.error_body is not None
-    return result.error_body
-
 
 # Time.
 
@@ -345,7 +340,7 @@ def test_a_no_may_choose_a_branch(home: Home, inbox: Inbox) -> None:
     inbox.decide(get_error(home.run(ir))["approval_id"], Decision(action="reject", note="no"), "test")
     result = home.run(ir)
     assert result.success
-    assert result.outputs["instead"]["echo"] == "no"
+    assert get_outputs(result)["instead"]["echo"] == "no"
     assert result.progress.skipped == ["send"]
 
 

@@ -46,8 +46,9 @@ async def test_a_coroutine_runs_on_the_loop_and_a_function_in_a_thread_of_its_ow
     in_other = await LocalExecutor(FixedFunctions(where)).run_node(make_call())
     assert on_loop == {"thread": threading.current_thread()}
     assert isinstance(in_other, dict)
-    assert in_other["thread"] is not threading.current_thread()
-    assert in_other["thread"].daemon
+    thread: Any = in_other["thread"]
+    assert thread is not threading.current_thread()
+    assert thread.daemon
 
 
 async def test_the_function_of_a_type_is_looked_up_once_in_a_run() -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.inputs import find_secret_input_values, list_unused_input_warnings, prepare_inputs
+from pflow.engine.inputs import list_unused_input_warnings, prepare_inputs
+from pflow.engine.secret_values import find_secret_input_values
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
 from pflow.ir.parser import parse_workflow

@@ -13,11 +13,13 @@ from typing import Any
 import orjson
 import pytest
 
-from pflow.engine import engine, executors
+from pflow.engine import cancellation as cancelling
+from pflow.engine import executors
 from pflow.engine.cancellation import Cancellation
 from pflow.engine.results import RunResult
 from pflow.errors import RepairRefused
 from tests.pflow.engine.counting_home import CODE, NODES, SOON_S, Home, build_graph, chain, node
+from tests.pflow.run_results import get_error
 from tests.requirements import requirement
 
 
@@ -396,7 +398,7 @@ def test_without_a_wait_it_is_tried_again_at_once(home: Home, waits: list[float]
 def test_a_parameter_without_a_value_is_not_tried_again(home: Home, waits: list[float]) -> None:
     result = home.run(chain(node("a", value="${nothing}", retry={"attempts": 5, "wait": 1})))
     assert result.error_body is not None
-    assert result.error_body["type"] == "template_error"
+    assert get_error(result)["type"] == "template_error"
     assert (home.lines(), waits) == ([], [])
 
 
@@ -419,7 +421,7 @@ def test_a_node_that_takes_too_long_is_given_up_on(home: Home, kind: str) -> Non
     home.clear_orders()
     assert result.error_body is not None
     assert result.error_body["code"] == "node_timed_out"
-    assert result.error_body["node"] == "a"
+    assert get_error(result)["node"] == "a"
     assert "0.05 seconds" in result.error_body["message"]
 
 
@@ -681,7 +683,7 @@ async def goes_on(params, context):
 def test_a_coroutine_that_does_not_heed_its_end_is_left_behind(
     home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], kind: str, limit: str
 ) -> None:
-    for module in (executors, engine):
+    for module in (executors, cancelling):
         monkeypatch.setattr(module, "CANCEL_TIMEOUT_S", 0.05)
     home.record_nodes("stubborn", [{"type": "it", "description": "It", "run": f"stubborn.py:{kind}"}], STUBBORN)
     ir = chain(node("a", "it", **({"timeout": 0.2} if limit == "node" else {})), node("pay", "effect"))

@@ -6,6 +6,7 @@ import pytest
 
 from pflow.errors import InvalidWorkflow
 from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
+from tests.pflow.run_results import get_error, get_outputs
 from tests.requirements import requirement
 
 
@@ -124,7 +125,7 @@ def test_edges_decide_the_order_and_not_the_file(home: Home) -> None:
 
 def test_without_declared_outputs_those_of_the_last_nodes_are_given(home: Home) -> None:
     ir = build_graph([node("a"), node("b", echo=1), node("c", echo=2)], "a>b", "a>c")
-    assert {name: one["echo"] for name, one in home.run(ir).outputs.items()} == {"b": 1, "c": 2}
+    assert {name: one["echo"] for name, one in get_outputs(home.run(ir)).items()} == {"b": 1, "c": 2}
 
 
 def test_an_output_of_a_skipped_branch_has_no_value_and_gives_a_warning(home: Home) -> None:
@@ -176,8 +177,8 @@ def test_a_nested_workflow_is_resumed_node_by_node(home: Home) -> None:
     home.order("fail-sub/y")
     first = home.run(build_outer_workflow(workflow_ir=INNER))
     assert first.error_body is not None
-    assert first.error_body["node"] == "sub"
-    assert first.error_body["nested_node"] == "sub/y"
+    assert get_error(first)["node"] == "sub"
+    assert get_error(first)["nested_node"] == "sub/y"
     home.clear_orders()
     second = home.run(build_outer_workflow(workflow_ir=INNER))
     assert second.success
@@ -217,7 +218,7 @@ def test_an_error_edge_leads_around_a_workflow_that_fails(home: Home) -> None:
     ir["edges"].append({"from": "sub", "to": "help", "action": "error"})
     result = home.run(ir)
     assert result.success
-    assert result.outputs["help"]["echo"] == "ordered to fail: fail-sub/x"
+    assert get_outputs(result)["help"]["echo"] == "ordered to fail: fail-sub/x"
 
 
 @requirement("PF-E4")
@@ -227,9 +228,9 @@ def test_a_nested_workflow_with_a_missing_input_names_the_input(home: Home) -> N
     home.draft("inner", INNER)
     result = home.run(chain(node("sub", "workflow", workflow_name="${name}")), {"name": "inner"})
     assert result.error_body is not None
-    assert result.error_body["type"] == "template_error"
-    assert result.error_body["missing_variables"] == ["who"]
-    assert result.error_body["nested_node"] == "sub/x"
+    assert get_error(result)["type"] == "template_error"
+    assert get_error(result)["missing_variables"] == ["who"]
+    assert get_error(result)["nested_node"] == "sub/x"
     assert result.failed_node == "sub"
 
 
@@ -240,7 +241,7 @@ def test_items_of_a_batch_may_be_workflows_and_are_resumed_inside(home: Home) ->
     home.clear_orders()
     second = home.run(ir)
     assert second.success
-    assert [one["item"] for one in second.outputs["sub"]["results"]] == ["p", "q"]
+    assert [one["item"] for one in get_outputs(second)["sub"]["results"]] == ["p", "q"]
     assert home.runs() == {"sub[0]/x": 1, "sub[0]/y": 1, "sub[1]/x": 1, "sub[1]/y": 2}
 
 
@@ -256,7 +257,7 @@ def test_a_workflow_that_runs_itself_by_a_name_it_is_given_ends_ten_deep(home: H
     result = home.service.execute("flow", {"name": "flow"})
     assert result.error_body is not None
     assert "more than 10 deep" in result.error_body["message"]
-    assert result.error_body["nested_node"].count("again") == 11
+    assert get_error(result)["nested_node"].count("again") == 11
 
 
 @pytest.mark.parametrize("where", ["node", "workflow"])

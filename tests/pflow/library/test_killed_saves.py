@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from pflow.engine.resume.journal import StoredResult
-from pflow.engine.resume.recorder import start_recording
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import WorkflowExists
 from pflow.library.listing import list_workflows
 from pflow.library.lookup import find_workflow
 from pflow.library.manager import WorkflowManager
 from pflow.library.promotion import move_draft_to_library
+from tests.pflow.engine.resume.recordings import start_recording
 from tests.pflow.library.homes import IR, write_draft, write_raw_draft
 from tests.requirements import requirement
 

@@ -12,6 +12,7 @@ from pflow.errors import ApprovalRequired
 from pflow.node import Context
 from pflow.nodes.approval import get_or_request_decision
 from pflow.service import Service
+from tests.pflow.run_results import get_error
 from uraniborg.kernel.inbox import Decision, Inbox
 
 QUESTION = {"question": "Send it?"}
@@ -65,5 +66,5 @@ def test_a_draft_that_is_saved_while_its_question_waits_resumes_with_the_answer(
     (drafts / "draft.json").write_text(json.dumps(plain))
     waiting = service.execute("draft")
     service.texts.save_to_library("draft", "final", "Asks")
-    inbox.decide((waiting.error_body or {})["approval_id"], Decision(action="approve"), "test")
+    inbox.decide(get_error(waiting)["approval_id"], Decision(action="approve"), "test")
     assert service.execute("final").success

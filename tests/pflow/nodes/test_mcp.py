@@ -21,6 +21,7 @@ from pflow.remote_mcp_servers import add_server, sync_servers
 from pflow.service import Service
 from tests.pflow import tool_server
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
+from tests.pflow.run_results import get_outputs
 from tests.pflow.tool_command import tool_command
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.mcp import make_stateless_app
@@ -219,4 +220,4 @@ async def test_a_workflow_of_both_kinds_of_node_starts_the_server_once_and_ends_
     assert (done.success, done.outputs["sum"]) == (True, 21)
     assert count_starts(home) == 1
     with pytest.raises(ProcessLookupError):
-        os.kill(done.outputs["process"], 0)
+        os.kill(get_outputs(done)["process"], 0)

@@ -1,7 +1,7 @@
 """The results of earlier runs of a workflow, and the look-up of those that the next run can reuse."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from pflow.engine.resume.journal import StepKey, StoredResult
@@ -43,9 +43,9 @@ class EarlierRuns(NamedTuple):
 class ResultLookup:
     """The results of earlier runs, each of which can be claimed for one step of this run."""
 
-    def __init__(self, earlier: EarlierRuns) -> None:
-        self.node_ids: set[str] = set()
-        """The nodes of the workflow as it is now."""
+    def __init__(self, earlier: EarlierRuns, nodes: Iterable[str] = ()) -> None:
+        """`nodes` are those of the workflow as it is now."""
+        self._node_ids = set(nodes)
         self.used: set[StepKey] = set()
         """Results that were found for a step."""
         self.removed_files = earlier.list_removed_files()
@@ -96,7 +96,7 @@ class ResultLookup:
         The node probably has a new name.
         """
         result = self._effects.get(key[1])
-        if result is None or result.node in self.node_ids or "/" in key[0]:
+        if result is None or result.node in self._node_ids or "/" in key[0]:
             return None
         return self._remove_claimed_result(self._effects, key[1])
 

@@ -1,75 +1,117 @@
-"""The recorder of one run: the journal it writes, and the earlier results it can reuse."""
+"""The recorder of a run: it reuses the results of earlier runs, and records those of this one in a journal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 
-from pflow.engine.resume.earlier_runs import ContainsSecret, ResultLookup
-from pflow.engine.resume.journal import StepKey, StoredResult
-from pflow.engine.resume.resume_point import OpenRun, ResumePoint
+from pflow.engine.resume.earlier_runs import ContainsSecret, ResultLookup, make_empty_earlier_runs
+from pflow.engine.resume.journal import RunJournal, StepKey, StoredResult
+from pflow.engine.resume.resume_point import Recording, ResumePoint
 from pflow.errors import NodeFailed
 
 
-def start_recording(
-    resume_point: ResumePoint, run_id: str, *, fresh: bool = False, keep_results: bool = False
-) -> "RunRecorder":
-    """Return the recorder of a new run. Arguments and errors are those of `ResumePoint.begin_run`."""
-    return RunRecorder(resume_point, resume_point.begin_run(run_id, fresh=fresh, keep_results=keep_results))
-
-
 class RunRecorder:
-    """The journal of one run, and the earlier runs that it resumes."""
+    """Records a run from the call of `begin` on; without a resume point, or before that call, nothing."""
 
-    def __init__(self, resume_point: ResumePoint, open_run: OpenRun) -> None:
-        self.resume_point = resume_point
-        self.open_run = open_run
-        self.journal = open_run.journal
-        self.earlier = open_run.earlier
-        self.lineage = open_run.lineage
-        self.lookup = ResultLookup(open_run.earlier)
-        self.under_way: set[StepKey] = set()
+    def __init__(self, resume_point: ResumePoint | None, run_id: str) -> None:
+        self._resume_point = resume_point
+        self._run_id = run_id
+        self._recording: Recording | None = None
+        self.lineage = run_id
+        self.earlier = make_empty_earlier_runs()
+        self.lookup = ResultLookup(self.earlier)
+        self._under_way: set[StepKey] = set()
         """Nodes with effects that have started and not finished."""
         self.problem = ""
         """Why the journal of this run is not complete."""
+
+    def begin(self, nodes: Iterable[str] = (), *, fresh: bool = False, keep_results: bool = False) -> list[str]:
+        """Open the journal, read the results that the run can reuse, and return notices about them.
+
+        `nodes` are those of the workflow. The other arguments, and errors apart from OSError, are those of
+        `ResumePoint.begin_run`. A run whose journal cannot be opened runs all the same, and is not recorded.
+        """
+        if self._resume_point is None:
+            return []
+        try:
+            recording = self._resume_point.begin_run(self._run_id, fresh=fresh, keep_results=keep_results)
+        except OSError as exc:
+            return [f"This run cannot be resumed later: {exc.strerror} in the pflow home."]
+        self._recording = recording
+        self.lineage, self.earlier = recording.lineage, recording.earlier
+        self.lookup = ResultLookup(recording.earlier, nodes)
+        return recording.earlier.notices
+
+    @property
+    def journal(self) -> RunJournal:
+        assert self._recording is not None
+        return self._recording.journal
 
     @property
     def is_resuming(self) -> bool:
         return self.earlier.lineage is not None
 
-    def record_start(self, node: str, fingerprint: str) -> None:
+    @property
+    def resumed_from(self) -> str | None:
+        """The id of the last run whose results can be reused; of an earlier version, that of the first."""
+        return self.earlier.run or self.earlier.lineage
+
+    def list_unfinished_nodes(self) -> set[str]:
+        """Return the nodes with effects that have started and not finished."""
+        return {node for node, _ in self._under_way}
+
+    def lock_effect(self, key: StepKey) -> AbstractContextManager[None]:
+        """See `ResumePoint.lock_effect`: the lock of a step of a run that resumes another."""
+        assert self._resume_point is not None
+        return self._resume_point.lock_effect(key)
+
+    def find_parallel_result(self, key: StepKey) -> tuple[StoredResult | None, bool]:
+        """See `ResumePoint.find_parallel_result`, for a step of a run that resumes another."""
+        assert self._resume_point is not None
+        assert self._recording is not None
+        return self._resume_point.find_parallel_result(self._recording, key)
+
+    def record_start(self, key: StepKey) -> None:
         """Record durably that a node with effects starts. Raise NodeFailed if that fails: it might run twice."""
+        if self._recording is None:
+            return
         try:
-            self.journal.write_start(node, fingerprint)
-            self.under_way.add((node, fingerprint))
+            self.journal.write_start(*key)
+            self._under_way.add(key)
         except OSError as exc:
             raise NodeFailed(
-                f"'{node}' was not started: its start cannot be recorded ({exc.strerror}).",
+                f"'{key[0]}' was not started: its start cannot be recorded ({exc.strerror}).",
                 hint="Free disk space in the pflow home, then run the workflow again.",
             ) from exc
 
-    def record_failure(self, node: str, fingerprint: str) -> None:
+    def record_failure(self, key: StepKey) -> None:
         """Record that a node with effects failed."""
-        self.under_way.discard((node, fingerprint))
-        self._try_write(lambda: self.journal.write_failure(node, fingerprint))
+        self._under_way.discard(key)
+        self._try_write(lambda: self.journal.write_failure(*key))
 
-    def record_waiting(self, node: str, fingerprint: str) -> None:
+    def record_waiting(self, key: StepKey) -> None:
         """Record that a node waits for a person: until the person decides, no result expires."""
-        self._try_write(lambda: self.journal.write_waiting(node, fingerprint))
+        self._try_write(lambda: self.journal.write_waiting(*key))
 
     def record_result(self, result: StoredResult) -> None:
         """Record the result of a node that finished."""
-        self.under_way.discard(result.key)
+        self._under_way.discard(result.key)
         self._try_write(lambda: self.journal.write_result(result))
 
     def store_or_clear_results(self, *, keep_results: bool, contains_secret: ContainsSecret = lambda _: False) -> bool:
         """Store or clear the results of the run, and return True if all that had to be stored is on disk."""
-        used = self.lookup.used
+        point, recording, used = self._resume_point, self._recording, self.lookup.used
+        if point is None or recording is None:
+            return False
         return self._try_write(
-            lambda: self.resume_point.store_or_clear_results(
-                self.open_run, keep_results=keep_results, used=used, contains_secret=contains_secret
+            lambda: point.store_or_clear_results(
+                recording, keep_results=keep_results, used=used, contains_secret=contains_secret
             )
         )
 
     def _try_write(self, write: Callable[[], None]) -> bool:
-        """Call `write`, and return False if the recording has failed, now or before."""
+        """Call `write` if the run is recorded. Return False if the recording has failed, now or before."""
+        if self._recording is None:
+            return False
         try:
             write()
         except OSError as exc:

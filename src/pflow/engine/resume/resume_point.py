@@ -51,8 +51,8 @@ HasSucceeded = Callable[[str], bool]
 """Return True for the id of a run that is logged as a success."""
 
 
-class OpenRun(NamedTuple):
-    """A run that has begun and not ended: its journal, and the earlier runs that it resumes."""
+class Recording(NamedTuple):
+    """The journal that a run writes, and the earlier runs that the run resumes."""
 
     run_id: str
     lineage: str
@@ -74,7 +74,7 @@ class ResumePoint:
         self._seconds = hours * 3600
         self._has_succeeded = has_succeeded
 
-    def begin_run(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> OpenRun:
+    def begin_run(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> Recording:
         """Begin a run that resumes from earlier results or, if `fresh`, discards them.
 
         With `keep_results`, the next run resumes from the results of this one even if it succeeds.
@@ -130,7 +130,7 @@ class ResumePoint:
                     self._file.unlink()
 
     def store_or_clear_results(
-        self, run: OpenRun, *, keep_results: bool, used: set[StepKey], contains_secret: ContainsSecret
+        self, run: Recording, *, keep_results: bool, used: set[StepKey], contains_secret: ContainsSecret
     ) -> None:
         """End a run: store its results with those that it resumed from, or clear them all. Raise OSError.
 
@@ -158,7 +158,7 @@ class ResumePoint:
                     self._clear_results(path)
             path.unlink(missing_ok=True)
 
-    def find_parallel_result(self, run: OpenRun, key: StepKey) -> tuple[StoredResult | None, bool]:
+    def find_parallel_result(self, run: Recording, key: StepKey) -> tuple[StoredResult | None, bool]:
         """Return the result that another run, which resumes from the same run, has got for this step since.
 
         The second value is True if the step was interrupted there.
@@ -182,7 +182,7 @@ class ResumePoint:
         """Wait until no other run that resumes from the same run performs the same effect."""
         return hold_lock_file(self._folder / f".{self._name}.{key[1]}.effect", keep_file=False)
 
-    def _merge_and_open_journal(self, run_id: str, fresh: bool, keep_results: bool) -> OpenRun:
+    def _merge_and_open_journal(self, run_id: str, fresh: bool, keep_results: bool) -> Recording:
         make_private_folder(self._folder)
         with self._hold_lock():
             earlier = self._merge_abandoned_journals()
@@ -194,7 +194,7 @@ class ResumePoint:
             if keep_results:
                 header["keeps_results"] = True
             journal = RunJournal(self._folder / f"{self._name}.{run_id}.journal", header)
-            return OpenRun(run_id, lineage, journal, earlier, self._read_file_stamp())
+            return Recording(run_id, lineage, journal, earlier, self._read_file_stamp())
 
     def _copy_results(self, path: Path) -> bool:
         """Copy the results to another file; return False if there are none."""

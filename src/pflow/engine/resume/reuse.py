@@ -1,4 +1,4 @@
-"""Rules of reuse: the fingerprint of a step, the effects digest, and when an earlier result can be reused.
+"""Rules of reuse: the fingerprint of a step, the effects digest, when an earlier result can be reused, and why not.
 
 The effects digest of a node stands for all that the nodes before it did to files, servers and the like. Values passed
 on in templates are in a node's parameters. Anything else, such as a file that one node writes and another reads, is
@@ -12,13 +12,22 @@ Pure nodes and nodes that were not started leave the digest as it is.
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from pflow.engine.json_values import compute_fingerprint
+from pflow.engine.resume.earlier_runs import EarlierRuns
 from pflow.ir.model import Node
 from pflow.node import Context
 from pflow.registry.interface import Interface
 
+if TYPE_CHECKING:
+    from pflow.engine.steps import Job
+    from uraniborg.kernel.json_values import Json
+
+NOT_STORED: Final = "its result contains a secret and was not stored"
+INTERRUPTED: Final = "it was interrupted"
+_CHANGED: Final = "its inputs changed"
+_EFFECTS_CHANGED: Final = "an earlier node with effects ran again"
 NO_EFFECTS: Final = ""
 _SEPARATOR: Final = "-"
 """Stands between the fingerprint of a step and its effects digest."""
@@ -39,7 +48,7 @@ def extend_effects_digest(digest: str, node: str, effect_run_id: str) -> str:
 
 
 def can_reuse_result(
-    node: Node, interface: Interface, params: Mapping[str, Any], context: Context, removed_files: frozenset[str]
+    node: Node, interface: Interface, params: "Mapping[str, Json]", context: Context, removed_files: frozenset[str]
 ) -> bool:
     """Return False if the node reads data that changes by itself, or if a file that it wrote is missing.
 
@@ -51,13 +60,15 @@ def can_reuse_result(
     return all(os.path.exists(one) or one in removed_files for one in written)
 
 
-def resolve_param_paths(param_names: tuple[str, ...], params: Mapping[str, Any], context: Context) -> tuple[str, ...]:
+def resolve_param_paths(
+    param_names: tuple[str, ...], params: "Mapping[str, Json]", context: Context
+) -> tuple[str, ...]:
     """Return the paths of the files that these parameters name."""
     return tuple(str(context.path(str(params[name]))) for name in param_names if params.get(name) is not None)
 
 
 def compute_step_fingerprint(
-    interface: Interface, params: Mapping[str, Any], context: Context, effects_digest: str = ""
+    interface: Interface, params: "Mapping[str, Json]", context: Context, effects_digest: str = ""
 ) -> str:
     """Return the fingerprint of a result: of the node type, its version, its parameters and the files that it reads.
 
@@ -73,18 +84,20 @@ def compute_step_fingerprint(
     return f"{own}{_SEPARATOR}{effects_digest}" if interface.reads_world else own
 
 
-def _read_file_stamps(interface: Interface, params: Mapping[str, Any], context: Context) -> list[Any]:
+def _read_file_stamps(
+    interface: Interface, params: "Mapping[str, Json]", context: Context
+) -> list[tuple[int, int, int] | None]:
     """Return size, time of change and inode of each file that the node reads."""
-    stamps: list[Any] = []
+    stamps: list[tuple[int, int, int] | None] = []
     for key in interface.reads:
-        given: Any = params.get(key)
-        for path in cast("list[Any]", given) if isinstance(given, list) else [given]:
+        given = params.get(key)
+        for path in given if isinstance(given, list) else [given]:
             try:
                 status = context.path(str(path)).stat()
             except (OSError, ValueError):
                 stamps.append(None)
             else:
-                stamps.append([status.st_size, status.st_mtime_ns, status.st_ino])
+                stamps.append((status.st_size, status.st_mtime_ns, status.st_ino))
     return stamps
 
 
@@ -92,3 +105,42 @@ def differs_only_in_effects(step_fingerprint: str, others: Iterable[str]) -> boo
     """Return True if one of the other fingerprints is the same but for the effects digest."""
     own = step_fingerprint.partition(_SEPARATOR)[0]
     return any(one.partition(_SEPARATOR)[0] == own for one in others)
+
+
+def explain_rerun(earlier: EarlierRuns, job: "Job", *, was_interrupted: bool) -> str:
+    """Return why no earlier result is reused for this step."""
+    if was_interrupted and job.is_effectful:
+        return INTERRUPTED
+    if not job.node.reuse:
+        return 'its "resume" is "never"'
+    if job.call.interface.is_volatile_with(job.call.params):
+        return "the data it reads may have changed"
+    if (result := earlier.results.get(job.result_key)) is not None:
+        return NOT_STORED if result.outputs is None else "a file it wrote is missing"
+    if job.key not in earlier.fingerprints:
+        return "it had not finished"
+    is_same = differs_only_in_effects(job.fingerprint, earlier.fingerprints[job.key])
+    return _EFFECTS_CHANGED if is_same else _CHANGED
+
+
+def make_rerun_warning(job: "Job", reason: str) -> str:
+    """Return a warning if running the step again may repeat an effect or is unexpected, or an empty string."""
+    if reason == INTERRUPTED:
+        return f"'{job.key}' was interrupted in an earlier run: whether it had its effect is uncertain. It ran again."
+    if reason == NOT_STORED:
+        return f"'{job.key}' ran again although nothing changed: {reason}."
+    if job.is_effectful and reason in (_CHANGED, _EFFECTS_CHANGED):
+        return f"'{job.key}' has effects, had finished in an earlier run, and ran again: {reason}."
+    return ""
+
+
+def get_effect_run_id(job: "Job", earlier: EarlierRuns | None = None, rerun_reason: str = "") -> str:
+    """Return the id of the run that the effect of a step that runs now counts for; empty for a pure node.
+
+    A step that runs again only because its result was not stored leaves everything as it was.
+    """
+    if job.call.effect == "pure":
+        return ""
+    if earlier is not None and rerun_reason == NOT_STORED:
+        return earlier.results[job.result_key].by or job.call.context.run_id
+    return job.call.context.run_id

@@ -11,9 +11,10 @@ import pytest
 
 from pflow.engine.resume.earlier_runs import EarlierRuns
 from pflow.engine.resume.journal import StoredResult
-from pflow.engine.resume.recorder import RunRecorder, start_recording
+from pflow.engine.resume.recorder import RunRecorder
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import ResumePointUnusable
+from tests.pflow.engine.resume.recordings import start_recording
 from tests.requirements import requirement
 
 NOW = time.time()
@@ -95,11 +96,11 @@ def test_results_of_a_dead_run_are_reused_and_its_running_node_is_uncertain(
     checkpoints: ResumePoint, folder: Path
 ) -> None:
     died = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
-    died.record_start("b", "f")
+    died.record_start(("b", "f"))
     died.record_result(make_result("b", effect="effectful"))
-    died.record_start("c", "f")
-    died.record_start("d", "f")
-    died.record_failure("d", "f")
+    died.record_start(("c", "f"))
+    died.record_start(("d", "f"))
+    died.record_failure(("d", "f"))
     close_journal(died)
     assert get_node_names(checkpoints.read_earlier_runs()) == {"a", "b"}
     earlier = start_recording(checkpoints, "run_2").earlier
@@ -111,12 +112,12 @@ def test_results_of_a_dead_run_are_reused_and_its_running_node_is_uncertain(
 
 def test_an_uncertain_node_stays_uncertain_until_it_finishes(checkpoints: ResumePoint) -> None:
     first = start_recording(checkpoints, "run_1")
-    first.record_start("c", "f")
+    first.record_start(("c", "f"))
     close_journal(first)
     start_recording(checkpoints, "run_2").store_or_clear_results(keep_results=True)
     third = start_recording(checkpoints, "run_3")
     assert third.earlier.uncertain == {("c", "f")}
-    third.record_start("c", "f")
+    third.record_start(("c", "f"))
     record_results(third, make_result("c", effect="effectful")).store_or_clear_results(keep_results=True)
     assert checkpoints.read_earlier_runs().uncertain == set()
 
@@ -336,7 +337,7 @@ def test_of_two_runs_that_resume_from_the_same_run_the_last_success_clears_the_r
     leave_results(checkpoints, make_result("a"))
     one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
     record_results(one, make_result("b", effect="effectful")).store_or_clear_results(keep_results=False)
-    assert checkpoints.find_parallel_result(other.open_run, ("b", "f")) == (make_result("b", effect="effectful"), False)
+    assert other.find_parallel_result(("b", "f")) == (make_result("b", effect="effectful"), False)
     other.store_or_clear_results(keep_results=False)
     assert has_no_results(checkpoints.read_earlier_runs())
 
@@ -354,23 +355,23 @@ def test_results_and_interruptions_of_a_parallel_run_are_known_while_it_lives_an
 ) -> None:
     leave_results(checkpoints, make_result("a"))
     one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
-    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (None, False)
-    other.record_start("b", "f")
-    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (None, True)
+    assert one.find_parallel_result(("b", "f")) == (None, False)
+    other.record_start(("b", "f"))
+    assert one.find_parallel_result(("b", "f")) == (None, True)
     record_results(other, make_result("b", effect="effectful"))
-    other.record_start("c", "f")
-    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (make_result("b", effect="effectful"), False)
+    other.record_start(("c", "f"))
+    assert one.find_parallel_result(("b", "f")) == (make_result("b", effect="effectful"), False)
     close_journal(other)
     third = start_recording(checkpoints, "run_4")  # which takes over what died
-    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (make_result("b", effect="effectful"), False)
-    assert checkpoints.find_parallel_result(one.open_run, ("c", "f")) == (None, True)
+    assert one.find_parallel_result(("b", "f")) == (make_result("b", effect="effectful"), False)
+    assert one.find_parallel_result(("c", "f")) == (None, True)
     third.store_or_clear_results(keep_results=True)
 
 
 def test_results_of_a_run_of_another_lineage_are_not_used(checkpoints: ResumePoint) -> None:
     mine, theirs = start_recording(checkpoints, "run_1"), start_recording(checkpoints, "run_2")
     record_results(theirs, make_result("b", effect="effectful"))
-    assert checkpoints.find_parallel_result(mine.open_run, ("b", "f")) == (None, False)
+    assert mine.find_parallel_result(("b", "f")) == (None, False)
 
 
 def test_results_of_items_follow_the_items_to_other_indexes_each_once(checkpoints: ResumePoint) -> None:
@@ -395,8 +396,8 @@ def test_an_interrupted_node_is_uncertain_with_any_parameters_and_an_item_at_any
     checkpoints: ResumePoint,
 ) -> None:
     died = start_recording(checkpoints, "run_1")
-    died.record_start("a", "f")
-    died.record_start("b[0]", "X")
+    died.record_start(("a", "f"))
+    died.record_start(("b[0]", "X"))
     close_journal(died)
     recorder = start_recording(checkpoints, "run_2")
     asked = [("a", "f"), ("a", "g"), ("b[0]", "Y"), ("b[3]", "X"), ("b[1]", "Y"), ("c", "f"), ("b", "X")]
@@ -406,7 +407,7 @@ def test_an_interrupted_node_is_uncertain_with_any_parameters_and_an_item_at_any
 def test_results_do_not_expire_while_a_node_waits_for_a_person(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
     first = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
-    first.record_waiting("ask", "f")
+    first.record_waiting(("ask", "f"))
     first.store_or_clear_results(keep_results=True)
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 30 * 86_400)
@@ -424,7 +425,7 @@ def test_results_do_not_expire_while_a_node_waits_for_a_person(folder: Path, mon
 def test_results_in_the_journal_of_a_dead_run_do_not_expire_while_a_node_waits_for_a_person(folder: Path) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
     died = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
-    died.record_waiting("ask", "f")
+    died.record_waiting(("ask", "f"))
     close_journal(died)
     (journal,) = folder.glob("*.journal")
     os.utime(journal, (0, 0))
@@ -516,7 +517,7 @@ def test_without_earlier_results_a_disk_error_is_raised_as_it_is(
 ) -> None:
     monkeypatch.setattr("pflow.engine.resume.resume_point.RunJournal", raise_disk_full)
     with pytest.raises(OSError, match="No space"):
-        start_recording(checkpoints, "run_1")
+        checkpoints.begin_run("run_1")
 
 
 @pytest.mark.parametrize("killed", [True, False])
@@ -531,7 +532,7 @@ def test_a_run_that_cannot_read_earlier_results_is_refused_so_that_no_effect_is_
         with pytest.raises(ResumePointUnusable, match="No space"):
             start_recording(checkpoints, "run_2")
         with pytest.raises(OSError, match="No space"):
-            start_recording(checkpoints, "run_2", fresh=True)
+            checkpoints.begin_run("run_2", fresh=True)
 
 
 def test_results_that_could_not_be_merged_stay_in_their_journal(

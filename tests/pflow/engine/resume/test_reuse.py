@@ -12,6 +12,7 @@ from pflow.config import Settings
 from pflow.engine.resume.recorder import RunRecorder
 from pflow.errors import InvalidInputs, InvalidWorkflow
 from pflow.service import Service
+from tests.pflow.run_results import get_error, get_outputs
 from tests.requirements import requirement
 
 
@@ -114,9 +115,9 @@ def test_a_truncated_output_is_never_used_as_complete(service: Service) -> None:
     run = service.run_document(flow, name="flow")
     assert not run.success
     assert run.error_body is not None
-    assert "${much.stdout_file}" in run.error_body["hint"]
+    assert "${much.stdout_file}" in get_error(run)["hint"]
     flow["nodes"][1]["params"] = {"command": "wc -c < ${much.stdout_file}"}
-    assert service.run_document(flow, name="flow").outputs["count"]["stdout"] == "20000000"
+    assert get_outputs(service.run_document(flow, name="flow"))["count"]["stdout"] == "20000000"
 
 
 @pytest.mark.parametrize("kind", ["python", "code"])
@@ -183,7 +184,7 @@ def test_after_a_rejection_a_run_asks_again_and_other_decisions_stay(service: Se
 
     flow = chain({"id": "ask", "type": "approval", "params": {"question": "Pay ${who}?"}}, inputs={"who": {}})
     runs = [service.run_document(flow, {"who": who}, name="flow") for who in ("x", "y")]
-    asked = [(run.error_body or {})["approval_id"] for run in runs]
+    asked = [get_error(run)["approval_id"] for run in runs]
     inbox = Inbox()
     inbox.decide(asked[0], Decision(action="reject", note="no"), "test")
     inbox.decide(asked[1], Decision(action="approve"), "test")
@@ -199,7 +200,7 @@ def test_a_run_that_waits_for_a_person_does_not_expire(service: Service, tmp_pat
     impatient = Service(Settings(home=service.home, checkpoint_hours=1e-9), folder=service.folder)
     flow = chain(shell("act", "echo x >> xs"), {"id": "ask", "type": "approval", "params": {"question": "Go on?"}})
     run = impatient.run_document(flow, name="flow")
-    Inbox().decide((run.error_body or {})["approval_id"], Decision(action="approve"), "test")
+    Inbox().decide(get_error(run)["approval_id"], Decision(action="approve"), "test")
     assert impatient.run_document(flow, name="flow").progress.reused == ["act"]
 
 
@@ -312,7 +313,7 @@ def test_a_file_of_long_output_that_is_gone_is_made_again(service: Service) -> N
 def test_the_home_folder_of_an_unknown_user_is_a_missing_file(service: Service) -> None:
     flow = chain({"id": "read", "type": "read-file", "params": {"file_path": "~nosuchuser-4711/x"}})
     failed = service.run_document(flow, name="flow")
-    assert (failed.error_body or {})["node"] == "read"
+    assert get_error(failed)["node"] == "read"
     assert failed.is_resumable
 
 
@@ -350,8 +351,8 @@ def test_an_output_that_is_too_long_is_described_and_not_a_failure(service: Serv
     )
     result = service.run_document(flow, name="flow")
     assert result.success
-    it = result.outputs["it"]
-    assert (it["truncated"], it["bytes"], result.outputs["code"]) == (True, 20_000_000, 0)
+    it = get_outputs(result)["it"]
+    assert (it["truncated"], it["bytes"], get_outputs(result)["code"]) == (True, 20_000_000, 0)
     assert it["preview"] == "x" * 2_000
     assert Path(it["file"]).stat().st_size == 20_000_000
     assert "'it'" in " ".join(result.warnings)
@@ -378,7 +379,7 @@ def test_outputs_are_unchanged_except_for_secrets_which_give_a_warning(service: 
         {"password": "zanzibar"},
         name="flow",
     )
-    assert masked.outputs["say"]["echo"] == "***"
+    assert get_outputs(masked)["say"]["echo"] == "***"
     assert "***" in " ".join(masked.warnings)
 
 
