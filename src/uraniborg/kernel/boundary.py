@@ -36,8 +36,8 @@ def make_all_encodable(value: Any) -> Any:
     """Return a value in which all texts, those in lists and objects too, have U+FFFD for lone surrogates."""
     if isinstance(value, str):
         return make_encodable(value)
-    if isinstance(value, list | tuple):
-        return type(value)(make_all_encodable(item) for item in cast("list[Any]", value))
+    if isinstance(value, list):
+        return [make_all_encodable(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
         items = cast("dict[Any, Any]", value).items()
         return {make_all_encodable(name): make_all_encodable(item) for name, item in items}

@@ -422,9 +422,7 @@ def _name_decider(actor: Actor | None) -> str | None:
 
 def _encode_json(value: Any, *, label: str) -> str:
     try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        text.encode()
-        return text
+        return json.dumps(value, allow_nan=False, ensure_ascii=False).encode().decode()
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(
             f"The {label} is not JSON.", hint="Use objects, lists, text, finite numbers, true, false and null."
