@@ -19,11 +19,11 @@ from paper_search.command_options import (
     Record,
     Replay,
     Source,
+    join_query_words,
 )
 from paper_search.config import AppConfig, load_config
 from paper_search.input_checks import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, SourceStatus, any_source_answered
-from paper_search.query_input import join_query_words
 from paper_search.source_labels import get_source_label
 from paper_search.source_outcomes import describe_fetched, describe_incomplete_search, describe_shortfall
 from paper_search.workflow import SearchWorkflow

@@ -19,8 +19,8 @@ from paper_search.command_options import (
     Reviewer,
     Session,
     Source,
+    join_query_words,
 )
-from paper_search.query_input import join_query_words
 from paper_search.session_commands import (
     export_session,
     open_manager,

@@ -1,9 +1,18 @@
 """The arguments and options that the search commands share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from uraniborg.kernel.cli import read_text_input
+
+
+def join_query_words(words: Sequence[str]) -> str:
+    """Return the words as one query; `-` alone is the text of stdin."""
+    return read_text_input("-") if list(words) == ["-"] else " ".join(words)
+
 
 _QUERY = typer.Argument(metavar="WORDS", help="What to look for, in your own words; - reads a query from stdin.")
 Query = Annotated[list[str], _QUERY]

@@ -2,14 +2,14 @@
 
 import asyncio
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paper_search.errors import InvalidQuery
-from paper_search.query_input import read_text
 from paper_search.session_commands import open_manager, print_json
-from uraniborg.kernel.cli import fit_to_terminal
+from uraniborg.kernel.cli import fit_to_terminal, read_text_input
 from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import make_printable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paper_search.strategy_replies import TranslatedPlan
 
 File = Annotated[
-    str | None, typer.Argument(metavar="FILE", help="A file with the strategy or the question; - reads stdin.")
+    Path | None, typer.Argument(metavar="FILE", help="A file with the strategy or the question; - reads stdin.")
 ]
 To = Annotated[str, typer.Option("--to", metavar="NAME", help="pubmed, ovid, wos, scopus, embase or cochrane.")]
 FromSession = Annotated[str | None, typer.Option("--session", metavar="ID", help="Translate the plan of this session.")]
@@ -44,7 +44,7 @@ def translate(file: File = None, to: To = "pubmed", session: FromSession = None,
         raise InvalidInput(f"There is no platform “{to[:40]}”.", hint=f"Use one of: {allowed}.", allowed=[*PLATFORMS])
     if (file is None) == (session is None):
         raise InvalidInput("Name either a file or a session.", hint="paper-search translate FILE --to ovid")
-    found = asyncio.run(_translate_plan(session, to)) if session else _translate_text(read_text(file or "-"), to)
+    found = asyncio.run(_translate_plan(session, to)) if session else _translate_text(read_text_input(file or "-"), to)
     if json:
         print_json(found)
         return

@@ -73,7 +73,7 @@ class AgentCredentials:
         if not _CLIENT.fullmatch(client) or not self._file.path.exists():
             return None
         expected = self._sign(client, server)
-        return client if hmac.compare_digest(token.encode(errors="replace"), expected.encode()) else None
+        return client if hmac.compare_digest(token.encode(), expected.encode()) else None
 
     def revoke(self, client: str, actor: Actor | None = None) -> None:
         """Make all tokens of a client invalid; the log of changes states who did. Blocks."""

@@ -11,6 +11,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from uraniborg.kernel.actors import get_terminal_actor
+from uraniborg.kernel.boundary import parse_json
+from uraniborg.kernel.cli import read_text_input
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import InvalidInput
@@ -24,7 +26,6 @@ DOOR: Final = "terminal"
 _HANDLE_CHARS: Final = 8
 _RECENT: Final = 3
 """The number of decisions that are listed below the questions that wait."""
-_MOST_CHARS: Final = 1_000_000
 
 
 def show_inbox(*, as_json: bool) -> None:
@@ -170,22 +171,11 @@ def _print_entry(console: Console, entry: Entry) -> None:
 
 
 def _read_json_data(path: Path) -> Any:
-    source = "stdin" if str(path) == "-" else f"'{display_path(path)}'"
+    text = read_text_input(path)
     try:
-        if str(path) == "-":
-            text = sys.stdin.read(_MOST_CHARS + 1)
-        else:
-            with path.open(encoding="utf-8") as stream:
-                text = stream.read(_MOST_CHARS + 1)
-    except OSError as error:
-        raise InvalidInput(f"{source} cannot be read: {error.strerror}.", hint="Check the path of --data.") from None
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{source} is not UTF-8 text.", hint="Save it as UTF-8.", argument="data") from None
-    if len(text) > _MOST_CHARS:
-        raise InvalidInput(f"{source} is too long.", hint="Send only the fields to change.", argument="data")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except ValueError:
+        source = "stdin" if str(path) == "-" else f"'{display_path(path)}'"
         raise InvalidInput(
             f"{source} is not JSON.", hint="Write an object with the fields to change.", argument="data"
         ) from None

@@ -107,7 +107,7 @@ def test_send_prints_the_version_and_the_events(made: RunUniverse) -> None:
 
 
 def test_send_reads_from_stdin(made: RunUniverse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(TICK))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TICK.encode())))
     assert made("send", "u", "-", "--json").json["version"] == 4
 
 

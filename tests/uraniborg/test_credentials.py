@@ -23,7 +23,7 @@ def test_a_token_is_the_same_each_time_and_opens_one_server(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("token", ["", "cursor", "cursor.", ".", "Ä.x", "cursor.\udc80", "a" * 10_000, "cursor.x\0y"])
+@pytest.mark.parametrize("token", ["", "cursor", "cursor.", ".", "Ä.x", "a" * 10_000, "cursor.x\0y"])
 def test_other_texts_are_no_tokens(path: Path, token: str) -> None:
     assert AgentCredentials(path).find_client(token, "universe") is None
 

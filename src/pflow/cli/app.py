@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pflow.service import Service
-from uraniborg.kernel.command_line import CommandLine
+from uraniborg.kernel.command_line import CommandLine, NameOrPath
 
 app = CommandLine(
     """Workflows as small JSON files: written by you or your agent, checked, run, resumed and saved.
@@ -19,7 +19,11 @@ app = CommandLine(
 )
 Workflow = Annotated[
     str,
-    typer.Argument(metavar="NAME|FILE", help="A saved workflow or a draft; or a path with a slash or ending in .json."),
+    typer.Argument(
+        metavar="NAME|FILE",
+        parser=NameOrPath,
+        help="A saved workflow or a draft; or a path with a slash or ending in .json.",
+    ),
 ]
 
 

@@ -9,7 +9,7 @@ from pflow.cli.app import app, open_service_with_usable_home
 from pflow.cli.printing import print_json
 from pflow.run_history import add_other_actors
 from pflow.service import Service
-from uraniborg.kernel.command_line import JsonOption, Limit
+from uraniborg.kernel.command_line import JsonOption, Limit, NameOrPath
 from uraniborg.kernel.logging import redact
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @app.command(name="history")
 def print_run_history(
-    workflow: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Runs of this workflow only.")] = None,
+    workflow: Annotated[
+        str | None, typer.Argument(metavar="NAME|FILE", parser=NameOrPath, help="Runs of this workflow only.")
+    ] = None,
     limit: Limit = 20,
     json: JsonOption = False,
 ) -> None:

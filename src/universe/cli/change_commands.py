@@ -1,6 +1,5 @@
 """The commands `send`, `undo` and `restore`."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -13,6 +12,7 @@ from universe.cli.common import (
     print_json,
     run_with_universe,
 )
+from uraniborg.kernel.cli import read_text_input
 from uraniborg.kernel.command_line import JsonOption
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def send(
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_change
 
-    given = parse_command_json(sys.stdin.read() if command == "-" else command)
+    given = parse_command_json(read_text_input("-") if command == "-" else command)
 
     async def change(service: UniverseService, full_id: str) -> ChangeSummary:
         result = await service.send(full_id, given, expected_version=expected_version, key=key)

@@ -1,6 +1,7 @@
 """The app of the command line, options that commands share, and helpers for input and output."""
 
 import asyncio
+import json
 import re
 import sys
 import time
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Self, TextI
 
 import typer
 
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import CommandLine
 
@@ -171,11 +173,9 @@ def check_output_files(pictures: Iterable[Path], others: Iterable[Path | None]) 
 
 def parse_command_json(text: str) -> Any:
     """Return the value of a command given as JSON. Raise UsageError."""
-    import orjson
-
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as exc:
+        return parse_json(text)
+    except json.JSONDecodeError as exc:
         raise UsageError(
             f"The command is not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}.",
             hint="""Quote the whole command. For example: universe send ID '{"type": "tick", "dt": 1}'""",

@@ -18,6 +18,7 @@ from universe.cli.common import (
     run_with_service,
     run_with_universe,
 )
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import AllowedHosts, AllowedOrigins, Host, JsonOption, Token, Yes
 from uraniborg.kernel.json_values import JsonObject
@@ -134,16 +135,14 @@ def new(
 
 def _parse_settings(given: list[str] | None) -> JsonObject:
     """Return settings given as KEY=VALUE; a value is JSON, or else a text. Raise UsageError."""
-    import orjson
-
     settings: JsonObject = {}
     for text in given or []:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(f"--set must be KEY=VALUE, got '{text[:40]}'.", hint="For example --set maxSystems=3.")
         try:
-            settings[name] = orjson.loads(value)
-        except orjson.JSONDecodeError:
+            settings[name] = parse_json(value)
+        except ValueError:
             settings[name] = value
     return settings
 

@@ -78,8 +78,7 @@ def make_names(chosen: Sequence[Chosen]) -> list[str]:
 
 
 def make_text_file(path: str, description: str, text: str) -> BundleFile:
-    """Return a file with a text; lone surrogates, which UTF-8 cannot encode, become question marks."""
-    return BundleFile(path, description, text.encode("utf-8", "replace"))
+    return BundleFile(path, description, text.encode())
 
 
 def make_json_file(path: str, description: str, value: Any) -> BundleFile:

@@ -1,6 +1,7 @@
 """Connect a client that only starts programs to an MCP server at an address: stdin and stdout to Streamable HTTP."""
 
 import asyncio
+import io
 import json
 import sys
 from base64 import b64encode
@@ -12,6 +13,7 @@ import httpx
 
 from uraniborg.connect.servers import HttpServer, add_credentials, list_http_servers
 from uraniborg.credentials import BRIDGE, AgentCredentials
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.hosts import is_loopback
 
@@ -42,7 +44,9 @@ def run_bridge(
     if address.scheme not in ("http", "https") or not address.host:
         raise InvalidInput(f"'{url}' is not an address.", hint="Write it as http://127.0.0.1:8421/mcp.")
     bridge = Bridge(url, outgoing or sys.stdout, token=_find_token(url, server) if is_loopback(address.host) else "")
-    asyncio.run(bridge.forward_messages(incoming or sys.stdin))
+    # A line that is not UTF-8 is answered as one that is not JSON.
+    source = incoming or io.TextIOWrapper(sys.stdin.buffer, "utf-8", "surrogateescape")
+    asyncio.run(bridge.forward_messages(source))
 
 
 def _find_token(url: str, name: str | None) -> str:
@@ -92,7 +96,7 @@ class Bridge:
 
     async def _handle_line(self, line: str) -> None:
         try:
-            message: Any = json.loads(line)
+            message = parse_json(line)
         except ValueError:
             self._write_error(None, _PARSE_ERROR, "The line is not JSON.")
             return

@@ -23,7 +23,7 @@ DISTANCE = re.compile(r"(?:NEAR|ADJ|WITHIN|W|N|PRE)/\d+|(?:NEAR|ADJ)\d+", re.IGN
 """An operator of distance between two terms. Sources do not search distances: it is read as AND."""
 QUERY_SIGNS = {**dict.fromkeys(map(ord, "“”„‟«»＂″"), '"'), ord("（"): "(", ord("）"): ")"}
 """Other spellings of the quotation marks and brackets of queries, each as one character."""
-_NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\\]")
+_NOISE = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 # Separators are listed, not word characters: for `re` the vowel signs of many scripts are not word characters.
 _SEPARATORS = re.compile(
     r'[\s"!$%(),:;<=>?@\[\]^`{|}~¡¿·§¶\u200b\u200e\u200f\u2012-\u2018\u201a-\u206f\u3000-\u303f'

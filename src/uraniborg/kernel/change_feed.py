@@ -323,13 +323,12 @@ def _encode_changes(kind: str, subject: str, facts: list[dict[str, Any]], at: st
 def _encode_change(head: dict[str, str], facts: dict[str, Any]) -> bytes:
     line = _encode_line({**facts, **head})
     if line is None or len(line) > MAX_LINE_BYTES:
-        subject = head["subject"].encode(errors="replace").decode()[:200]
-        line = orjson.dumps({**head, "subject": subject}, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps({**head, "subject": head["subject"][:200]}, option=orjson.OPT_APPEND_NEWLINE)
     return line
 
 
 def _encode_line(values: dict[str, Any]) -> bytes | None:
-    """Return the values as a line; None for a lone surrogate, or a value that is not JSON."""
+    """Return the values as a line; None for a value that is not JSON."""
     try:
         return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
     except (orjson.JSONEncodeError, TypeError):

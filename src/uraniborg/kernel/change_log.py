@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
 
 from uraniborg.kernel.actors import Actor, get_process_actor, read_actor
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, open_private, sync_folder
 from uraniborg.kernel.logging import get_logger, redact
@@ -100,7 +101,7 @@ def read_changes() -> ChangeList:
 
 
 def _shorten(value: object) -> str:
-    return str(value)[:_MOST_CHARS]
+    return make_encodable(str(value)[:_MOST_CHARS])
 
 
 def _start_new_file_if_full(folder: Path) -> None:

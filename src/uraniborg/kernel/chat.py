@@ -12,6 +12,7 @@ from enum import Enum, auto
 from importlib import import_module
 from typing import Any, Final
 
+from uraniborg.kernel.boundary import make_all_encodable, make_encodable
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.text import plural
@@ -216,8 +217,8 @@ class ChatClient:
         except (AttributeError, IndexError, TypeError):
             text, finish_reason, usage = None, None, None
         counts = [getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
-        model = getattr(completion, "model", None) or self.endpoint.model
-        answer = Answer(text if isinstance(text, str) and text.strip() else "", model, *counts)
+        model = make_all_encodable(getattr(completion, "model", None)) or self.endpoint.model
+        answer = Answer(make_encodable(text) if isinstance(text, str) and text.strip() else "", model, *counts)
         if not answer.text:
             message = f"The model '{self.endpoint.model}' gave no answer."
             raise ChatError(Failure.NO_ANSWER, message, answer=answer)
@@ -245,7 +246,7 @@ class ChatClient:
             case openai.APIStatusError():
                 failure = Failure.REQUEST_REFUSED if exc.status_code < 500 else Failure.SERVER_FAILED
                 message = f"{server} answered with HTTP status {exc.status_code}."
-                return ChatError(failure, message, server_text=exc.message, status=exc.status_code)
+                return ChatError(failure, message, server_text=make_encodable(exc.message), status=exc.status_code)
             case _:
                 message = f"{server} answered with something that is not a chat completion."
                 return ChatError(Failure.NOT_A_COMPLETION, message)

@@ -5,11 +5,12 @@ import os
 import select
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from uraniborg.kernel.completion import install_or_show_completion, is_completion_request, register_shells
-from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError, UsageError, as_error
+from uraniborg.kernel.errors import InternalError, InvalidInput, Unavailable, UraniborgError, UsageError, as_error
 from uraniborg.kernel.logging import get_logger, make_printable, redact
 from uraniborg.kernel.version import version
 
@@ -22,6 +23,8 @@ PIPED_TABLE_WIDTH = 1_000
 """The width of tables in a file or a pipe, where rows are not wrapped."""
 _LEAST_COLUMNS = 20
 """Columns to assume at least; lines are longer than a terminal that has fewer."""
+_MAX_INPUT_BYTES = 64_000_000
+"""The bytes that are read from stdin or a file; parts limit the text that they accept."""
 _INTERRUPTED = 130
 """The exit code that typer returns after an interrupt."""
 
@@ -50,6 +53,25 @@ def fit_to_terminal(line: str, stream: TextIO, *, hanging: str = "  ") -> str:
     import textwrap
 
     return textwrap.fill(line, columns, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+
+
+def read_text_input(file: Path | str) -> str:
+    """Return the text of a file, or of stdin for `-`. Raise InvalidInput for a text that is too long or not UTF-8."""
+    from uraniborg.kernel.files import display_path
+
+    is_stdin = str(file) == "-"
+    name = "stdin" if is_stdin else f"'{display_path(Path(file))}'"
+    try:
+        with nullcontext(sys.stdin.buffer) if is_stdin else open(file, "rb") as stream:
+            data = stream.read(_MAX_INPUT_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{name} cannot be read: {error.strerror}.", hint="Name a file, or - for stdin.") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{name} is not UTF-8 text.", hint="Save it as UTF-8.") from None
+    if len(data) > _MAX_INPUT_BYTES:
+        raise InvalidInput(f"{name} is longer than {_MAX_INPUT_BYTES:,} bytes.", hint="Give less text.")
+    return text
 
 
 def print_error(error: UraniborgError, *, as_json: bool) -> int:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from uraniborg.kernel.boundary import make_all_encodable
 from uraniborg.kernel.errors import InvalidInput
 
 HELP_OPTIONS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
@@ -40,8 +41,19 @@ AllowedHosts = Annotated[
 ]
 
 
+class NameOrPath(str):
+    """The `parser` of an argument that can be a path, which keeps the bytes of its name."""
+
+
 class _Command(TyperCommand):
-    """A command whose help is plain text."""
+    """A command whose help is plain text, and whose texts can be encoded; a path keeps the bytes of its name."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        for name, value in ctx.params.items():
+            if not isinstance(value, NameOrPath):
+                ctx.params[name] = make_all_encodable(value)
+        return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""

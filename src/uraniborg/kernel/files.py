@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable
 from pathlib import Path, PureWindowsPath
 from typing import Final, Literal
 
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import Conflict, Refused, Unavailable, UnsupportedPlatform
 
 PRIVATE_FILE: Final = 0o600
@@ -204,12 +205,12 @@ def confine_path(root: Path, *parts: str) -> Path:
 
 
 def display_path(path: Path) -> str:
-    """Return a path for display: relative to the working folder or to the home folder, else only its name."""
+    """Return a path as text for display: relative to the working folder or to the home folder, else only its name."""
     absolute = path.expanduser().absolute()
     for root, before in ((Path.cwd(), ""), (Path.home(), "~/")):
         if absolute != root and root != Path(root.anchor) and absolute.is_relative_to(root):
-            return before + absolute.relative_to(root).as_posix()
-    return absolute.name
+            return make_encodable(before + absolute.relative_to(root).as_posix())
+    return make_encodable(absolute.name)
 
 
 def _make_outside_error() -> PathRefused:

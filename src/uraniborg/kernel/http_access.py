@@ -19,12 +19,13 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Final
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError
 from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
+from uraniborg.kernel.json_values import encode_json
 from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.request_ids import REQUEST_ID, begin_request, identify_error
 
@@ -102,7 +103,7 @@ class UnsupportedMediaType(InvalidInput):
 def make_error_response(error: UraniborgError) -> Response:
     """Return `error` as an HTTP response with the id of the request."""
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthorized) else None
-    return JSONResponse(identify_error(error.body()), status_code=error.status, headers=headers)
+    return Response(encode_json(identify_error(error.body())), error.status, headers, JSON)
 
 
 def check_json_type(content_type: str, content_encoding: str) -> None:

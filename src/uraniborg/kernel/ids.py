@@ -37,7 +37,7 @@ def content_id(*parts: str | bytes) -> str:
     """Return the digest of these parts in this order. The boundaries between the parts count."""
     digest = hashlib.sha256()
     for part in parts:
-        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        data = part.encode() if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
     return digest.hexdigest()[:32]

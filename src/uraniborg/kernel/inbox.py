@@ -5,7 +5,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -177,7 +177,7 @@ class Inbox:
         conditions = {"state = ?": state, "part = ?": part, "changed < ?": before, "changed > ?": after}
         where = [condition for condition, value in conditions.items() if value is not None] or ["true"]
         values: list[Any] = [value for value in conditions.values() if value is not None]
-        with suppress(UnicodeEncodeError), self._use_connection() as connection, translate_read_errors(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 f"SELECT * FROM entries INDEXED BY entries_history WHERE {' AND '.join(where)}"  # noqa: S608 - constants
                 " ORDER BY changed DESC LIMIT ?",
@@ -185,18 +185,16 @@ class Inbox:
             )
             found = rows.fetchall()
             return EntryPage([_make_entry(row) for row in found], found[-1]["changed"] if len(found) == limit else None)
-        return EntryPage([], None)
 
     def beginning_with(self, start: str) -> list[Entry]:
         """Return at most a hundred entries whose id starts with `start`, decided or not, the oldest first."""
-        with suppress(UnicodeEncodeError), self._use_connection() as connection, translate_read_errors(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND id <= ?1 || char(1114111)"
                 " ORDER BY rowid LIMIT 100",
                 (start,),
             )
             return [_make_entry(row) for row in rows]
-        return []
 
     def settled(self, ids: Sequence[str]) -> list[Entry]:
         """Return the entries with these ids that are decided or withdrawn."""
@@ -274,12 +272,7 @@ class Inbox:
 
     def forget(self, part: str, subject: str) -> None:
         """Delete all entries about this subject, decided or not."""
-        deleted: list[str] = []
-        with (
-            suppress(UnicodeEncodeError),  # a lone surrogate, which no stored subject contains
-            self._use_connection() as connection,
-            transaction(connection),
-        ):
+        with self._use_connection() as connection, transaction(connection):
             rows = connection.execute(
                 "DELETE FROM entries WHERE part = ? AND subject = ? RETURNING id", (part, subject)
             )
@@ -400,17 +393,12 @@ def _read_last_archived_entry(connection: sqlite3.Connection, entry_id: str) -> 
         "SELECT * FROM entries WHERE id > ?1 || ':' AND id < ?1 || ';'"  # ; follows : in the order of ids
         " AND substr(id, length(?1) + 2) NOT GLOB '*[^0-9]*' ORDER BY rowid DESC LIMIT 1"
     )
-    with suppress(UnicodeEncodeError):  # a lone surrogate, which no stored id contains
-        if row := connection.execute(query, (entry_id,)).fetchone():
-            return _make_entry(row)
-    return None
+    row = connection.execute(query, (entry_id,)).fetchone()
+    return _make_entry(row) if row else None
 
 
 def _read_entry(connection: sqlite3.Connection, entry_id: str) -> Entry:
-    try:
-        row = connection.execute("SELECT * FROM entries WHERE id = ?", (entry_id,)).fetchone()
-    except UnicodeEncodeError:  # a lone surrogate, which no stored id contains
-        row = None
+    row = connection.execute("SELECT * FROM entries WHERE id = ?", (entry_id,)).fetchone()
     if row is None:
         waiting = connection.execute("SELECT count(*) FROM entries WHERE state = 'pending'").fetchone()[0]
         raise DecisionNotFound(entry_id, waiting)
@@ -434,7 +422,7 @@ def _name_decider(actor: Actor | None) -> str | None:
 
 def _encode_json(value: Any, *, label: str) -> str:
     try:
-        return json.dumps(value, allow_nan=False)
+        return json.dumps(value, allow_nan=False, ensure_ascii=False).encode().decode()
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(
             f"The {label} is not JSON.", hint="Use objects, lists, text, finite numbers, true, false and null."

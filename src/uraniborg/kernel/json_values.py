@@ -7,7 +7,7 @@ import orjson
 from pydantic import JsonValue
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-from uraniborg.kernel.text import replace_surrogates
+from uraniborg.kernel.boundary import make_encodable
 
 Json: TypeAlias = JsonValue
 """A value that is JSON by nature, such as an output of a node, so that no type can say more about it."""
@@ -29,11 +29,11 @@ def encode_json(value: Any) -> bytes:
     try:
         return to_json(value, inf_nan_mode="null")
     except PydanticSerializationError:
-        # Lone surrogates are one reason, and are replaced; a value without a JSON form fails again.
+        # The path of a file can have lone surrogates; a value without a JSON form fails again.
         text = json.dumps(value, default=to_jsonable_python, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return replace_surrogates(text).encode()
+        return make_encodable(text).encode()
 
 
 def encode_text(value: Any) -> str:
     """Return `value` as text: a string unchanged, any other value as JSON. Raise as `encode_json` does."""
-    return replace_surrogates(value) if isinstance(value, str) else encode_json(value).decode()
+    return value if isinstance(value, str) else encode_json(value).decode()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, cast
 
+from uraniborg.kernel.boundary import decode_lossless, encode_lossless
 from uraniborg.kernel.secret_names import MASK, is_sensitive, mask_patterns
 from uraniborg.kernel.secret_spellings import SHORTEST_SECRET, KnownSecrets, Span
 
@@ -102,7 +103,7 @@ class Redactor:
         if type(value) is int and -10_000 < value < 100_000:
             return value
         if isinstance(value, bytes):
-            return text(_decode_bytes(value)).encode("utf-8", "surrogateescape")
+            return encode_lossless(text(decode_lossless(value)))
         identity, is_container = id(value), _is_container(value)
         if is_container and len(within) < _DEEPEST and identity not in within:
             within.append(identity)
@@ -191,15 +192,11 @@ def _get_repr(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
-        return _decode_bytes(value)
+        return decode_lossless(value)
     try:
         return f"{type(value).__name__}: {value}" if isinstance(value, BaseException) else repr(value)
     except Exception:
         return None
-
-
-def _decode_bytes(value: bytes) -> str:
-    return value.decode("utf-8", "surrogateescape")
 
 
 def _is_secret(value: Any) -> bool:

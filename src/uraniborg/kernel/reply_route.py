@@ -1,14 +1,16 @@
-"""Routes whose return annotation declares the reply, and whose replies are sent as the function returned them."""
+"""Routes that read bodies as JSON from outside, and send what the function returned as its annotation declares it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.datastructures import DefaultPlaceholder
 from fastapi.routing import APIRoute
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.json_values import encode_json
 
 
@@ -17,6 +19,13 @@ class JsonReply(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         return encode_json(content)
+
+
+class JsonRequest(Request):
+    """A request whose body is read as JSON from outside."""
+
+    async def json(self) -> Any:
+        return parse_json(await self.body())
 
 
 class ReplyRoute(APIRoute):
@@ -32,6 +41,13 @@ class ReplyRoute(APIRoute):
 
         is_declared_twice = not isinstance(options.get("response_model"), DefaultPlaceholder)
         super().__init__(path, endpoint if is_declared_twice else reply, **options)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler of requests."""
+        handle = super().get_route_handler()
+        if self.body_field is None:
+            return handle
+        return lambda request: handle(JsonRequest(request.scope, request.receive))
 
 
 def add_routes(app: FastAPI, *routers: APIRouter) -> None:

@@ -1,7 +1,6 @@
 """Typed settings from the environment, a dotenv file and a TOML file, in that order, and the folders of our data."""
 
 import dataclasses
-import json
 import os
 import re
 import types
@@ -23,6 +22,7 @@ from typing import (
     get_type_hints,
 )
 
+from uraniborg.kernel.boundary import make_all_encodable, make_encodable, parse_json
 from uraniborg.kernel.files import display_path, make_private
 from uraniborg.kernel.logging import get_logger, redact, register_secret
 from uraniborg.kernel.setting_origins import (
@@ -242,7 +242,7 @@ def _read_plain_settings(
         if not setting.value and types.NoneType in kinds:
             values[name] = None
         elif str in kinds or Path in kinds:
-            values[name] = setting.value if str in kinds else Path(setting.value)
+            values[name] = make_encodable(setting.value) if str in kinds else Path(setting.value)
         elif float in kinds and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", setting.value):
             values[name] = float(setting.value)
         else:
@@ -275,9 +275,10 @@ def _flatten_value(annotation: Any, setting: Setting) -> Iterator[Setting]:
     if not table:
         from pydantic import SecretStr
 
-        if SecretStr in _list_union_members(annotation) and isinstance(given, str):
+        kinds = _list_union_members(annotation)
+        if SecretStr in kinds and isinstance(given, str):
             register_secret(given)
-        yield setting
+        yield setting if Path in kinds else replace(setting, value=make_all_encodable(given))
     for key, value in table.items():
         path = (*setting.path, key)
         origin = setting.origin if setting.is_text else setting.make_origin(path)
@@ -330,7 +331,7 @@ def _parse_variable(annotation: Any, setting: Setting) -> Any:
     if not all(_is_model(kind) or (isinstance(kind, type) and issubclass(kind, structured)) for kind in containers):
         return setting.value
     try:
-        return json.loads(setting.value)
+        return parse_json(setting.value)
     except ValueError:
         raise InvalidConfig(
             f"Invalid setting {setting.origin}: it is not JSON.",

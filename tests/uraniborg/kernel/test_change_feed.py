@@ -105,7 +105,7 @@ def test_a_large_change_is_announced_without_its_facts(folder: Path) -> None:
     assert (change.subject, change.facts) == ("n1", {})
 
 
-@pytest.mark.parametrize("value", [object(), "\ud800", 2**70])
+@pytest.mark.parametrize("value", [object(), 2**70])
 def test_facts_that_are_not_json_are_left_out(folder: Path, value: object) -> None:
     reader = ChangeReader(folder)
     ChangeFeed(folder).publish("node", "n1", value=value)
@@ -338,7 +338,7 @@ def test_a_reader_that_stops_within_a_shared_line_misses_no_change(folder: Path,
 
 def test_nodes_with_facts_that_are_not_json_or_too_long_are_written_one_by_one(folder: Path) -> None:
     reader = ChangeReader(folder)
-    names = ["plain", "\ud800", "x" * MAX_LINE_BYTES]
+    names: list[object] = ["plain", object(), "x" * MAX_LINE_BYTES]
     ChangeFeed(folder).publish_all([("node", "run-1", {"node": name}) for name in names])
     assert [one.facts for one in read_all(reader)] == [{"node": "plain"}, {}, {}]
 

@@ -137,7 +137,7 @@ class SignIns:
     def _use_code(self, given: str) -> None:
         """Replace the code if it is the one given. Raise SignInCodeRequired."""
         with self._code_lock:
-            is_right = bool(self._code) and hmac.compare_digest(given.encode(errors="replace"), self._code.encode())
+            is_right = bool(self._code) and hmac.compare_digest(given.encode(), self._code.encode())
             if is_right or not self._code:  # the setting may have been switched on since the start
                 self.offer_code()
         if not is_right:
@@ -199,7 +199,7 @@ class SignIns:
 
     def is_token(self, token: str) -> bool:
         """Return True if `token` is the token of the owner."""
-        return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
+        return hmac.compare_digest(token.encode(), self.token.encode())
 
     def _find_valid(self, key: str) -> SignIn | None:
         found = self._file.last.sign_ins.get(hash_key(key))
@@ -220,7 +220,7 @@ class SignIns:
 
 def hash_key(key: str) -> str:
     """Return the hash under which a key is stored."""
-    return hashlib.sha256(key.encode(errors="replace")).hexdigest()
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 def make_sign_in_error() -> NotAuthorized:

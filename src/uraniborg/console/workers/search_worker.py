@@ -156,7 +156,7 @@ def _make_scope(request: SearchRequest) -> Scope:
         "scheme": "http",
         "method": request["method"],
         "path": path,
-        "raw_path": path.encode(errors="replace"),
+        "raw_path": path.encode(),
         "root_path": "",
         "query_string": request["query"].encode("latin-1"),
         "headers": decode_headers(request["headers"]),

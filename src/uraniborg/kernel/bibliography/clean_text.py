@@ -17,7 +17,6 @@ _INLINE_TAG = re.compile(
 _BLOCK_TAG = re.compile(
     r"</?(?:jats:)?(?:p|br|div|sec|title|li|ul|ol|list|list-item|h[1-6])" + _ATTRIBUTES, re.IGNORECASE
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff]")
 _NEWLINE = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _BLANK_LINE_END = re.compile(r"(?<![ \t])[ \t]+\n")
@@ -35,18 +34,18 @@ def clean_line(text: str) -> str:
         text = _decode_entities(_decode_entities(text))
     if "<" in text:
         text = _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", text))
-    return " ".join(_INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text)).split())
+    return " ".join(_INVISIBLE.sub("", text).split())
 
 
 def clean_markdown_block(text: str) -> str:
     """Return Markdown with its lines and markup, without control characters and superfluous blank lines."""
-    text = _INVISIBLE.sub("", _SURROGATE.sub("\ufffd", _NEWLINE.sub("\n", text)))
+    text = _INVISIBLE.sub("", _NEWLINE.sub("\n", text))
     return _MANY_BLANK_LINES.sub("\n\n\n", _BLANK_LINE_END.sub("\n", text)).strip("\n").rstrip()
 
 
 def clean_markdown_line(text: str) -> str:
     """Return Markdown on one line, with its markup."""
-    return " ".join(_INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text)).split())
+    return " ".join(_INVISIBLE.sub("", text).split())
 
 
 def clean_unique_values(values: Iterable[Any]) -> list[str]:

@@ -5,8 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-SURROGATE = re.compile(r"[\ud800-\udfff]")
-_UNWRITABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")
 
 _LETTERS_WITHOUT_DECOMPOSITION = str.maketrans(
     {
@@ -20,11 +19,11 @@ _LETTERS_WITHOUT_DECOMPOSITION = str.maketrans(
 def to_one_line(text: str | None) -> str:
     """Return the text on one line: control characters and runs of white space become one space.
 
-    Lone surrogates and U+FFFE and U+FFFF, which XML cannot hold, become U+FFFD.
+    U+FFFE and U+FFFF, which XML cannot hold, become U+FFFD.
     """
     if not text:
         return ""
-    return " ".join(_UNWRITABLE.sub("\ufffd", _CONTROL.sub(" ", text)).split())
+    return " ".join(_NOT_IN_XML.sub("\ufffd", _CONTROL.sub(" ", text)).split())
 
 
 def clean_names(names: Iterable[str]) -> tuple[str, ...]:

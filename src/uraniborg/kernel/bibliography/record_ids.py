@@ -42,4 +42,4 @@ def is_record_id(text: str) -> bool:
 
 
 def _hash_id(text: str) -> str:
-    return "p_" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return "p_" + hashlib.sha256(text.encode()).hexdigest()[:16]

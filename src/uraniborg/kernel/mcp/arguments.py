@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 from mcp.server.fastmcp.utilities.func_metadata import func_metadata
 from pydantic import BaseModel, ValidationError
 
+from uraniborg.kernel.boundary import make_all_encodable
 from uraniborg.kernel.errors import InvalidInput, make_invalid_input
 
 _SHOWN: Final = 80
@@ -109,7 +110,7 @@ class Arguments:
             parsed = self._metadata.pre_parse_json(dict(given))
             if path := find_nonfinite_path(parsed):
                 raise NotFinite(path)
-            return self._model.model_validate(parsed)
+            return self._model.model_validate(make_all_encodable(parsed))
         except (ValidationError, RecursionError):
             raise self._make_error(refused) from None
 

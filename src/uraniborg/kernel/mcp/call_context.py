@@ -11,7 +11,6 @@ from mcp.server.lowlevel.server import request_ctx
 from mcp.server.session import ServerSession
 
 from uraniborg.kernel.actors import ACTOR, Actor
-from uraniborg.kernel.text import replace_surrogates
 
 _MOST_CHARS = 100
 
@@ -69,7 +68,7 @@ async def report_progress(progress: float, total: float | None = None, message: 
             listener.token,
             progress,
             total,
-            replace_surrogates(message) if message is not None else None,
+            message,
             related_request_id=listener.request_id,
         )
 

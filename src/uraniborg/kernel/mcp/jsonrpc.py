@@ -8,11 +8,11 @@ import orjson
 from mcp.types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData
 from pydantic_core import from_json
 
+from uraniborg.kernel.boundary import is_encodable, make_encodable
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.json_values import encode_json
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnacceptableParameters
 from uraniborg.kernel.mcp.replies import make_error_data
-from uraniborg.kernel.text import replace_surrogates
 
 BATCH_LIMIT: Final = 100
 BATCHING_VERSION: Final = "2025-03-26"
@@ -66,10 +66,9 @@ def answer_unreadable(body: bytes) -> Answer:
     except ValueError:
         pass
     request = parse_request(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
-    if isinstance(request, Request) and replace_surrogates(str(request.id)) == str(request.id):
-        return Answer(
-            200, encode_refusal(request.id, UnacceptableParameters(replace_surrogates(request.method)), INVALID_PARAMS)
-        )
+    if isinstance(request, Request) and is_encodable(str(request.id)):
+        refusal = UnacceptableParameters(make_encodable(request.method))
+        return Answer(200, encode_refusal(request.id, refusal, INVALID_PARAMS))
     return Answer(400, encode_refusal(None, InvalidJson(), PARSE_ERROR))
 
 

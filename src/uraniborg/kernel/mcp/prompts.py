@@ -11,7 +11,6 @@ from mcp.types import Prompt as ListedPrompt
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
-from uraniborg.kernel.text import replace_surrogates
 
 MOST_VALUES: Final = 100
 """The most values of a completion, which the protocol limits."""
@@ -58,7 +57,7 @@ class Prompt:
 
     async def write(self, given: Mapping[str, str]) -> GetPromptResult:
         """Return the text for these arguments, as a message of the user. Raise InvalidInput."""
-        text = replace_surrogates(str(await self.function(**self._arguments.validate(given))))
+        text = str(await self.function(**self._arguments.validate(given)))
         message = PromptMessage(role="user", content=TextContent(type="text", text=text))
         return GetPromptResult(description=self.description, messages=[message])
 

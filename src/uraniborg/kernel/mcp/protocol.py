@@ -284,7 +284,7 @@ def validate_message(kind: type[BaseModel], method: str, params: dict[str, Any] 
     """
     try:
         # The SDK would turn NaN into null silently.
-        json.dumps(params, allow_nan=False, ensure_ascii=False).encode()
+        json.dumps(params, allow_nan=False)
         return kind.model_validate({"method": method} if params is None else {"method": method, "params": params})
     except ValidationError as exc:
         raise make_invalid_input(exc, label=f"{method} request") from None

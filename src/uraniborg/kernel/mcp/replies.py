@@ -14,7 +14,6 @@ from uraniborg.kernel.json_values import encode_json, encode_text
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
 from uraniborg.kernel.request_ids import identify_error
-from uraniborg.kernel.text import replace_surrogates
 
 RESOURCE_NOT_FOUND: Final = -32002
 _LONGEST_TEXT: Final = 1_000
@@ -86,7 +85,7 @@ def _encode_both_metas(foreign: tuple[Origin, ...]) -> tuple[bytes, bytes]:
 def make_reply(value: Any, *, structured: bool, foreign: tuple[Origin, ...] = ()) -> Reply:
     """Return the reply of a tool that returned `value`. Raise as `encode_json` does, and if it is nested too deep."""
     if isinstance(value, str):
-        return Reply(replace_surrogates(value), foreign=foreign)
+        return Reply(value, foreign=foreign)
     written = value.json if isinstance(value, EncodedReply) else encode_json(value)
     if not structured:
         return Reply(written.decode(), foreign=foreign)
@@ -143,14 +142,10 @@ def make_error_body(error: UraniborgError) -> dict[str, Any]:
     """
     try:
         body = from_json(encode_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
-        return identify_error({"error": {name: _shorten(value) for name, value in body["error"].items()}})
     except ValueError:
-        bare = {
-            "code": error.code,
-            "message": replace_surrogates(error.message),
-            "hint": replace_surrogates(error.hint),
-        }
-        return identify_error({"error": bare})
+        bare = {"code": error.code, "message": error.message, "hint": error.hint}
+        body = from_json(encode_json({"error": bare}))
+    return identify_error({"error": {name: _shorten(value) for name, value in body["error"].items()}})
 
 
 def _shorten(value: Any, most: int = _LONGEST_TEXT) -> Any:

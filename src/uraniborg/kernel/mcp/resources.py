@@ -13,7 +13,6 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
 from uraniborg.kernel.mcp.replies import is_end_of_call, log_unexpected, make_protocol_error
-from uraniborg.kernel.text import replace_surrogates
 
 _QUERY: Final = re.compile(r"\{\?(\w+(?:,\w+)*)\}$")
 _SEGMENT: Final = re.compile(r"\{(\w+)\}")
@@ -138,9 +137,9 @@ def _make_resource(listed: Listed) -> Resource | None:
         return None
     return Resource(
         uri=uri,
-        name=replace_surrogates(listed.name),
-        title=None if listed.title is None else replace_surrogates(listed.title),
-        description=None if listed.description is None else replace_surrogates(listed.description),
+        name=listed.name,
+        title=listed.title,
+        description=listed.description,
         mimeType=listed.mime_type,
         _meta=make_foreign_meta(listed.foreign),
     )

@@ -11,7 +11,6 @@ from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
         (None, ""),
         (" a\n\tb\u2028c ", "a b c"),
         ("a\x00b\x1b[31m", "a b [31m"),
-        ("a\ud800b", "a\ufffdb"),
         ("a\ufffeb\uffffc", "a\ufffdb\ufffdc"),
     ],
 )

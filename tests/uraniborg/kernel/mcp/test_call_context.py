@@ -47,21 +47,3 @@ async def test_progress_after_the_end_of_the_call_is_not_sent() -> None:
         answered.set()
         await lingering[0]
         assert (await wire.ask(request("ping", id="next")))["id"] == "next"
-
-
-async def test_half_a_character_in_a_report_is_made_whole() -> None:
-    server = make_server("halves", version="1", instructions="")
-    messages: list[str | None] = []
-
-    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
-        messages.append(message)
-
-    @tool(server, title="Report", read_only=True)
-    async def report() -> str:
-        """Report a lone surrogate."""
-        await report_progress(1, message="a\ud83d")
-        return "ok"
-
-    async with connect_client(server) as client:
-        await client.call_tool("report", {}, progress_callback=record_progress)
-    assert messages == ["a\ufffd"]

@@ -169,7 +169,7 @@ async def test_a_change_is_known_by_either_spelling_of_its_uri() -> None:
             assert (await wire.receive())["params"] == {"uri": "sample://%C3%9C/text"}
 
 
-@pytest.mark.parametrize("uri", ["", "no uri", "\ud800", "page://\ud800", "page://unknown", "x" * 100_000])
+@pytest.mark.parametrize("uri", ["", "no uri", "page://unknown", "x" * 100_000])
 async def test_a_change_without_a_subscription_is_ignored(uri: str) -> None:
     server, subscribed = subscribable_server()
     subscribed.notify_updated(uri)
