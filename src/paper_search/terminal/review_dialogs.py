@@ -7,9 +7,9 @@ from paper_search.review_models import ExclusionReason, PaperDecision, ReviewSta
 from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE
 from paper_search.sessions.saved_marks import Marks
 from paper_search.terminal import review_text
-from paper_search.terminal.keys_and_output import Screen
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, ResultPayload, StrategyPayload
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.terminal.keys import Screen
 
 _MARKS = {
     "i": ReviewStatus.INCLUDE,
