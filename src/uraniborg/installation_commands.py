@@ -74,8 +74,8 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
     if not rows:
         page.write_line("Every setting has its default. `uraniborg settings --all` lists them.")
         return
-    cells = [[_format_value(row[key]) for key in ("setting", "origin", "value")] for row in rows]
-    page.write_table(cells, headings=("setting", "from", "value"), indent=0, last_cell="wrapped")
+    cells = [[_format_value(row[key]) for key in ("setting", "value", "origin")] for row in rows]
+    page.write_table(cells, headings=("setting", "value", "from"), indent=0, last_cell="wrapped", inner_cells="wrapped")
 
 
 def _format_value(value: Any) -> str:

@@ -128,8 +128,7 @@ def _print_diagnostic(page: Page, diagnostic: "Diagnostic", source: SourceText |
     elif diagnostic["path"]:
         page.write_line(StyledText(CYAN, "  --> "), diagnostic["path"])
     for label, text_line in _collect_help_lines(diagnostic):
-        write = page.write_line if label == "example" else page.write_message  # an example is to be pasted
-        write(StyledText(CYAN, "  = "), StyledText(DIM, f"{label}: "), text_line)
+        page.write_line("  ", StyledText(CYAN, "= "), StyledText(DIM, f"{label}: "), text_line)
 
 
 def _print_excerpt(page: Page, line: str, position: Position, style: str) -> None:

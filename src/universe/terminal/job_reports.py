@@ -29,7 +29,7 @@ def print_jobs(found: Sequence[Mapping[str, Any]]) -> None:
         for job in found
     ]
     headings = ("job", "universe", "kind", "state", "started by", "outcome")
-    page.write_table(rows, headings=headings, indent=0, last_cell="wrapped")
+    page.write_table(rows, headings=headings, indent=0, last_cell="wrapped", inner_cells="wrapped")
 
 
 def print_job(job: Mapping[str, Any]) -> None:

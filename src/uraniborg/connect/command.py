@@ -41,12 +41,18 @@ def print_clients(*, as_json: bool) -> None:
         (
             row["client"],
             "yes" if row["installed"] else "no",
-            row["file"],
             row["problem"] or ", ".join(row["connected"]) or "none",
+            row["file"],
         )
         for row in rows
     ]
-    page.write_table(cells, headings=("client", "installed", "file", "connected"), indent=0, last_cell="wrapped")
+    page.write_table(
+        cells,
+        headings=("client", "installed", "connected", "file"),
+        indent=0,
+        last_cell="wrapped",
+        inner_cells="wrapped",
+    )
     found = [row["client"] for row in rows if row["installed"] and not row["connected"]]
     page.write_line()
     page.write_line(f"Connect one: uraniborg connect {found[0] if found else 'claude-code'}")

@@ -20,6 +20,12 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.terminal.streams import get_terminal_columns, write_text
 from uraniborg.kernel.terminal.styled_text import mask_and_escape_text
 
+FORWARD_KEYS: Final = (" ", "\r", "\n", "\x1b[C", "\x1b[B")
+"""Space, Enter, and the arrows to the right and down."""
+BACKWARD_KEYS: Final = ("\x1b[D", "\x1b[A")
+"""The arrows to the left and up."""
+END_KEYS: Final = ("\x03", "\x04", "")
+"""Ctrl-C, Ctrl-D, and the end of input."""
 _ESCAPE: Final = b"\x1b"
 _INTERRUPT: Final = "\x03"
 _MAX_LINE_BYTES: Final = 4_096

@@ -27,6 +27,7 @@ _NARROWEST: Final = 8
 """The least width to which a column is cut so that the last one fits."""
 
 LastCell = Literal["cut", "wrapped", "below"]
+InnerCells = Literal["cut", "wrapped"]
 Line = list[StyledText]
 
 
@@ -38,10 +39,12 @@ def lay_out_table(
     right_aligned: Iterable[int] = (),
     indent: int = 2,
     last_cell: LastCell = "cut",
+    inner_cells: InnerCells = "cut",
 ) -> Iterator[Line]:
     """Yield the lines of a table that fits these columns, or of any width for None. Headings may have several lines.
 
     `last_cell` is how to shorten the last cell: cut it, wrap it beside the others, or cut it on a line below.
+    `inner_cells` is how to shorten the others.
     """
     cells = [*_make_heading_rows(headings), *([_make_cell(piece, last_cell) for piece in row] for row in rows)]
     count = max(map(len, cells), default=0)
@@ -49,17 +52,22 @@ def lay_out_table(
     right = {at % count for at in right_aligned} if count else set[int]()
     if columns is not None and widths:
         widths = _fit_widths(widths, columns - indent, last_cell)
-    for row in cells:
-        line, used = [StyledText("", " " * indent)], indent
-        for at, (cell, width) in enumerate(zip(row[:-1], widths, strict=False)):
-            line += _align(StyledText(cell.style, cut_to_width(cell.text, width)), width, is_right=at in right)
-            taken = width + (_GAP if width else 0)
-            line.append(StyledText("", " " * (taken - width)))
-            used += taken
-        last = row[-1]
-        if len(row) == count and count - 1 in right:
-            last = _align(last, widths[-1], is_right=True)[0]
-        yield from _lay_out_last_cell(line, last, used, columns, indent, last_cell)
+    for *others, last in cells:
+        blocks = [
+            wrap_words(cell.text, max(1, width)) if inner_cells == "wrapped" else [cut_to_width(cell.text, width)]
+            for cell, width in zip(others, widths, strict=False)
+        ]
+        start = indent + sum(width + _GAP for width in widths[: len(others)] if width)
+        beside, below = _split_last_cell(last.text, start, columns, indent, last_cell)
+        for at in range(max(map(len, [beside, *blocks]))):
+            line = [StyledText("", " " * indent)]
+            for number, (cell, block, width) in enumerate(zip(others, blocks, widths, strict=False)):
+                line += _align(cell.style, block[at : at + 1], width, is_right=number in right)
+                line.append(StyledText("", " " * _GAP if width else ""))
+            is_right = len(others) == count - 1 and count - 1 in right
+            yield [*line, *_align(last.style, beside[at : at + 1], widths[-1], is_right=is_right)]
+        for text in below:
+            yield [StyledText("", " " * (indent + _BELOW)), StyledText(last.style, text)]
 
 
 def format_table(rows: Iterable[Sequence[str]], columns: int | None, *, right_aligned: Iterable[int] = ()) -> list[str]:
@@ -85,26 +93,24 @@ def _make_cell(piece: Piece, last_cell: LastCell) -> StyledText:
     return StyledText(style, " ".join(text.split()) if is_joined else get_first_line_with_mark(text))
 
 
-def _align(cell: StyledText, width: int, *, is_right: bool) -> Line:
-    padding = " " * (width - measure_width(cell.text))
-    return [StyledText(cell.style, padding + cell.text)] if is_right else [cell, StyledText("", padding)]
+def _align(style: str, texts: Sequence[str], width: int, *, is_right: bool) -> Line:
+    """Return the text, of which there may be none, with the spaces that fill its column."""
+    text = "".join(texts)
+    padding = " " * (width - measure_width(text))
+    return [StyledText(style, padding + text)] if is_right else [StyledText(style, text), StyledText("", padding)]
 
 
-def _lay_out_last_cell(
-    line: Line, cell: StyledText, used: int, columns: int | None, indent: int, last_cell: LastCell
-) -> Iterator[Line]:
-    """Yield the line with its last cell, which gets the remaining columns."""
-    if columns is None or measure_width(cell.text) <= max(1, columns - used) or last_cell == "cut":
-        room = measure_width(cell.text) if columns is None else max(1, columns - used)
-        yield [*line, StyledText(cell.style, cut_to_width(cell.text, room))]
-        return
-    is_beside = last_cell == "wrapped" and columns - used >= LEAST_COLUMNS
-    start = used if is_beside else indent + _BELOW
-    room = columns - start
-    parts = wrap_words(cell.text, room) if last_cell == "wrapped" else [cut_to_width(cell.text, room)]
-    yield [*line, StyledText(cell.style, parts.pop(0))] if is_beside else line
-    for part in parts:
-        yield [StyledText("", " " * start), StyledText(cell.style, part)]
+def _split_last_cell(
+    text: str, start: int, columns: int | None, indent: int, last_cell: LastCell
+) -> tuple[list[str], list[str]]:
+    """Return the lines of the last cell, which gets the remaining columns: those beside the others, and those below."""
+    room = measure_width(text) if columns is None else max(1, columns - start)
+    if columns is None or measure_width(text) <= room or last_cell == "cut":
+        return [cut_to_width(text, room)], []
+    if last_cell == "wrapped" and room >= LEAST_COLUMNS:
+        return wrap_words(text, room), []
+    width = columns - indent - _BELOW
+    return [""], wrap_words(text, width) if last_cell == "wrapped" else [cut_to_width(text, width)]
 
 
 def _fit_widths(widths: list[int], room: int, last_cell: LastCell) -> list[int]:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Final, TextIO
 
-from uraniborg.kernel.terminal.layout import LEAST_COLUMNS, Branch, LastCell, lay_out_table, lay_out_tree
+from uraniborg.kernel.terminal.layout import LEAST_COLUMNS, Branch, InnerCells, LastCell, lay_out_table, lay_out_tree
 from uraniborg.kernel.terminal.streams import can_use_color, flush_stderr, get_terminal_columns, write_text
 from uraniborg.kernel.terminal.styled_text import (
     BOLD,
@@ -76,10 +76,17 @@ class Page:
         right_aligned: Iterable[int] = (),
         indent: int = 2,
         last_cell: LastCell = "cut",
+        inner_cells: InnerCells = "cut",
     ) -> None:
         """Write rows in columns, as `lay_out_table` lays them out."""
         lines = lay_out_table(
-            rows, self._columns, headings=headings, right_aligned=right_aligned, indent=indent, last_cell=last_cell
+            rows,
+            self._columns,
+            headings=headings,
+            right_aligned=right_aligned,
+            indent=indent,
+            last_cell=last_cell,
+            inner_cells=inner_cells,
         )
         for line in lines:
             self._write(line)
