@@ -26,7 +26,6 @@ LOADED: Final = (
         "rapidfuzz.fuzz",
         "rapidfuzz.process",
         "rich.logging",
-        "rich.table",
         "Stemmer",
         "structlog",
         "uvicorn.lifespan.on",

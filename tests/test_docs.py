@@ -195,7 +195,7 @@ def test_every_error_code_is_documented() -> None:
     import uraniborg.kernel.mcp.prompts
     import uraniborg.kernel.mcp.request_checks
     import uraniborg.kernel.serving
-    import uraniborg.terminal_confirmation
+    import uraniborg.kernel.terminal.confirmation
 
     page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
     codes = {
@@ -219,7 +219,7 @@ def test_every_error_code_is_documented() -> None:
             pflow.library.manager,
             pflow.mcp_config,
             pflow.registry.function_loader,
-            uraniborg.terminal_confirmation,
+            uraniborg.kernel.terminal.confirmation,
             uraniborg.kernel.deciders,
             uraniborg.kernel.errors,
             uraniborg.kernel.http_connections,

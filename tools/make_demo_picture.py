@@ -4,6 +4,7 @@ python tools/make_demo_picture.py
 """
 
 import contextlib
+import os
 import re
 import tempfile
 from io import StringIO
@@ -15,6 +16,7 @@ from rich.segment import Segment, Segments
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
+from uraniborg.kernel.terminal.page import Page
 from uraniborg.story.service import Story
 from uraniborg.story.terminal import run_story
 
@@ -43,22 +45,29 @@ STEPS: Final = {"1", "2", "5", "6", "8", "10", "11"}
 """The numbers of the steps in the picture."""
 
 
+class Terminal(StringIO):
+    """A stream that has colours."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 def main() -> None:
-    console = Console(record=True, width=COLUMNS, file=StringIO(), force_terminal=True, highlight=False)
+    os.environ |= {"COLUMNS": str(COLUMNS), "TERM": "xterm", "NO_COLOR": ""}
+    shown = Terminal()
     with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
         story = Story(Path(name) / "home")
-        run_story(story, Path("demo-output"), is_script=True, as_json=False, console=console)
+        run_story(story, Path("demo-output"), is_script=True, as_json=False, page=Page(shown))
         for factor, picture in PLOTS.items():
             plot = story.folder.plots / f"laplace-angles-h-times-{factor}.svg"
             picture.write_bytes(plot.read_bytes())
-    PICTURE.write_text(draw_picture(choose_lines(record_lines(console))), encoding="utf-8")
+    PICTURE.write_text(draw_picture(choose_lines(split_lines(shown.getvalue()))), encoding="utf-8")
 
 
-def record_lines(console: Console) -> list[list[Segment]]:
-    """Return the recorded output as lines of styled text."""
-    text = Text.from_ansi(console.export_text(styles=True))
+def split_lines(text: str) -> list[list[Segment]]:
+    """Return the output as lines of styled text."""
     plain = Console(width=COLUMNS, color_system="truecolor", file=StringIO())
-    return plain.render_lines(text, plain.options.update(width=COLUMNS), pad=False)
+    return plain.render_lines(Text.from_ansi(text), plain.options.update(width=COLUMNS), pad=False)
 
 
 def choose_lines(lines: list[list[Segment]]) -> list[list[Segment]]:

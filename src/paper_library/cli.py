@@ -19,6 +19,7 @@ from uraniborg.kernel.command_line import (
     Token,
 )
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.terminal.streams import print_json, write_text
 
 app = CommandLine(
     """Build a shelf of papers from your files, search it, and serve it to people and agents.
@@ -58,14 +59,14 @@ def build(
     """
     from paper_library.build.builder import build_shelf
     from paper_library.shelf_catalog import remember_shelf
-    from paper_library.terminal_output import print_build_report, show_progress
+    from paper_library.terminal_output import BuildProgress, print_build_report
     from uraniborg.kernel.actors import get_terminal_actor
 
     actor = get_terminal_actor()
     remember_shelf(output, actor)  # before the build announces it
-    with show_progress(quiet=quiet) as progress:
+    with BuildProgress(is_quiet=quiet, as_json=json) as progress:
         report = build_shelf(
-            inputs, output, summaries=summaries, update=update, prune=prune, progress=progress, actor=actor
+            inputs, output, summaries=summaries, update=update, prune=prune, progress=progress.report_phase, actor=actor
         )
     if json:
         _print_json(report.as_dict())
@@ -202,10 +203,10 @@ def verify(shelf: ShelfArgument, json: JsonOption = False, quiet: Quiet = False)
     """
     from paper_library.errors import ShelfDamaged
     from paper_library.store.verification import verify_shelf
-    from paper_library.terminal_output import print_verdict, show_progress
+    from paper_library.terminal_output import BuildProgress, print_verdict
 
-    with show_progress(quiet=quiet) as progress:
-        verdict = verify_shelf(shelf, lambda done: progress("verify", done, 0))
+    with BuildProgress(is_quiet=quiet, as_json=json) as progress:
+        verdict = verify_shelf(shelf, lambda done: progress.report_phase("verify", done, 0))
     _print_json(verdict.as_dict()) if json else print_verdict(verdict)
     return None if verdict.is_intact else ShelfDamaged.exit_code
 
@@ -308,10 +309,8 @@ def run_command(arguments: Sequence[str]) -> NoReturn:
 
 
 def _print_text(text: str) -> None:
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    write_text(sys.stdout, text if text.endswith("\n") else f"{text}\n")
 
 
 def _print_json(value: Any) -> None:
-    import orjson
-
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+    print_json(value, indented=True)

@@ -1,22 +1,20 @@
 """The `paper-search sessions` commands, and functions that open, review and export sessions for other commands."""
 
 import asyncio
-import json as json_text
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from paper_search.command_options import Format, JsonOrReport, Reviewer, Session
+from paper_search.result_output import Format, JsonOrReport, choose_format, write_result
 from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
-from uraniborg.kernel.cli import fit_to_terminal
 from uraniborg.kernel.command_line import CommandLine, JsonOption, Limit, OutputFile, Yes
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import check_output
-from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import print_json
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
@@ -24,6 +22,12 @@ if TYPE_CHECKING:
     from paper_search.session_replies import SessionEntries, SessionReply
     from paper_search.sessions import SessionManager
     from paper_search.terminal.review import TerminalReview
+
+Session = Annotated[str, typer.Argument(metavar="SESSION", help="A session id, or its first characters.")]
+Reviewer = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Your name, stored with each mark.", show_default="terminal")
+]
+_INDENT: Final = " " * 10
 
 app = CommandLine(
     """List, show, resume and delete search sessions.
@@ -51,16 +55,18 @@ def list_sessions(limit: Limit = 20, json: JsonOption = False) -> None:
     if json:
         print_json(found)
         return
+    page = Page()
     for line in found["sessions"]:
         papers = plural(line["paper_count"], "paper") if "paper_count" in line else ""
-        print_line(
-            f"{line['session_id'][:8]}  {line['phase']:<18} {line.get('checkpoint_kind') or line.get('error', papers)}"
-        )
+        outcome = line.get("checkpoint_kind") or line.get("error", papers)
+        page.write_message(f"{line['session_id'][:8]}  ", f"{line['phase']:<18} {outcome}")
         trial = " (offline trial)" if line.get("offline") else ""
-        print_line(f"          {' '.join(line.get('query', '').split())}{trial}", hanging=" " * 10)
-        print_line(f"          started by {describe_actor(read_actor(line.get('actor')))}")
+        page.write_message(_INDENT, f"{' '.join(line.get('query', '').split())}{trial}")
+        page.write_message(_INDENT, f"started by {describe_actor(read_actor(line.get('actor')))}")
     rest = found["total"] - len(found["sessions"])
-    print_line(f"\n{rest} more; use --limit." if rest else "" if found["sessions"] else "There are no sessions.")
+    page.write_line("" if found["sessions"] else "There are no sessions.")
+    if rest:
+        page.write_line(f"{rest} more; use --limit.")
 
 
 @app.command()
@@ -83,10 +89,11 @@ def show(session: Session, json: JsonOption = False) -> None:
 
     phase = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
     starter = f"started by {describe_actor(read_actor(state.get('actor')))}"
+    page = Page()
     for line in (state["session_id"], state["query"], starter, f"{phase}: {state['summary']}"):
-        print_line(line)
+        page.write_message(line, hanging=4, keeps_lines=True)
     for line in format_payload(state["checkpoint"]["payload"]) if "checkpoint" in state else []:
-        print_line(f"  {line}".rstrip())
+        page.write_message("  ", line, hanging=4, keeps_lines=True)
 
 
 @app.command()
@@ -102,10 +109,7 @@ def resume(
     Examples:
     - `paper-search sessions resume 4f1c2a --format bibtex -o papers.bib`
     """
-    from paper_search.cli import choose_format
-
     chosen = choose_format(format_name, output, as_json=json)
-    check_output(output)
 
     async def review_and_export() -> None:
         async with open_manager() as manager:
@@ -128,13 +132,14 @@ def delete(
     Examples:
     - `paper-search sessions delete 4f1c2a --yes`
     """
+    from uraniborg.kernel.terminal.keys import confirm
 
     async def confirm_and_delete() -> str | None:
         async with open_manager() as manager:
             session_id = await manager.resolve_id_prefix(session)
             query = (await manager.get_state(session_id))["query"]
-            question = f"Delete session {session_id[:8]} ({make_printable(query[:60])})?"
-            if not (yes or (sys.stdin.isatty() and await asyncio.to_thread(typer.confirm, question, err=True))):
+            question = f"Delete session {session_id[:8]} ({query[:60]})?"
+            if not (yes or (sys.stdin.isatty() and await asyncio.to_thread(confirm, question))):
                 return None
             await asyncio.to_thread(lambda: manager.cleanup(session_id, actor=get_terminal_actor()))
             return session_id
@@ -145,7 +150,7 @@ def delete(
     if json:
         print_json({"deleted": deleted})
     else:
-        print_line(f"Deleted session {deleted}.")
+        Page().write_line(f"Deleted session {deleted}.")
 
 
 @asynccontextmanager
@@ -163,10 +168,15 @@ async def open_manager() -> "AsyncGenerator[SessionManager]":
 
 def create_terminal_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
     """Return a review at this terminal. Raise InvalidInput if there is no terminal."""
-    from paper_search.terminal.keys_and_output import TerminalScreen
     from paper_search.terminal.review import TerminalReview
+    from uraniborg.kernel.terminal.keys import TerminalScreen
 
-    return TerminalReview(manager, TerminalScreen.require_terminal(), reviewer)
+    if not TerminalScreen.is_usable():
+        raise InvalidInput(
+            "A review needs a terminal: stdin and stderr must not be redirected.",
+            hint="Run it in a terminal, or answer with `uraniborg inbox` and `uraniborg decide`.",
+        )
+    return TerminalReview(manager, TerminalScreen("strategy.json"), reviewer)
 
 
 async def review_new_session(
@@ -184,17 +194,5 @@ async def export_session(
     manager: "SessionManager", session_id: str, format_name: str, output: Path | None, *, as_json: bool
 ) -> None:
     """Write the papers of a complete session. Raise SessionNotComplete or SessionFailed."""
-    from paper_search.cli import render_result, write_text
-
-    text = await asyncio.to_thread(render_result, await manager.get_result(session_id), format_name)
-    write_text(text, output, format_name, as_json=as_json)
-
-
-def print_line(line: str, *, hanging: str = "    ") -> None:
-    """Print a line without control characters, wrapped on a terminal that is too narrow."""
-    sys.stdout.write(fit_to_terminal(make_printable(line), sys.stdout, hanging=hanging) + "\n")
-
-
-def print_json(value: object) -> None:
-    """Print a value as one line of JSON."""
-    sys.stdout.write(json_text.dumps(value, ensure_ascii=False) + "\n")
+    result = await manager.get_result(session_id)
+    await asyncio.to_thread(write_result, result, format_name, output, as_json=as_json)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paper_search.errors import InvalidQuery
-from paper_search.session_commands import open_manager, print_json
-from uraniborg.kernel.cli import fit_to_terminal, read_text_input
+from paper_search.session_commands import open_manager
+from uraniborg.kernel.cli import read_text_input
 from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import print_json, write_text
 
 if TYPE_CHECKING:
     from paper_search.models import SearchStrategy
@@ -48,13 +49,14 @@ def translate(file: File = None, to: To = "pubmed", session: FromSession = None,
     if json:
         print_json(found)
         return
-    sys.stdout.write(f"{found['text']}\n")  # not wrapped: it is to be pasted
+    write_text(sys.stdout, f"{found['text']}\n")  # as it is: it is to be pasted
+    remarks = Page(sys.stderr)
     for change in found["changes"]:
-        _print_remark(f"Changed: {change}")
+        remarks.write_message("Changed: ", change, hanging=4)
     for finding in found["findings"]:
         first, last = finding["start"] + 1, finding["end"]
         position = f"Characters {first} to {last}" if first < last else f"Character {first}"
-        _print_remark(f"{position}: {finding['message']} {finding['hint']}")
+        remarks.write_message(f"{position}: ", f"{finding['message']} {finding['hint']}", hanging=4)
 
 
 def _translate_text(text: str, platform: str) -> "TranslatedPlan":
@@ -102,7 +104,3 @@ async def _translate_plan(session: str, platform: str) -> "TranslatedPlan":
     if found is None:
         raise InvalidInput("The session has no plan yet.", hint="Wait until its first question is there.")
     return _dump(copy_plan(found[0], platform))
-
-
-def _print_remark(line: str) -> None:
-    sys.stderr.write(fit_to_terminal(make_printable(line), sys.stderr, hanging="    ") + "\n")

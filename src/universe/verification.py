@@ -1,7 +1,7 @@
 """The verification of universes for `universe verify`: their logs, and the states that a server returns."""
 
 import asyncio
-import sys
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -15,21 +15,19 @@ from universe.store.log_verification import (
     verify_log,
 )
 from universe.store.replica import rebuild_replica
-from uraniborg.kernel.progress import ReportCount
-
-_REPORT_EVERY = 10_000
+from uraniborg.kernel.progress import ReportPhase
 
 
 async def verify_universes(
-    service: UniverseService, universe_id: str | None, url: str | None, *, quiet: bool
+    service: UniverseService, universe_id: str | None, url: str | None, report: ReportPhase | None = None
 ) -> list[Verdict]:
-    """Return the verdict on one universe, or on all. Raise UniverseNotFound or StoreUnavailable."""
+    """Return the verdict on one universe, or on all; report each. Raise UniverseNotFound or StoreUnavailable."""
     ids = [universe_id] if universe_id is not None else await list_all_ids(service)
     if universe_id is None:
         ids += list_lost_universe_ids(await flush_and_read_store_marks(service.store), ids)
     verdicts: list[Verdict] = []
     for one in ids:
-        verdict = await verify_log(service.store, one, None if quiet else _make_progress_printer(one))
+        verdict = await verify_log(service.store, one, partial(report, one) if report else None)
         if url is not None and verdict.is_intact:
             await _add_problem_if_server_differs(service, verdict, url)
         verdicts.append(verdict)
@@ -76,11 +74,3 @@ def _fetch_universe(url: str, universe_id: str) -> dict[str, Any]:
             hint="Check that the server uses this database, and set its token in the settings.",
         )
     return response.json()
-
-
-def _make_progress_printer(universe_id: str) -> ReportCount:
-    def print_progress(done: int, total: int) -> None:
-        if total >= _REPORT_EVERY and done % _REPORT_EVERY < 1_000:
-            sys.stderr.write(f"{universe_id}: {done:,} of {total:,} entries\n")
-
-    return print_progress

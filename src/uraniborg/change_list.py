@@ -1,19 +1,17 @@
 """The command `uraniborg changes`: who changed what in this installation."""
 
-import json
 import sys
 from heapq import merge
 from itertools import islice
 from typing import Final, TypedDict
 
-from rich.console import Console
-from rich.text import Text
-
 from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.change_log import FILE, LoggedChange, read_changes
 from uraniborg.kernel.errors import UraniborgError, as_error
-from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.settings import data_dir
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.styled_text import DIM, StyledText
 from uraniborg.kernel.text import plural
 
 _WORKFLOW_CHANGES: Final = {
@@ -51,29 +49,25 @@ def print_changes(limit: int, *, as_json: bool) -> None:
     """Print the last changes, the last one first."""
     page = list_changes(limit)
     if as_json:
-        sys.stdout.write(json.dumps(page) + "\n")
+        print_json(page)
         return
-    console = Console(highlight=False)
+    out = Page()
     for change in page["changes"]:
-        _print_change(console, change)
+        _print_change(out, change)
     if not page["changes"]:
-        console.print("No change is recorded yet.")
+        out.write_line("No change is recorded yet.")
     elif len(page["changes"]) == limit:
-        console.print(f"There may be more: uraniborg changes --limit {2 * limit}", style="dim")
+        out.write_line(StyledText(DIM, f"There may be more: uraniborg changes --limit {2 * limit}"))
     for problem in page["problems"]:
-        sys.stderr.write(make_printable(f"{problem}\n"))
+        Page(sys.stderr).write_message(problem)
 
 
-def _print_change(console: Console, change: LoggedChange) -> None:
+def _print_change(page: Page, change: LoggedChange) -> None:
     details = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in change["details"].items())
     actor = read_actor(change["actor"])
     how = f", authenticated by {actor.authenticated}" if actor and actor.authenticated != "none" else ""
-    lines = [
-        (f"{change['at'][:19]}Z  {change['change']}  {change['subject']}", ""),
-        (f"    by {describe_actor(actor)}{how}{f'; {details}' if details else ''}", "dim"),
-    ]
-    for line, style in lines:
-        console.print(Text(make_printable(line, keep=""), style), soft_wrap=True)
+    page.write_line(f"{change['at'][:19]}Z  {change['change']}  {change['subject']}")
+    page.write_line(StyledText(DIM, f"    by {describe_actor(actor)}{how}{f'; {details}' if details else ''}"))
 
 
 def _read_log() -> tuple[list[LoggedChange], list[str]]:

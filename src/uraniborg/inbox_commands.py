@@ -1,14 +1,9 @@
 """The commands `inbox` and `decide`: the questions that wait for a decision, and deciding them in a terminal."""
 
 import json
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
-
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
 
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.boundary import parse_json
@@ -19,8 +14,12 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.terminal.confirmation import confirm_at_terminal
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.styled_text import BOLD, CYAN, DIM, GREEN, StyledText
+from uraniborg.kernel.text import plural
 from uraniborg.part_questions import check_and_decide, check_answer, load_part_questions
-from uraniborg.terminal_confirmation import confirm_at_terminal
 
 DOOR: Final = "terminal"
 _HANDLE_CHARS: Final = 8
@@ -33,57 +32,56 @@ def show_inbox(*, as_json: bool) -> None:
     inbox = Inbox()
     waiting = inbox.pending()
     if as_json:
-        sys.stdout.write(json.dumps([_dump_entry(entry) for entry in waiting]) + "\n")
+        print_json([_dump_entry(entry) for entry in waiting])
         return
-    console = Console(highlight=False)
+    page = Page()
     for entry in waiting:
-        _print_entry(console, entry)
-        console.print()
+        _print_entry(page, entry)
+        page.write_line()
     if waiting:
         count = "1 decision waits." if len(waiting) == 1 else f"{len(waiting)} decisions wait."
-        console.print(f"{count} See all of one: uraniborg inbox {_make_handle(waiting[0])}", soft_wrap=True)
+        page.write_line(f"{count} See all of one: uraniborg inbox {_make_handle(waiting[0])}")
         actions = "|".join(waiting[0].payload.get("actions") or ("approve", "edit", "reject"))
-        console.print(
-            f"Decide it: uraniborg decide {_make_handle(waiting[0])} {make_printable(actions)}", soft_wrap=True
-        )
+        page.write_line(f"Decide it: uraniborg decide {_make_handle(waiting[0])} {actions}")
     else:
-        console.print("Nothing waits for a decision.")
+        page.write_line("Nothing waits for a decision.")
     if decided := inbox.list_entries("decided", limit=_RECENT + 1).entries:
-        console.print("\nDecided last:")
+        page.write_line()
+        page.write_line("Decided last:")
         for entry in decided[:_RECENT]:
-            _print_entry(console, entry)
+            _print_entry(page, entry)
         if len(decided) > _RECENT:
-            console.print("All decisions: uraniborg inbox --decided", style="dim")
+            page.write_line(StyledText(DIM, "All decisions: uraniborg inbox --decided"))
 
 
 def show_decisions(limit: int, *, as_json: bool) -> None:
     """Print the questions that were decided, the one decided last first, with who decided them, how and when."""
     decided = Inbox().list_entries("decided", limit=limit).entries
     if as_json:
-        sys.stdout.write(json.dumps([_dump_entry(entry) for entry in decided]) + "\n")
+        print_json([_dump_entry(entry) for entry in decided])
         return
-    console = Console(highlight=False)
+    page = Page()
     for entry in decided:
-        _print_entry(console, entry)
+        _print_entry(page, entry)
     if not decided:
-        console.print("Nothing was decided yet.")
+        page.write_line("Nothing was decided yet.")
     elif len(decided) == limit:
-        console.print(f"There may be more: uraniborg inbox --decided --limit {2 * limit}", style="dim")
+        page.write_line(StyledText(DIM, f"There may be more: uraniborg inbox --decided --limit {2 * limit}"))
 
 
 def show_question(id_or_prefix: str, *, as_json: bool) -> None:
     """Print the whole question with this id or beginning of an id."""
     entry = _find_entry(Inbox(), id_or_prefix, requires_number=False)
     if as_json:
-        sys.stdout.write(json.dumps(_dump_entry(entry)) + "\n")
+        print_json(_dump_entry(entry))
         return
-    console = Console(highlight=False)
-    _print_entry(console, entry)
+    page = Page()
+    _print_entry(page, entry)
     questions = load_part_questions(entry.part)
     lines = questions.format_payload(entry.payload) if questions else json.dumps(entry.payload, indent=2).splitlines()
-    console.print()
+    page.write_line()
     for line in lines:
-        console.print(Text(f"  {make_printable(line)}".rstrip()), soft_wrap=True)
+        page.write_line(f"  {line}")
 
 
 def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str | None, *, as_json: bool) -> None:
@@ -98,17 +96,12 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
         confirm_at_terminal(f"{_get_payload_text(entry, 'question')}\nYour decision: {action}.", action)
     decided = check_and_decide(inbox, entry.id, decision, DOOR, actor)
     if as_json:
-        sys.stdout.write(json.dumps(decided.model_dump(mode="json", exclude_none=True, exclude={"payload"})) + "\n")
+        print_json(decided.model_dump(mode="json", exclude_none=True, exclude={"payload"}))
         return
-    console = Console(highlight=False)
-    console.print(
-        Text.assemble(
-            ("✔ ", "green"),
-            f"{action}: {entry.kind} of ",
-            (_get_payload_text(entry, "query") or _get_payload_text(entry, "workflow"), "bold"),
-        )
-    )
-    console.print(f"  [dim]{_describe_continuation(entry)}[/]")
+    page = Page()
+    about = _get_payload_text(entry, "query") or _get_payload_text(entry, "workflow")
+    page.write_message(StyledText(GREEN, "✓ "), f"{action}: {entry.kind} of ", StyledText(BOLD, about))
+    page.write_message("  ", StyledText(DIM, _describe_continuation(entry)))
 
 
 def _describe_continuation(entry: Entry) -> str:
@@ -153,21 +146,21 @@ def _make_handle(entry: Entry) -> str:
     return f"{start[:_HANDLE_CHARS]}:{number}" if number else start
 
 
-def _print_entry(console: Console, entry: Entry) -> None:
+def _print_entry(page: Page, entry: Entry) -> None:
     workflow = f" of {name}" if (name := _get_payload_text(entry, "workflow")) else ""
     about = f"  {entry.part}, {entry.kind}{workflow}"
     if entry.state == "pending":
         about += f", asked {_format_age(entry.created_at, SystemClock().now())}"
-    console.print(Text.assemble((_make_handle(entry), "bold cyan"), (about, "dim")))
+    page.write_line(StyledText(f"{BOLD};{CYAN}", _make_handle(entry)), StyledText(DIM, about))
     for line in (_get_payload_text(entry, "query"), _get_payload_text(entry, "question")):
         if line:
-            console.print(Padding(Text(line), (0, 0, 0, 2)))
+            page.write_message("  ", line, keeps_lines=True)
     if entry.state == "withdrawn":
-        console.print("  withdrawn: the session or run that asked has ended", style="dim")
+        page.write_line(StyledText(DIM, "  withdrawn: the session or run that asked has ended"))
     elif entry.decision is not None:
-        console.print(Padding(Text(f"decided: {describe_decision(entry)}", style="green"), (0, 0, 0, 2)))
+        page.write_message("  ", StyledText(GREEN, f"decided: {describe_decision(entry)}"))
         if entry.decision.note:
-            console.print(Padding(Text(f"note: {make_printable(entry.decision.note)}"), (0, 0, 0, 2)))
+            page.write_message("  ", f"note: {entry.decision.note}", keeps_lines=True)
 
 
 def _read_json_data(path: Path) -> Any:
@@ -187,12 +180,12 @@ def _dump_entry(entry: Entry) -> dict[str, Any]:
 
 def _get_payload_text(entry: Entry, name: str) -> str:
     """Return a text of the payload, which by convention is an object with a `question`."""
-    return make_printable(str(entry.payload.get(name, "")))
+    return str(entry.payload.get(name, ""))
 
 
 def _format_age(then: datetime, now: datetime) -> str:
     minutes = int((now - then).total_seconds() // 60)
     for size, unit in ((1_440, "day"), (60, "hour"), (1, "minute")):
         if (count := minutes // size) > 0:
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+            return f"{plural(count, unit)} ago"
     return "just now"

@@ -1,66 +1,65 @@
 """The output of the commands about the installation: doctor, paths, settings, backup and restore."""
 
 import json
-import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from uraniborg.doctor import Check, run_checks
 from uraniborg.installation_facts import describe_origin, list_location_facts, list_setting_facts
 from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
-from uraniborg.kernel.progress import ReportItem
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.progress import Progress
+from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.styled_text import DIM, GREEN, RED, YELLOW, Piece, StyledText
 from uraniborg.kernel.text import plural
 from uraniborg.locations import PART_CONFIGS, SQLITE, list_locations
 
-_MARKS: Final = {"ok": ("ok", "green"), "note": ("--", "dim"), "warning": ("!!", "yellow"), "failure": ("XX", "red")}
+_MARKS: Final = {"ok": ("ok", GREEN), "note": ("--", DIM), "warning": ("!!", YELLOW), "failure": ("XX", RED)}
 _FAILED: Final = 4
+_NAME_COLUMNS: Final = 16
 
 
 def run_and_print_checks(*, online: bool, as_json: bool, quiet: bool) -> int:
     """Run the checks of `doctor`, print them, and return the exit code."""
-    checks = list(run_checks(online=online, report_topic=_make_progress_printer("Checking", quiet=quiet or as_json)))
+    with Progress("Checking", is_quiet=quiet, as_json=as_json) as progress:
+        checks = list(run_checks(online=online, report_topic=progress.report_item))
     failed = sum(check.status == "failure" for check in checks)
     if as_json:
-        sys.stdout.write(json.dumps({"ok": not failed, "checks": [check.as_dict() for check in checks]}) + "\n")
+        print_json({"ok": not failed, "checks": [check.as_dict() for check in checks]})
         return _FAILED if failed else 0
-    console = Console(highlight=False)
+    page = Page()
     for topic in dict.fromkeys(check.topic for check in checks):
-        console.print(f"\n{topic}", style="bold")
-        _print_checks(console, [check for check in checks if check.topic == topic])
+        page.write_heading(topic)
+        page.write_table(_list_rows(check for check in checks if check.topic == topic), last_cell="wrapped")
     warned = sum(check.status == "warning" for check in checks)
-    console.print(f"\n{plural(len(checks), 'check')}: {plural(failed, 'failure')}, {plural(warned, 'warning')}.")
+    page.write_line()
+    page.write_line(f"{plural(len(checks), 'check')}: {plural(failed, 'failure')}, {plural(warned, 'warning')}.")
     return _FAILED if failed else 0
 
 
-def _print_checks(console: Console, checks: list[Check]) -> None:
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(width=4)
-    grid.add_column(min_width=16, no_wrap=True)
-    grid.add_column(overflow="fold")
+def _list_rows(checks: Iterable[Check]) -> Iterator[tuple[Piece, ...]]:
+    """Yield a row for each check, and one for its hint."""
     for check in checks:
         mark, style = _MARKS[check.status]
-        detail = Text(check.detail)
+        yield StyledText(style, mark), f"{check.name:<{_NAME_COLUMNS}}", check.detail
         if check.hint:
-            detail.append(f"\n{check.hint}", style="dim")
-        grid.add_row(Text(f"  {mark}", style=style), Text(check.name), detail)
-    console.print(grid)
+            yield "", "", StyledText(DIM, check.hint)
 
 
 def print_locations(*, as_json: bool) -> None:
     """Print every folder and file of the installation with its purpose, its size and the origin of its path."""
     if as_json:
-        sys.stdout.write(json.dumps(list_location_facts()) + "\n")
+        print_json(list_location_facts())
         return
+    page = Page()
     for location in list_locations():
         size = f"{location.size / 1e6:,.1f} MB" if location.path.exists() else "does not exist yet"
         about = f"{location.purpose} ({size}; from: {describe_origin(location.origin)['origin']})"
-        sys.stdout.write(f"{location.name:<10} {location.display_text}\n{'':<10} {about}\n")
+        page.write_line(f"{location.name:<10} {location.display_text}")
+        page.write_message(" " * 11, about)
 
 
 def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -> None:
@@ -69,19 +68,14 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
         raise InvalidInput(f"There is no part '{part}'.", hint=f"Parts: {', '.join(PART_CONFIGS)}.")
     rows = list_setting_facts(part, include_defaults=include_defaults)
     if as_json:
-        sys.stdout.write(json.dumps(rows) + "\n")
+        print_json(rows)
         return
-    console = Console(highlight=False, soft_wrap=True)
+    page = Page()
     if not rows:
-        console.print("Every setting has its default. `uraniborg settings --all` lists them.")
+        page.write_line("Every setting has its default. `uraniborg settings --all` lists them.")
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("setting", no_wrap=True)
-    table.add_column("value", overflow="fold")
-    table.add_column("from", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_format_value(row[key])) for key in ("setting", "value", "origin")))
-    console.print(table)
+    cells = [[_format_value(row[key]) for key in ("setting", "value", "origin")] for row in rows]
+    page.write_table(cells, headings=("setting", "value", "from"), indent=0, last_cell="wrapped", inner_cells="wrapped")
 
 
 def _format_value(value: Any) -> str:
@@ -94,8 +88,8 @@ def write_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: b
     """Write a backup and print its contents. Raise AlreadyExists, Unwritable or Unreadable."""
     from uraniborg.backup import write_backup
 
-    report_file = _make_progress_printer("Adding", quiet=quiet or as_json)
-    manifest = write_backup(file, replace=replace, report_file=report_file, actor=get_terminal_actor())
+    with Progress("Adding", is_quiet=quiet, as_json=as_json) as progress:
+        manifest = write_backup(file, replace=replace, report_file=progress.report_item, actor=get_terminal_actor())
     _print_archive_summary("Wrote", file, manifest, as_json=as_json)
     if not as_json:
         _print_exclusions()
@@ -105,8 +99,8 @@ def restore_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet:
     """Restore a backup and print its contents. Raise InvalidBackup, Conflict, NotFound or Unavailable."""
     from uraniborg.restore import restore_backup
 
-    report_file = _make_progress_printer("Restoring", quiet=quiet or as_json)
-    manifest = restore_backup(file, replace=replace, report_file=report_file, actor=get_terminal_actor())
+    with Progress("Restoring", is_quiet=quiet, as_json=as_json) as progress:
+        manifest = restore_backup(file, replace=replace, report_file=progress.report_item, actor=get_terminal_actor())
     _print_archive_summary("Restored", file, manifest, as_json=as_json)
 
 
@@ -115,10 +109,11 @@ def _print_archive_summary(verb: str, file: Path, manifest: dict[str, Any], *, a
     total = sum(one["bytes"] for one in files.values())
     if as_json:
         summary = {key: manifest.get(key) for key in ("format", "version", "created_at", "actor")}
-        sys.stdout.write(json.dumps({"file": str(file), **summary, "files": len(files), "bytes": total}) + "\n")
+        print_json({"file": str(file), **summary, "files": len(files), "bytes": total})
         return
-    sys.stdout.write(f"{verb} {display_path(file)}: {plural(len(files), 'file')}, {total / 1e6:,.1f} MB of data.\n")
-    sys.stdout.write(f"Backed up by {describe_actor(read_actor(manifest.get('actor')))}.\n")
+    page = Page()
+    page.write_line(f"{verb} {display_path(file)}: {plural(len(files), 'file')}, {total / 1e6:,.1f} MB of data.")
+    page.write_line(f"Backed up by {describe_actor(read_actor(manifest.get('actor')))}.")
 
 
 def _print_exclusions() -> None:
@@ -128,27 +123,16 @@ def _print_exclusions() -> None:
     from uraniborg.backup_archive import SETTINGS, list_backup_roots
     from uraniborg.kernel.settings import data_dir
 
+    page = Page()
     places = {location.name: location.path.absolute() for location in list_locations()}
     data = data_dir().absolute()
     shelf = load_library_config().shelf
     if shelf and not shelf.expanduser().absolute().is_relative_to(data):
-        sys.stdout.write(f"Not included: the shelf {display_path(shelf)}. Copy its folder.\n")
+        page.write_line(f"Not included: the shelf {display_path(shelf)}. Copy its folder.")
     if not load_universe_config().database_address.startswith(SQLITE):
-        sys.stdout.write("Not included: the universes in PostgreSQL. Use pg_dump.\n")
+        page.write_line("Not included: the universes in PostgreSQL. Use pg_dump.")
     elif not places["universes"].is_relative_to(data):
         file = display_path(places["universes"])
-        sys.stdout.write(f"Not included: the universes in {file}. Copy it with `sqlite3 {file} '.backup COPY'`.\n")
+        page.write_line(f"Not included: the universes in {file}. Copy it with `sqlite3 {file} '.backup COPY'`.")
     if places["config"].exists() and places["config"] != list_backup_roots()[SETTINGS]:
-        sys.stdout.write(f"Not included: the settings file {display_path(places['config'])}. Copy it.\n")
-
-
-def _make_progress_printer(verb: str, *, quiet: bool) -> ReportItem:
-    """Return a function that prints the current file on stderr if it is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        return lambda _: None
-
-    def print_progress(name: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{verb} {name[-60:]}")
-        sys.stderr.flush()
-
-    return print_progress
+        page.write_line(f"Not included: the settings file {display_path(places['config'])}. Copy it.")

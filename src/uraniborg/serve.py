@@ -16,9 +16,9 @@ from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.serving import print_status, require_server_extra
+from uraniborg.kernel.terminal.confirmation import show_at_terminal
 from uraniborg.locations import PART_CONFIGS
 from uraniborg.served_parts import ServedPart, ServedParts
-from uraniborg.terminal_confirmation import show_at_terminal
 
 if TYPE_CHECKING:
     from uraniborg.console.workers.search_process import SearchWorkerProcess

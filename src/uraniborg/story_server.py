@@ -15,13 +15,12 @@ from typing import Any, Final
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from rich.console import Console
-from rich.text import Text
-
 from uraniborg.connect.servers import format_program
 from uraniborg.kernel.errors import Unavailable, UraniborgError
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.serving import print_status
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.styled_text import DIM, StyledText
 from uraniborg.served_parts import HOST
 from uraniborg.story.folder import StoryFolder, find_story_home
 
@@ -63,12 +62,11 @@ def has_console() -> bool:
     return find_web_folder() is not None
 
 
-def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Console | None = None) -> None:
+def serve_story(home: Path, *, is_restart: bool, open_browser: bool) -> None:
     """Serve the console of the story's data folder until interrupted.
 
     Raise Unavailable if the server cannot start or fails later, and KeyboardInterrupt if interrupted before it serves.
     """
-    console = console or Console(highlight=False, stderr=True)
     folder = StoryFolder(home)
     make_private_folder(folder.own)
     with _run_server(folder) as (process, served):
@@ -76,17 +74,20 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Co
             _post(served, "/api/story/restart")
         _create_first_universe(served)
         address = served["console"].replace("/#", f"{PAGE}#", 1)
-        console.print(Text.assemble("\nOpen the story:\n  ", (address, "cyan")), soft_wrap=True)
-        console.print(
-            "\nNo network and no key are needed. You can close the page, stop this command, and continue later."
+        print_status(f"\nOpen the story:\n  {address}\n")  # as it is: it has the token
+        page = Page(sys.stderr)
+        page.write_message(
+            "No network and no key are needed. You can close the page, stop this command, and continue later."
         )
-        script = f"{format_program('uraniborg')} demo --script"
-        console.print(Text(f"All steps without a browser: {script}\n", "dim"), soft_wrap=True)
+        page.write_line(StyledText(DIM, f"All steps without a browser: {format_program('uraniborg')} demo --script"))
+        page.write_line()
+        page.write_line("The story is served. Press Ctrl-C to stop.")
+        sys.stderr.flush()
         if open_browser:
             from uraniborg.serve import open_in_browser
 
             open_in_browser(address, folder.own)
-        with suppress(KeyboardInterrupt), console.status("The story is served. Press Ctrl-C to stop."):
+        with suppress(KeyboardInterrupt):
             if code := process.wait():
                 raise Unavailable(
                     f"The server of the story has failed; it exited with {code}.",

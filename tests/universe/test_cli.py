@@ -522,7 +522,7 @@ def test_a_deletion_that_is_not_confirmed_leaves_the_universe(
         env = {**os.environ, "URANIBORG_HOME": str(tmp_path / "home")}
         os.execve(sys.executable, [sys.executable, "-m", "universe", "delete", "sol"], env)
     printed = b""
-    while b"[y/N]: " not in printed:
+    while b"[y/N] " not in printed:
         printed += os.read(terminal, 1_000)
     os.write(terminal, answer)
     with suppress(OSError):  # the end of a terminal

@@ -1,10 +1,8 @@
 """The command line for a new user: every help has examples, and every error a remedy."""
 
-import io
 import json
 
 import pytest
-from rich.console import Console
 
 from tests.universe import test_cli
 from tests.universe.command_line import RunUniverse
@@ -12,7 +10,6 @@ from universe.cli import app
 from universe.nbody.text_formats import format_days_and_years
 from universe.plotting import Panel, Series, draw_chart
 from universe.plotting.marks import Label, Polyline
-from uraniborg.kernel.paragraphs import print_paragraph
 
 made = test_cli.made
 COMMANDS = sorted(str(one.name or one.callback.__name__) for one in app.registered_commands if one.callback)
@@ -86,18 +83,6 @@ def test_tables_and_sources_fit_80_columns(run_universe: RunUniverse) -> None:
 def test_one_body_is_not_bodies(run_universe: RunUniverse) -> None:
     run_universe("new", "--from", "solar-system", "--id", "sol")
     assert "mass 1 solar mass, at" in run_universe("show", "sol", "--depth", "1").out
-
-
-def test_a_paragraph_hangs_below_its_first_word_and_keeps_every_word() -> None:
-    words = " ".join(f"word{number}" for number in range(40))
-    out = io.StringIO()
-    print_paragraph(Console(file=out, highlight=False, soft_wrap=True), "Note: ", words)
-    lines = out.getvalue().splitlines()
-    assert len(lines) > 1
-    assert lines[0].startswith("Note: word0 ")
-    assert all(line.startswith("      word") for line in lines[1:])
-    assert max(map(len, lines)) <= 80
-    assert out.getvalue().split()[1:] == words.split()
 
 
 def test_a_short_run_claims_nothing_about_resonances(run_universe: RunUniverse) -> None:

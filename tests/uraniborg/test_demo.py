@@ -19,7 +19,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from rich.console import Console
 
 from tests.installed_programs import Program
 from tests.installed_wheel import ROOT
@@ -27,6 +26,7 @@ from tests.pasted_blocks import make_pasting_environment, paste
 from tests.prerequisites import find_built_console
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, make_environment, read_demo
+from uraniborg.kernel.terminal.page import Page
 from uraniborg.story.folder import StoryFolder
 from uraniborg.story.service import Story
 from uraniborg.story.terminal import run_story
@@ -161,7 +161,7 @@ def answer_story(folder: Path, *answers: str) -> str:
         folder / "output",
         is_script=False,
         as_json=False,
-        console=Console(file=shown),
+        page=Page(shown),
         ask=lambda _question: next(given),
     )
     return " ".join(shown.getvalue().split())

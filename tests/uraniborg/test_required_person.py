@@ -202,7 +202,7 @@ def test_child_processes_inherit_the_demand_for_a_person(home: Path) -> None:
 
 
 def test_a_text_for_the_terminal_reaches_it_and_no_pipe() -> None:
-    command = "from uraniborg.terminal_confirmation import show_at_terminal; print(show_at_terminal('the code'))"
+    command = "from uraniborg.kernel.terminal.confirmation import show_at_terminal; print(show_at_terminal('the code'))"
     source, sink = os.pipe()
     child, terminal = pty.fork()
     if child == 0:

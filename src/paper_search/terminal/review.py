@@ -12,11 +12,11 @@ from paper_search.sessions.saved_marks import Marks
 from paper_search.sessions.session import WorkflowSession
 from paper_search.sessions.state import WAITING
 from paper_search.sessions.state_summaries import describe_progress
-from paper_search.terminal.keys_and_output import Screen
 from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
 from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.person import clean_name
+from uraniborg.kernel.terminal.keys import Screen
 from uraniborg.kernel.text import plural
 
 DOOR: Final = "terminal"

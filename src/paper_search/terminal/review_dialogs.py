@@ -7,9 +7,9 @@ from paper_search.review_models import ExclusionReason, PaperDecision, ReviewSta
 from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE
 from paper_search.sessions.saved_marks import Marks
 from paper_search.terminal import review_text
-from paper_search.terminal.keys_and_output import Screen
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, ResultPayload, StrategyPayload
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.terminal.keys import BACKWARD_KEYS, END_KEYS, FORWARD_KEYS, Screen
 
 _MARKS = {
     "i": ReviewStatus.INCLUDE,
@@ -17,9 +17,9 @@ _MARKS = {
     "e": ReviewStatus.EXCLUDE,
     "u": ReviewStatus.UNDECIDED,
 }
-_NEXT = ("n", " ", "\r", "\n", "\x1b[C", "\x1b[B")
-_BACK = ("b", "p", "\x1b[D", "\x1b[A")
-_QUIT = ("q", "\x03", "\x04", "")
+_NEXT = ("n", *FORWARD_KEYS)
+_BACK = ("b", "p", *BACKWARD_KEYS)
+_QUIT = ("q", *END_KEYS)
 
 
 def ask_about_strategy(checkpoint: Checkpoint, screen: Screen, refused_edit: str | None = None) -> Decision | None:

@@ -1,6 +1,5 @@
 """The text of a review, formatted to lines of the terminal's width: a strategy, a paper, a list of papers."""
 
-import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -10,6 +9,7 @@ from paper_search.plan_text import describe_plan, format_origin_value
 from paper_search.review_models import Exclusion, PaperDecision, ReviewStatus
 from paper_search.sessions.reply_sizes import clip_text
 from paper_search.source_labels import format_source_labels
+from uraniborg.kernel.terminal.styled_text import wrap_text
 
 STRATEGY_KEYS = "[a]pprove  [e]dit  [r]eject  [q]uit  [?] help"
 PAPER_KEYS = """\
@@ -67,12 +67,12 @@ def format_paper(paper: Paper, decision: PaperDecision | None, position: str, wi
     abstract = clip_text(" ".join((paper.abstract or "No abstract.").split()), _ABSTRACT_CHARACTERS)
     blocks = [
         f"{position}  {describe_mark(paper, decision)} ".ljust(width, "─"),
-        textwrap.fill(_mark_title(paper), width),
-        textwrap.fill(note, width) if (note := describe_notices(paper.notices)) else "",
-        textwrap.fill(about, width) if about else "",
-        textwrap.fill(facts, width),
-        textwrap.fill(paper.relevance_reason, width) if paper.relevance_reason else "",
-        textwrap.indent(textwrap.fill(abstract, width - 2), "  "),
+        _fill(_mark_title(paper), width),
+        _fill(note, width) if (note := describe_notices(paper.notices)) else "",
+        _fill(about, width) if about else "",
+        _fill(facts, width),
+        _fill(paper.relevance_reason, width) if paper.relevance_reason else "",
+        _fill(abstract, width, indent="  ", hanging="  "),
     ]
     return "\n".join(block for block in blocks if block)
 
@@ -85,7 +85,7 @@ def format_paper_list(papers: Sequence[Paper], decisions: Mapping[str, PaperDeci
         )
         for number, paper in enumerate(papers, 1)
     ]
-    return "\n".join([*lines, textwrap.fill(format_mark_counts(papers, decisions), width)])
+    return "\n".join([*lines, _fill(format_mark_counts(papers, decisions), width)])
 
 
 def _mark_title(paper: Paper) -> str:
@@ -124,4 +124,8 @@ def describe_mark(paper: Paper, decision: PaperDecision | None) -> str:
 
 
 def _format_field(name: str, value: str, width: int) -> str:
-    return textwrap.fill(" ".join(value.split()), width, initial_indent=f"{name:<10} ", subsequent_indent=" " * 11)
+    return _fill(value, width, indent=f"{name:<10} ", hanging=" " * 11)
+
+
+def _fill(text: str, width: int, *, indent: str = "", hanging: str = "") -> str:
+    return "\n".join(wrap_text(text, width, indent=indent, hanging=hanging, cuts_words=True))

@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pflow.cli.json_positions import Position, Positions
-from pflow.cli.printing import (
+from pflow.cli.workflow_sources import locate_workflow_file
+from pflow.errors import InvalidWorkflow
+from pflow.service import Service
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import format_json
+from uraniborg.kernel.terminal.styled_text import (
     BOLD,
     CYAN,
     DIM,
     RED,
     YELLOW,
-    Page,
     StyledText,
-    format_json,
     mask_and_escape_text,
     measure_width,
 )
-from pflow.cli.workflow_sources import locate_workflow_file
-from pflow.errors import InvalidWorkflow
-from pflow.service import Service
-from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
@@ -115,9 +115,10 @@ def print_diagnostics(page: Page, diagnostics: "Sequence[Diagnostic]", source: S
 
 def _print_diagnostic(page: Page, diagnostic: "Diagnostic", source: SourceText | None) -> None:
     style = _STYLES[diagnostic["severity"]]
-    page.write_line(
+    page.write_message(
         StyledText(style, f"{diagnostic['severity']}[{diagnostic['code']}]"),
         StyledText(BOLD, f": {diagnostic['message']}"),
+        hanging=2,
     )
     position = source.find_position(diagnostic) if source else None
     if source and position:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from pflow.cli.app import app, open_service_with_usable_home
-from pflow.cli.printing import BOLD, DIM, GREEN, YELLOW, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.errors import WorkflowExists, WorkflowNotFound
 from pflow.ir.declarations import parse_declared_inputs
 from pflow.library.names import validate_name
 from pflow.library.workflow_file import read_document
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.command_line import JsonOption
+from uraniborg.kernel.terminal.page import Page, print_stderr_message
+from uraniborg.kernel.terminal.streams import print_json, write_text
+from uraniborg.kernel.terminal.styled_text import BOLD, DIM, GREEN, YELLOW, StyledText
 
 if TYPE_CHECKING:
     from pflow.workflow_replies import ExampleSummary

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pflow.cli.app import app, open_service_with_usable_home
-from pflow.cli.printing import print_json
 from pflow.run_history import add_other_actors
 from pflow.service import Service
 from uraniborg.kernel.command_line import JsonOption, Limit, NameOrPath
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.terminal.streams import print_json
 
 if TYPE_CHECKING:
     from pflow.run_replies import RunDetails, RunSummary

@@ -1,29 +1,18 @@
 """MCP: serving workflows to agents, and other servers whose tools workflows may use."""
 
 import re
-import sys
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from pflow.cli.app import app, open_service_with_usable_home
-from pflow.cli.printing import (
-    BOLD,
-    CYAN,
-    DIM,
-    GREEN,
-    RED,
-    YELLOW,
-    Page,
-    Piece,
-    StyledText,
-    print_json,
-    print_stderr_message,
-)
 from uraniborg.kernel.actors import get_terminal_actor
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import CommandLine, JsonOption, Quiet
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.terminal.page import Page, print_stderr_message
+from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.styled_text import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Piece, StyledText
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
@@ -196,14 +185,16 @@ def _count_tools_by_server() -> dict[str, int]:
 def _print_servers(reply: "ServerList") -> None:
     page = Page()
     if not reply["servers"] and not reply["problems"]:
-        page.write_line("No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one.")
+        page.write_message(
+            "", "No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one."
+        )
     rows: list[list[Piece]] = []
     for one in reply["servers"]:
         tools = plural(one["tools"], "tool") if one["tools"] else "not synced"
         rows.append([StyledText(BOLD, one["name"]), StyledText(CYAN if one["tools"] else DIM, tools), one["where"]])
     page.write_table(rows, indent=0)
     for problem in reply["problems"]:
-        page.write_line(StyledText(YELLOW, "! "), f"{problem['where']}: {problem['problem']} {problem['hint']}")
+        page.write_message(StyledText(YELLOW, "! "), f"{problem['where']}: {problem['problem']} {problem['hint']}")
 
 
 @group.command(name="remove")
@@ -239,13 +230,10 @@ def sync_mcp_servers(
     import asyncio
 
     from pflow.remote_mcp_servers import sync_servers
+    from uraniborg.kernel.terminal.progress import Progress
 
-    is_watched = not (json or quiet) and sys.stderr.isatty()
-    if is_watched:
-        sys.stderr.write("Fetching tools …")
-    found = asyncio.run(sync_servers(open_service_with_usable_home().home, names or None))
-    if is_watched:
-        sys.stderr.write("\r\x1b[2K")
+    with Progress("Fetching tools", is_quiet=quiet, as_json=json):
+        found = asyncio.run(sync_servers(open_service_with_usable_home().home, names or None))
     if json:
         results = [{"name": one.name, "tools": one.tools, "problem": one.problem, "hint": one.hint} for one in found]
         print_json({"servers": redact(results)})
@@ -257,7 +245,9 @@ def sync_mcp_servers(
 def _print_sync_results(results: list[Any]) -> None:
     page = Page()
     if not results:
-        page.write_line("No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one.")
+        page.write_message(
+            "", "No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one."
+        )
     for one in results:
         if one.problem:
             page.write_line(StyledText(RED, "✗ "), StyledText(BOLD, one.name), f"  {one.problem}")

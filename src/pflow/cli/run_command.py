@@ -9,11 +9,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from pflow.cli.printing import YELLOW, flush_stderr, print_json, print_stderr_message
 from pflow.cli.run_arguments import HELP, RunArguments, parse_run_arguments
 from uraniborg.kernel.cli import make_output_error, run_command
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.terminal.page import print_stderr_message
+from uraniborg.kernel.terminal.streams import flush_stderr, print_json
+from uraniborg.kernel.terminal.styled_text import YELLOW
 
 if TYPE_CHECKING:
     from pflow.cli.workflow_sources import WorkflowSource

@@ -3,24 +3,22 @@
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from pflow.cli.printing import (
+from pflow.cli.workflow_sources import get_workflow_display_name
+from uraniborg.kernel.actors import describe_actor, read_actor
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.styled_text import (
     BOLD,
     CYAN,
     DIM,
     GREEN,
     RED,
     YELLOW,
-    Page,
     Piece,
     StyledText,
-    format_duration,
     format_on_one_line,
-    format_to_minute,
     get_first_line_with_mark,
 )
-from pflow.cli.workflow_sources import get_workflow_display_name
-from uraniborg.kernel.actors import describe_actor, read_actor
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.text import format_duration, format_to_minute, plural
 
 if TYPE_CHECKING:
     from pflow.run_replies import RunDetails, RunError, RunNode, RunSummary
@@ -68,12 +66,14 @@ _PLAN_STYLES: Final = {
 def print_history(runs: "list[RunSummary]", workflow: str | None) -> None:
     page = Page()
     if not runs:
-        page.write_line(f"'{workflow}' does not have runs yet." if workflow else "There are no runs yet.")
+        page.write_message(f"'{workflow}' does not have runs yet." if workflow else "There are no runs yet.")
         return
-    headings = ("", "run", "started (UTC)", "took", "workflow", "")
-    rows: list[list[Piece]] = [[StyledText(DIM, word) for word in headings]]
-    rows += [_make_run_row(run) for run in runs]
-    page.write_table(rows, indent=0, last_cell="cut" if page.width >= _WIDE else "below")
+    page.write_table(
+        map(_make_run_row, runs),
+        headings=("", "run", "started (UTC)", "took", "workflow", ""),
+        indent=0,
+        last_cell="cut" if page.width >= _WIDE else "below",
+    )
     page.write_line()
     page.write_line(StyledText(DIM, f"Details of a run: pflow show {runs[0]['id'][:_ID]}"))
 
@@ -122,7 +122,7 @@ def print_run(run: "RunDetails") -> None:
         StyledText(style, f"{mark} "), StyledText(BOLD, get_workflow_display_name(run)), f"  {run['status']}{took}"
     )
     began = f"{run['id']}, {run['source']}, started {format_to_minute(run['started_at'])} UTC"
-    page.write_paragraph(began, indent=2, style=DIM)
+    page.write_paragraph("  ", StyledText(DIM, began))
     canceller = (
         f", cancelled by {describe_actor(read_actor(run.get('cancelled_by')))}" if run.get("cancelled_by") else ""
     )
@@ -138,9 +138,11 @@ def print_run(run: "RunDetails") -> None:
     if run["error"]:
         page.write_line()
         label, color = ("waiting", YELLOW) if run["status"] == "waiting" else ("error", RED)
-        page.write_labelled_message(label, color, get_error_message(run["error"]))
+        page.write_message(
+            StyledText(color, f"{label}: "), get_error_message(run["error"]), hanging=2, keeps_lines=True
+        )
         if hint := run["error"].get("hint"):
-            page.write_labelled_message("hint", DIM, hint)
+            page.write_message(StyledText(DIM, "hint: "), hint, hanging=2, keeps_lines=True)
 
 
 def _print_values(page: Page, title: str, values: "JsonObject | None") -> None:
@@ -208,18 +210,18 @@ def print_dry_run(steps: "list[PlannedStep]", name: str) -> None:
         if step["will"] == "skip":
             continue
         if step["will"] == "ask":
-            page.write_paragraph(_ASKS, indent=_INDENT, style=YELLOW)
+            page.write_paragraph(" " * _INDENT, StyledText(YELLOW, _ASKS))
         _print_params(page, step["params"])
         if "items" in step:
             items = f"{plural(step['items'], 'item')}, {step.get('items_reused', 0):,} would be reused"
-            page.write_paragraph(items, indent=_INDENT, style=DIM)
+            page.write_paragraph(" " * _INDENT, StyledText(DIM, items))
         if decided_by := step["decided_by"]:
             may = f"may {_MAY[step['will']]}, depends on {', '.join(decided_by)}"
-            page.write_paragraph(may, indent=_INDENT, style=DIM)
+            page.write_paragraph(" " * _INDENT, StyledText(DIM, may))
         if values := [one for one in step["waits_for"] if one not in decided_by]:
-            page.write_paragraph(f"depends on {', '.join(values)}", indent=_INDENT, style=DIM)
+            page.write_paragraph(" " * _INDENT, StyledText(DIM, f"depends on {', '.join(values)}"))
         if problem := step.get("problem"):
-            page.write_paragraph(problem, indent=_INDENT, style=RED)
+            page.write_paragraph(" " * _INDENT, StyledText(RED, problem), keeps_lines=True)
 
 
 def _print_params(page: Page, params: "JsonObject") -> None:

@@ -5,26 +5,24 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final, TextIO
 
-from pflow.cli.printing import (
-    BOLD,
-    CYAN,
-    DIM,
-    RED,
-    YELLOW,
-    Page,
-    StyledText,
-    format_json,
-    mask_and_escape_text,
-    measure_width,
-    print_stderr_message,
-    write_text,
-)
 from pflow.cli.workflow_sources import is_file_path, restore_given_name
 from pflow.config import load_settings
 from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
 from pflow.service import Service
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.terminal.page import Page, print_stderr_message
+from uraniborg.kernel.terminal.streams import format_json, write_text
+from uraniborg.kernel.terminal.styled_text import (
+    BOLD,
+    CYAN,
+    DIM,
+    RED,
+    YELLOW,
+    StyledText,
+    mask_and_escape_text,
+    measure_width,
+)
 from uraniborg.kernel.text import plural
 
 _SHORT: Final = 72

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pflow.cli.app import app, open_service_with_usable_home
-from pflow.cli.printing import BOLD, DIM, GREEN, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.service import Service
 from uraniborg.kernel.actors import describe_actor, get_terminal_actor, read_actor
 from uraniborg.kernel.command_line import JsonOption
+from uraniborg.kernel.terminal.page import Page, print_stderr_message
+from uraniborg.kernel.terminal.streams import print_json, write_text
+from uraniborg.kernel.terminal.styled_text import BOLD, DIM, GREEN, StyledText
 
 if TYPE_CHECKING:
     from pflow.scheduling.job import Job
@@ -135,7 +137,9 @@ def _print_installed_schedules(kind: "Kind | None", json: bool) -> None:
         return
     page = Page()
     if not found:
-        page.write_line('Nothing is scheduled. `pflow schedule NAME --at "mon 07:00" --install` schedules a workflow.')
+        page.write_message(
+            "", 'Nothing is scheduled. `pflow schedule NAME --at "mon 07:00" --install` schedules a workflow.'
+        )
     page.write_table(
         [
             [

@@ -8,10 +8,12 @@ import typer
 
 from pflow.cli.app import Workflow, app, open_service_with_usable_home
 from pflow.cli.diagnostic_printing import get_error_diagnostics, read_workflow_text
-from pflow.cli.printing import GREEN, RED, YELLOW, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.errors import InvalidWorkflow
 from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.terminal.page import Page, print_stderr_message
+from uraniborg.kernel.terminal.streams import print_json, write_text
+from uraniborg.kernel.terminal.styled_text import GREEN, RED, YELLOW, StyledText
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
@@ -214,7 +216,7 @@ def print_guide(json: JsonOption = False) -> None:
     """
     import sys
 
-    from pflow.cli.printing import write_text
     from pflow.guide import read_guide
+    from uraniborg.kernel.terminal.streams import write_text
 
     print_json({"guide": read_guide()}) if json else write_text(sys.stdout, read_guide())

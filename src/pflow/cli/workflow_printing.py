@@ -3,23 +3,12 @@
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Final
 
-from pflow.cli.printing import (
-    BOLD,
-    CYAN,
-    DIM,
-    RED,
-    YELLOW,
-    Page,
-    Piece,
-    StyledText,
-    format_duration,
-    format_json,
-    format_on_one_line,
-    format_to_minute,
-)
 from pflow.cli.run_printing import get_error_message
 from uraniborg.kernel.actors import describe_actor, read_actor
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import format_json
+from uraniborg.kernel.terminal.styled_text import BOLD, CYAN, DIM, RED, YELLOW, Piece, StyledText, format_on_one_line
+from uraniborg.kernel.text import format_duration, format_to_minute, plural
 
 if TYPE_CHECKING:
     from pflow.workflow_replies import (
@@ -50,14 +39,15 @@ def print_workflow_list(listing: "NamedWorkflows", pattern: str | None) -> None:
         page.write_table([_make_workflow_row(one) for one in workflows])
     if not listing["library"] and not listing["drafts"]:
         if pattern:
-            page.write_line("No workflow matches. `pflow list` lists all.")
+            page.write_message("No workflow matches. `pflow list` lists all.")
         else:
-            page.write_line("No workflows yet. `pflow new NAME` creates a draft, and `pflow examples` lists examples.")
+            page.write_message(
+                "", "No workflows yet. `pflow new NAME` creates a draft, and `pflow examples` lists examples."
+            )
     for problem in listing["problems"]:
         is_named = problem["problem"].startswith(problem["path"])
-        page.write_line(
-            StyledText(YELLOW, "! "), problem["problem"] if is_named else f"{problem['path']}: {problem['problem']}"
-        )
+        text = problem["problem"] if is_named else f"{problem['path']}: {problem['problem']}"
+        page.write_message(StyledText(YELLOW, "! "), text)
 
 
 def _make_workflow_row(workflow: "SavedWorkflow | NamedDraft") -> list[Piece]:
@@ -80,7 +70,7 @@ def print_description(description: "WorkflowDescription", name_or_path: str) -> 
         StyledText(DIM, "  file" if is_file else f"  {description['source']}, {description['path']}"),
     )
     if description["description"]:
-        page.write_paragraph(description["description"], indent=2)
+        page.write_paragraph("  ", description["description"], keeps_lines=True)
     _print_inputs(page, description)
     if description["outputs"]:
         page.write_heading("Outputs")
@@ -161,7 +151,7 @@ def _print_statistics(page: Page, description: "WorkflowDescription") -> None:
         f"{format_duration(average)} on average" if average is not None else "",
         f"the last at {format_to_minute(last)} UTC" if last else "",
     ]
-    page.write_paragraph(", ".join(filter(None, parts)), indent=2)
+    page.write_paragraph("  ", ", ".join(filter(None, parts)))
     failure = description["last_failure"]
     if failure:
         about = [
@@ -176,7 +166,7 @@ def _print_statistics(page: Page, description: "WorkflowDescription") -> None:
 def _print_problems(page: Page, description: "WorkflowDescription", name_or_path: str) -> None:
     for warning in description["warnings"]:
         page.write_line()
-        page.write_line(StyledText(YELLOW, "! "), warning)
+        page.write_message(StyledText(YELLOW, "! "), warning)
     if description["diagnostics"]:
         from pflow.cli.diagnostic_printing import summarize_severities
 
@@ -199,7 +189,7 @@ def _print_example_command(page: Page, description: "WorkflowDescription", name_
 def _quote_shell_value(value: Any) -> str:
     from shlex import quote
 
-    from pflow.cli.printing import format_json
+    from uraniborg.kernel.terminal.streams import format_json
 
     return "…" if value == "…" else quote(value if isinstance(value, str) else format_json(value))
 
@@ -209,7 +199,7 @@ def print_components(found: "ComponentList", query: str) -> None:
     nodes = found["nodes"]
     workflows = found.get("workflows", [])
     if not nodes and not workflows:
-        page.write_line("Nothing matches. `pflow browse` lists everything.")
+        page.write_message("Nothing matches. `pflow browse` lists everything.")
     is_named = bool(nodes) and nodes[0]["type"] == query.strip().lower()
     if is_named:
         _print_node_type(page, nodes[0])
@@ -243,7 +233,7 @@ def _print_remaining_count(page: Page, found: "ComponentList", printed: int, que
         page.write_line()
         page.write_line(StyledText(DIM, "Details of a type: pflow browse TYPE"))
     for problem in found.get("problems", []):
-        page.write_line(StyledText(YELLOW, "! "), problem)
+        page.write_message(StyledText(YELLOW, "! "), problem)
 
 
 def _print_node_type_summary(page: Page, node: "NodeType") -> None:
@@ -258,7 +248,7 @@ def _print_node_type_summary(page: Page, node: "NodeType") -> None:
 
 def _print_node_type(page: Page, node: "NodeType") -> None:
     page.write_line(StyledText(BOLD, node["type"]), StyledText(DIM, f"  {node['effect']}"))
-    page.write_paragraph(cleandoc(node["description"]), indent=2)
+    page.write_paragraph("  ", cleandoc(node["description"]), keeps_lines=True)
     if node["inputs"]:
         page.write_heading("Parameters")
         page.write_table([_make_param_row(one) for one in node["inputs"]], last_cell="wrapped")

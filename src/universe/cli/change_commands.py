@@ -9,11 +9,11 @@ from universe.cli.common import (
     UniverseId,
     app,
     parse_command_json,
-    print_json,
     run_with_universe,
 )
 from uraniborg.kernel.cli import read_text_input
 from uraniborg.kernel.command_line import JsonOption
+from uraniborg.kernel.terminal.streams import print_json
 
 if TYPE_CHECKING:
     from universe.domain.commands import Command

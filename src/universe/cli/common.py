@@ -1,15 +1,13 @@
-"""The app of the command line, options that commands share, and helpers for input and output."""
+"""The app of the command line, options that commands share, and helpers for input."""
 
 import asyncio
 import json
 import re
-import sys
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Self, TextIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeVar
 
 import typer
 
@@ -23,11 +21,6 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 _JULIAN_DATE: Final = re.compile(r"(?i:(?:JD *)?)([0-9]{6,7}(?:\.[0-9]{1,20})?)")
-_SILENT_S: Final = 1.0
-_TERMINAL_INTERVAL_S: Final = 0.2
-_STREAM_INTERVAL_S: Final = 10.0
-"""The interval between lines on a stream that is not a terminal, such as a file."""
-_ERASE: Final = "\r\x1b[2K"
 
 app = CommandLine(
     """Create universes from real systems or seeds, change them by commands, measure, plot, cite and serve them.
@@ -180,55 +173,3 @@ def parse_command_json(text: str) -> Any:
             f"The command is not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}.",
             hint="""Quote the whole command. For example: universe send ID '{"type": "tick", "dt": 1}'""",
         ) from None
-
-
-def print_line(text: str) -> None:
-    """Print a line on stdout."""
-    sys.stdout.write(text + "\n")
-
-
-def print_json(value: Any) -> None:
-    """Print a value as one line of JSON on stdout."""
-    import orjson
-
-    sys.stdout.write(orjson.dumps(value).decode() + "\n")
-
-
-class ProgressLine:
-    """The progress of long work on stderr, shown after one second. Call it with the fraction done, from 0 to 1."""
-
-    def __init__(
-        self, label: str, *, is_quiet: bool = False, as_json: bool = False, stream: TextIO | None = None
-    ) -> None:
-        self._label = label
-        self._stream = stream or sys.stderr
-        self._is_terminal = self._stream.isatty()
-        self._is_quiet = is_quiet or (as_json and not self._is_terminal)
-        self._is_drawn = False
-
-    def __enter__(self) -> Self:
-        self._begun = time.monotonic()
-        self._next = self._begun + _SILENT_S
-        return self
-
-    def __call__(self, fraction: float) -> None:
-        now = time.monotonic()
-        if self._is_quiet or now < self._next:
-            return
-        left = (now - self._begun) * (1 / fraction - 1) if fraction > 0 else 0.0
-        text = f"{self._label}: {100 * min(fraction, 1.0):.0f} %, about {left:,.0f} s left"
-        self._next = now + (_TERMINAL_INTERVAL_S if self._is_terminal else _STREAM_INTERVAL_S)
-        self._write(_ERASE + text if self._is_terminal else text + "\n")
-        self._is_drawn = self._is_terminal
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_drawn:
-            self._write(_ERASE)
-
-    def _write(self, text: str) -> None:
-        """Write text; after an error of the stream, write nothing more."""
-        try:
-            self._stream.write(text)
-            self._stream.flush()
-        except (OSError, ValueError):
-            self._is_quiet = True

@@ -1,14 +1,15 @@
 """The commands `jobs` and `job`: the stored N-body runs, transits and radial velocities of universes."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from universe.cli.common import Db, app, print_json, print_line, run_with_service, run_with_universe
+from universe.cli.common import Db, app, run_with_service, run_with_universe
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import JsonOption, Limit
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import print_json
 
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="The id of a job, or its first characters.")]
 
@@ -90,8 +91,8 @@ def job(
     if json:
         print_json(reply)
     elif "deleted" in reply:
-        print_line(f"Deleted {reply['deleted']}.")
+        Page().write_line(f"Deleted {reply['deleted']}.")
     else:
         print_job(reply)
         if plot is not None:
-            sys.stdout.write(f"Written: {display_path(plot)}\n")
+            Page().write_line(f"Written: {display_path(plot)}")

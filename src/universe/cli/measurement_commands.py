@@ -8,17 +8,17 @@ import typer
 
 from universe.cli.common import (
     Db,
-    ProgressLine,
     UniverseId,
     Value,
     Version,
     app,
     check_output_files,
-    print_json,
     read_universe,
 )
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import JsonOption, Quiet
+from uraniborg.kernel.terminal.progress import Progress
+from uraniborg.kernel.terminal.streams import print_json
 
 if TYPE_CHECKING:
     from universe.domain.state import Plain
@@ -74,9 +74,9 @@ def transits(
     full_id, name, at, plain = read_universe(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], body) if body else None
     direction = _parse_direction(observer)
-    with ProgressLine(full_id, is_quiet=quiet, as_json=json) as progress:
+    with Progress(full_id, is_quiet=quiet, as_json=json) as progress:
         found = measure_transit_times(
-            plain, chosen, days=days, observer=direction, use_kepler_orbits=kepler, notify=progress
+            plain, chosen, days=days, observer=direction, use_kepler_orbits=kepler, notify=progress.report_fraction
         )
     reply: TransitReply = {"id": full_id, "version": at, **found}
     _write_csv_and_chart(reply, csv, render_transits_csv, plot, lambda one: make_transit_chart(one, title=name))
@@ -115,9 +115,15 @@ def rv(
     full_id, name, at, plain = read_universe(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], [star])[0] if star else None
     direction = _parse_direction(observer)
-    with ProgressLine(full_id, is_quiet=quiet, as_json=json) as progress:
+    with Progress(full_id, is_quiet=quiet, as_json=json) as progress:
         found = measure_radial_velocities(
-            plain, chosen, days=days, samples=samples, observer=direction, use_kepler_orbits=kepler, notify=progress
+            plain,
+            chosen,
+            days=days,
+            samples=samples,
+            observer=direction,
+            use_kepler_orbits=kepler,
+            notify=progress.report_fraction,
         )
     reply: VelocityReply = {"id": full_id, "version": at, **found}
     _write_csv_and_chart(reply, csv, render_velocities_csv, plot, lambda one: make_velocity_chart(one, title=name))

@@ -1,6 +1,5 @@
 """The command `nbody`: run an N-body integration and report its results."""
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,12 +14,11 @@ from universe.cli.common import (
     Version,
     app,
     check_output_files,
-    print_json,
-    print_line,
     read_universe,
 )
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import JsonOption, Quiet
+from uraniborg.kernel.terminal.streams import print_json
 
 if TYPE_CHECKING:
     from universe.nbody.reports import Report
@@ -102,10 +100,10 @@ def nbody(
     ids = _find_body_ids(runs, body)
 
     def report_universe(one: UniverseVersion) -> "Report":
-        from universe.cli.common import ProgressLine
         from universe.nbody.reports import run_and_report
+        from uraniborg.kernel.terminal.progress import Progress
 
-        with ProgressLine(one.id, is_quiet=quiet, as_json=json) as progress:
+        with Progress(one.id, is_quiet=quiet, as_json=json) as progress:
             return run_and_report(
                 one.plain,
                 span,
@@ -116,7 +114,7 @@ def nbody(
                 step=step,
                 relativity=relativity,
                 on_collision=on_collision,
-                progress=progress,
+                progress=progress.report_fraction,
                 clock=time.monotonic,
                 seconds=max_seconds,
             )
@@ -227,12 +225,13 @@ def _write_run_files(
 def _print_reports(reports: Sequence["Report"], reply: dict[str, Any], written: Sequence[Path]) -> None:
     from universe.nbody.terminal_summary import summarise_comparison, summarise_run
     from uraniborg.kernel.files import display_path
+    from uraniborg.kernel.terminal.page import Page
 
     if len(reports) == 1:
         lines = summarise_run(reply, reports[0].names)
     else:
         names = {**reports[1].names, **reports[0].names}
         lines = summarise_comparison(reports[0].reply, reports[1].reply, reply["comparison"]["differences"], names)
-    print_line("\n".join(lines))
-    for path in written:
-        sys.stdout.write(f"Written: {display_path(path)}\n")
+    page = Page()
+    for line in (*lines, *(f"Written: {display_path(path)}" for path in written)):
+        page.write_line(line)

@@ -13,8 +13,6 @@ from universe.cli.common import (
     Version,
     app,
     parse_date,
-    print_json,
-    print_line,
     run_with_service,
     run_with_universe,
 )
@@ -22,6 +20,8 @@ from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import AllowedHosts, AllowedOrigins, Host, JsonOption, Token, Yes
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import print_json
 
 if TYPE_CHECKING:
     from universe.replies import NewUniverse
@@ -123,7 +123,7 @@ def new(
         )
     state = None if origin is None else load_or_generate_state(origin, at=moment, settings=settings)
     if isinstance(moment, datetime) and (caution := describe_inexact_conversion(moment)):
-        sys.stderr.write(f"Caution: {caution}\n")
+        Page(sys.stderr).write_message("Caution: ", caution)
 
     async def create(service: UniverseService) -> NewUniverse:
         record = await service.create(name or get_default_universe_name(origin), state, universe_id=id_)
@@ -293,7 +293,7 @@ def delete(
     """
     from universe.service.universes import UniverseService
     from universe.store.interface import Record
-    from uraniborg.kernel.logging import make_printable
+    from uraniborg.kernel.terminal.keys import confirm
 
     async def find(service: UniverseService, full_id: str) -> Record:
         return await service.read_record(full_id)
@@ -302,12 +302,12 @@ def delete(
     if not yes:
         if json or not sys.stdin.isatty():
             raise UsageError("A deletion cannot be undone.", hint=f"Confirm it: universe delete {found.id} --yes")
-        question = f"Delete {found.id} ({make_printable(found.name[:60], keep='')}) and its whole history?"
-        if not typer.confirm(question, err=True):
+        question = f"Delete {found.id} ({found.name[:60]!r}) and its whole history?"
+        if not confirm(question):
             raise UsageError("The universe was not deleted.", hint="Confirm the question, or use --yes.")
 
     async def remove(service: UniverseService) -> None:
         await service.delete(found.id)
 
     run_with_service(db, remove)
-    print_json({"deleted": found.id}) if json else print_line(f"Deleted {found.id}.")
+    print_json({"deleted": found.id}) if json else Page().write_line(f"Deleted {found.id}.")

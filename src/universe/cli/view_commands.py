@@ -11,14 +11,14 @@ from universe.cli.common import (
     UniverseId,
     Version,
     app,
-    print_json,
-    print_line,
     read_universe,
     run_with_service,
     run_with_universe,
 )
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import JsonOption, Limit, OutputFile, Quiet
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import print_json, write_text
 
 
 @app.command(name="list")
@@ -157,14 +157,11 @@ def plot(
     """
     from universe.universe_files import write_orbit_picture
     from uraniborg.kernel.files import display_path
-    from uraniborg.kernel.logging import make_printable
 
     _, name, at, plain = read_universe(universe_id, version, db)
     write_orbit_picture(plain, output, title=name, t=t, scale=scale)
     reply = {"path": str(output), "version": at, "bodies": len(plain["stars"])}
-    print_json(reply) if json else print_line(
-        f"The orbits of {make_printable(name, keep='')} are in {display_path(output)}."
-    )
+    print_json(reply) if json else Page().write_line(f"The orbits of {name} are in {display_path(output)}.")
 
 
 @app.command()
@@ -211,7 +208,7 @@ def export(
         return
     write_output(output, written)
     reply = {"path": str(output), "version": at, "format": chosen}
-    print_json(reply) if json else print_line(f"Version {at} is in {display_path(output)} ({chosen}).")
+    print_json(reply) if json else Page().write_line(f"Version {at} is in {display_path(output)} ({chosen}).")
 
 
 @app.command()
@@ -293,10 +290,10 @@ def cite(
     if json:
         print_json({"sources": sources, "bibtex": format_bibtex(sources)})
     elif sources:
-        print_line(format_bibtex(sources).rstrip())
+        write_text(sys.stdout, f"{format_bibtex(sources).rstrip()}\n")
     else:
-        sys.stderr.write(
-            "No body of this universe has a source. Real systems have sources: universe new --from trappist-1\n"
+        Page(sys.stderr).write_message(
+            "No body of this universe has a source. Real systems have sources: universe new --from trappist-1"
         )
 
 
@@ -355,13 +352,15 @@ def verify(
     from universe.store.log_verification import Verdict
     from universe.terminal.universe_reports import print_verdicts
     from universe.verification import accept_lost_versions, verify_universes
+    from uraniborg.kernel.terminal.progress import Progress
 
     async def check(service: UniverseService, full_id: str | None = None) -> list[Verdict]:
         if accept:
             await accept_lost_versions(service, full_id)
-        return await verify_universes(service, full_id, url, quiet=json or quiet)
+        return await verify_universes(service, full_id, url, progress.report_count)
 
-    verdicts = run_with_universe(db, universe_id, check) if universe_id else run_with_service(db, check)
+    with Progress("Verifying", is_quiet=quiet, as_json=json) as progress:
+        verdicts = run_with_universe(db, universe_id, check) if universe_id else run_with_service(db, check)
     print_json({"universes": [one.as_dict() for one in verdicts]}) if json else print_verdicts(verdicts)
     return 0 if all(one.is_intact for one in verdicts) else 4
 

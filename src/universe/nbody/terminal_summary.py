@@ -5,16 +5,11 @@ from typing import Any, Final
 
 from universe.nbody.analysis.resonances import format_angle_formula
 from universe.nbody.body_names import shorten_names
-from universe.nbody.text_formats import (
-    WIDTH,
-    format_days_and_years,
-    format_number_or_dash,
-    format_range,
-    format_table,
-    truncate_text,
-    wrap_text,
-)
-from uraniborg.kernel.logging import make_printable
+from universe.nbody.text_formats import format_days_and_years, format_number_or_dash, format_range
+from uraniborg.kernel.terminal.layout import format_table
+from uraniborg.kernel.terminal.page import PLAIN_WIDTH
+from uraniborg.kernel.terminal.styled_text import cut_to_width, mask_and_escape_text, wrap_text
+from uraniborg.kernel.text import plural
 
 _MOST_ROWS: Final = 30
 _DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))
@@ -30,10 +25,10 @@ def summarise_run(reply: Reply, names: Mapping[str, str]) -> list[str]:
     """Return the lines of a summary of a reply; `names` are the names of the bodies by id."""
     listed = shorten_names([names.get(key, key) for key in reply["bodies"]], _LONGEST_NAME)
     short_names = dict(zip(reply["bodies"], listed, strict=True))
-    lines = [format_run_heading(reply), "", *wrap_text(reply["verdict"]), ""]
+    lines = [format_run_heading(reply), "", *_wrap(reply["verdict"]), ""]
     if reply["stoppedBy"]:
         lines += [
-            *wrap_text(
+            *_wrap(
                 f"A {reply['stoppedBy']} ended the run "
                 f"{format_days_and_years(reply['daysAsked'] - reply['days'])} early."
             ),
@@ -45,32 +40,33 @@ def summarise_run(reply: Reply, names: Mapping[str, str]) -> list[str]:
         *_format_pair_table(reply, short_names),
         *_format_event_lines(reply, short_names),
     ]
-    lines += ["Chaos", *wrap_text(reply["chaos"]["meaning"], "  ")]
+    lines += ["Chaos", *_wrap(reply["chaos"]["meaning"], "  ")]
     if amd := reply.get("amd"):
-        lines += wrap_text(amd["meaning"], "  ")
+        lines += _wrap(amd["meaning"], "  ")
     return [*lines, "", *_format_error_lines(reply)]
 
 
 def format_run_heading(reply: Reply) -> str:
     """Return the heading with the universe, the bodies, the duration and the method."""
-    count = len(reply["bodies"])
-    steps = f"{reply['steps']:,} {'step' if reply['steps'] == 1 else 'steps'}"
-    return truncate_text(
-        f"{make_printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
-        f"{'body' if count == 1 else 'bodies'}, {format_days_and_years(reply['days'])}, {reply['method']}, {steps}",
-        WIDTH,
-    )
+    about = f"{reply['id']} version {reply['version']:,}: {plural(len(reply['bodies']), 'body', 'bodies')}"
+    span = f"{format_days_and_years(reply['days'])}, {reply['method']}, {plural(reply['steps'], 'step')}"
+    return _cut(f"{about}, {span}")
+
+
+def _cut(line: str) -> str:
+    return cut_to_width(mask_and_escape_text(line), PLAIN_WIDTH)
+
+
+def _wrap(text: str, indent: str = "") -> list[str]:
+    return wrap_text(mask_and_escape_text(text), PLAIN_WIDTH, indent=indent, hanging=indent)
 
 
 def _format_orbit_table(reply: Reply, short_names: Mapping[str, str]) -> Iterator[str]:
     if not reply["orbits"]:
         return
-    tables = [
-        list(format_table(_list_orbit_rows(reply, short_names, *digits), right_aligned=(4, 5), width=None))
-        for digits in _DIGITS
-    ]
-    fitting = [table for table in tables if max(map(len, table)) <= WIDTH]
-    yield from (truncate_text(line, WIDTH) for line in (fitting or tables[-1:])[0])
+    tables = [_list_orbit_rows(reply, short_names, *digits) for digits in _DIGITS]
+    fitting = [rows for rows in tables if max(map(len, format_table(rows, None))) <= PLAIN_WIDTH]
+    yield from format_table((fitting or tables[-1:])[0], PLAIN_WIDTH, right_aligned=(4, 5))
     yield from _describe_omitted(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
     yield ""
 
@@ -122,9 +118,9 @@ def _format_resonance_table(reply: Reply, short_names: Mapping[str, str]) -> Ite
                 format_resonant_angle(one, short_names),
             )
         )
-    if max(map(len, format_table(rows, right_aligned=(), width=None))) > WIDTH:
+    if max(map(len, format_table(rows, None))) > PLAIN_WIDTH:
         rows = [row[:-1] for row in rows]  # the formulas are in --json
-    yield from format_table(rows, right_aligned=())
+    yield from format_table(rows, PLAIN_WIDTH)
     yield from _describe_omitted(len(best), _MOST_ROWS, "resonance", "resonances")
     yield ""
 
@@ -162,7 +158,7 @@ def _format_pair_table(reply: Reply, short_names: Mapping[str, str]) -> Iterator
                 f"{round(closest['day'], 6):.6g}",
             )
         )
-    yield from format_table(rows, right_aligned=(1, 2, 3, 4))
+    yield from format_table(rows, PLAIN_WIDTH, right_aligned=(1, 2, 3, 4))
     yield ""
 
 
@@ -182,7 +178,7 @@ def _format_event_lines(reply: Reply, short_names: Mapping[str, str]) -> Iterato
     if lines:
         yield "Encounters, collisions, ejections"
         for line in lines[:_MOST_ROWS]:
-            yield truncate_text("  " + make_printable(line, keep=""), WIDTH)
+            yield _cut(f"  {line}")
         total = sum(len(reply[key]) for key in ("encounters", "collisions", "ejections"))
         yield from _describe_omitted(total, _MOST_ROWS, "event", "events")
         yield ""
@@ -198,7 +194,7 @@ def _format_error_lines(reply: Reply) -> Iterator[str]:
         described = reply["errors"][name]
         text = described if isinstance(described, str) else " ".join(described)
         label = {"arithmetic": "arithmetic", "start": "start", "physics": "missing physics"}[name]
-        lines = wrap_text(f"{label}: {text or 'none known.'}", "    ")
+        lines = _wrap(f"{label}: {text or 'none known.'}", "    ")
         yield "  " + lines[0].lstrip()
         yield from lines[1:]
     energy, momentum = reply["energyDrift"], reply["angularMomentumDrift"]
@@ -218,7 +214,7 @@ def summarise_comparison(
     """Return the lines of a comparison of two replies; `names` are the names of the bodies by id."""
     ids = list(names)
     short_names = dict(zip(ids, shorten_names(list(names.values())), strict=True))
-    lines = [format_run_heading(first), format_run_heading(second), "", *wrap_text(differences["verdict"]), ""]
+    lines = [format_run_heading(first), format_run_heading(second), "", *_wrap(differences["verdict"]), ""]
     lines += [
         *_format_resonance_comparison(first, second, differences, short_names),
         *_format_orbit_comparison(differences, short_names),
@@ -226,7 +222,7 @@ def summarise_comparison(
     lines += [*_format_pair_comparison(differences, short_names, len(ids)), *_format_chaos_comparison(differences)]
     for label, reply in (("first", first), ("second", second)):
         if not reply["trustworthy"]:
-            lines += ["", *wrap_text(f"The {label} run is NOT TRUSTWORTHY: {' '.join(reply['errors']['arithmetic'])}")]
+            lines += ["", *_wrap(f"The {label} run is NOT TRUSTWORTHY: {' '.join(reply['errors']['arithmetic'])}")]
     return lines
 
 
@@ -242,7 +238,7 @@ def _format_resonance_comparison(
             (format_resonant_angle(known[one["angle"]], short_names), *(_describe_behaviour(*cell) for cell in cells))
         )
     if chosen:
-        yield from format_table(rows, right_aligned=())
+        yield from format_table(rows, PLAIN_WIDTH)
         if left := len(found["resonances"]) - len(chosen):
             yield f"  {left:,} more {'angle' if left == 1 else 'angles'} in --json"
         yield ""
@@ -260,7 +256,7 @@ def _format_orbit_comparison(found: Mapping[str, Any], short_names: Mapping[str,
         periods, peaks = _format_value_pair(one["meanPeriod"], ".7g"), _format_value_pair(one["eccentricityMax"], ".3g")
         rows.append((short_names.get(key, key), *periods, *peaks))
     if len(rows) > 1:
-        yield from format_table(rows, right_aligned=(1, 2, 3, 4))
+        yield from format_table(rows, PLAIN_WIDTH, right_aligned=(1, 2, 3, 4))
         yield ""
 
 
@@ -273,7 +269,7 @@ def _format_pair_comparison(found: Mapping[str, Any], short_names: Mapping[str, 
             (name, *_format_value_pair(one["periodRatio"], ".5f"), *_format_value_pair(one["closestHillRadii"], ".3g"))
         )
     if len(rows) > 1:
-        yield from format_table(rows, right_aligned=(1, 2, 3, 4))
+        yield from format_table(rows, PLAIN_WIDTH, right_aligned=(1, 2, 3, 4))
         yield ""
 
 

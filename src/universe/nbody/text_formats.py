@@ -1,13 +1,9 @@
-"""Text for people: durations, numbers, lists of names, and paragraphs and tables that fit into 80 columns."""
+"""Text for people: durations, numbers and lists of names."""
 
 import math
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from uraniborg.kernel.logging import make_printable
-
-WIDTH: Final = 80
 _ROUNDING: Final = 1e-12
 """Smaller values, such as the eccentricity of a circle, are printed as 0."""
 
@@ -53,16 +49,6 @@ def _format_without_exponent(value: float, digits: int) -> str:
     return f"{value:,.0f}" if abs(value) >= 10**digits / 10 else f"{value:,.{digits}g}"
 
 
-def wrap_text(text: str, indent: str = "") -> list[str]:
-    """Return the lines of a paragraph."""
-    return textwrap.wrap(make_printable(text, keep=""), WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
-
-
-def truncate_text(text: str, width: int) -> str:
-    """Return the text, cut to `width` characters."""
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
 def format_range(values: Mapping[str, float] | None, digits: int = 3) -> str:
     """Return the minimum and maximum, or one number if they agree to this many digits."""
     if values is None:
@@ -77,17 +63,3 @@ def format_range(values: Mapping[str, float] | None, digits: int = 3) -> str:
 def format_number_or_dash(value: float | None, digits: int = 2) -> str:
     """Return a number with this many digits, or a dash for None."""
     return "-" if value is None else f"{value:.{digits}g}"
-
-
-def format_table(
-    rows: Sequence[tuple[str, ...]], right_aligned: Sequence[int], width: int | None = WIDTH
-) -> Iterator[str]:
-    """Yield rows with aligned columns, cut at the width unless it is None."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = (
-            text.rjust(size) if column in right_aligned else text.ljust(size)
-            for column, (text, size) in enumerate(zip(row, widths, strict=True))
-        )
-        line = "  ".join(cells).rstrip()
-        yield line if width is None else truncate_text(line, width)

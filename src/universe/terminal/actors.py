@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from universe.terminal.console import escape_text
 from uraniborg.kernel.actors import describe_actor, read_actor
 
 _CHECKS: Final = {
@@ -18,17 +17,17 @@ _CHECKS: Final = {
 
 
 def format_author(described: Mapping[str, Any]) -> str:
-    """Return the author in a reply as text with escaped markup: `claude (agent), by credential`.
+    """Return the author in a reply: `claude (agent), by credential`.
 
     The author of a version that stored no actor is followed by "unknown".
     """
     if described.get("actor") is None and (author := described.get("author")):
-        return f"{escape_text(str(author))}, {describe_actor(None)}"
+        return f"{author}, {describe_actor(None)}"
     return format_actor(described.get("actor"))
 
 
 def format_actor(value: Mapping[str, Any] | None) -> str:
-    """Return an actor of a reply as text with escaped markup."""
+    """Return an actor of a reply."""
     actor = read_actor(value)
-    text = escape_text(describe_actor(actor))
+    text = describe_actor(actor)
     return f"{text}, {_CHECKS[actor.authenticated]}" if actor else text

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from universe.terminal.console import escape_text, make_console
+from uraniborg.kernel.terminal.page import Page
 
 _MAX_LINES: Final = 40
 _SHOWN: Final = 60
@@ -11,20 +11,17 @@ _SHOWN: Final = 60
 
 def print_differences(reply: Mapping[str, Any]) -> None:
     """Print added, removed and changed entities, with the old and new values of changed fields."""
-    console = make_console()
+    page = Page()
     before, after = reply["from"], reply["to"]
-    console.print(
-        f"{escape_text(before['id'])} version {before['version']:,} → {escape_text(after['id'])} version "
-        f"{after['version']:,}"
-    )
+    page.write_line(f"{before['id']} version {before['version']:,} → {after['id']} version {after['version']:,}")
     if reply["equal"]:
-        console.print("They are equal.")
+        page.write_line("They are equal.")
         return
     lines = [*_list_lines(reply)]
     for line in lines[:_MAX_LINES]:
-        console.print(escape_text(line))
+        page.write_line(line)
     if len(lines) > _MAX_LINES:
-        console.print(f"… and {len(lines) - _MAX_LINES:,} more lines; --json has them.")
+        page.write_line(f"… and {len(lines) - _MAX_LINES:,} more lines; --json has them.")
 
 
 def _list_lines(reply: Mapping[str, Any]) -> list[str]:

@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from rich.table import Table
-
 from universe.terminal.actors import format_actor, format_author
-from universe.terminal.console import escape_text, make_console
-from uraniborg.kernel.paragraphs import print_paragraph
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.styled_text import BOLD, StyledText
 
 _ID_CHARS: Final = 12
 """The first characters of an id, which commands accept."""
@@ -15,41 +13,39 @@ _ID_CHARS: Final = 12
 
 def print_jobs(found: Sequence[Mapping[str, Any]]) -> None:
     """Print a table of jobs."""
-    console = make_console()
+    page = Page()
     if not found:
-        console.print("There are no jobs. Servers start them: POST /universes/{id}/jobs")
+        page.write_line("There are no jobs. Servers start them: POST /universes/{id}/jobs")
         return
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("job", "universe", "kind", "state", "started by", "outcome"):
-        table.add_column(name, no_wrap=name == "job")
-    for job in found:
-        table.add_row(
-            escape_text(job["id"][:_ID_CHARS]),
-            escape_text(f"{job['universeId']}@{job['version']}"),
+    rows = [
+        (
+            job["id"][:_ID_CHARS],
+            f"{job['universeId']}@{job['version']}",
             job["kind"],
             format_job_state(job),
             format_author(job),
-            escape_text(format_job_outcome(job)),
+            format_job_outcome(job),
         )
-    console.print(table)
+        for job in found
+    ]
+    headings = ("job", "universe", "kind", "state", "started by", "outcome")
+    page.write_table(rows, headings=headings, indent=0, last_cell="wrapped", inner_cells="wrapped")
 
 
 def print_job(job: Mapping[str, Any]) -> None:
     """Print one job: what was computed, how it went, and the verdict or the error."""
-    console = make_console()
+    page = Page()
     days = job["options"].get("days", 0.0)
     cancelled = f"; cancelled by {format_actor(job['cancelledBy'])}" if job["cancelledBy"] else ""
-    console.print(f"[bold]{escape_text(job['id'])}[/bold]: {job['kind']}, {format_job_state(job)}")
-    print_paragraph(
-        console,
-        "",
-        f"Universe {escape_text(job['universeId'])} at version {job['version']:,}, {days:,.10g} days; "
-        f"started by {format_author(job)} at {job['createdAt']}{cancelled}.",
+    page.write_line(StyledText(BOLD, job["id"]), f": {job['kind']}, {format_job_state(job)}")
+    page.write_paragraph(
+        f"Universe {job['universeId']} at version {job['version']:,}, {days:,.10g} days; "
+        f"started by {format_author(job)} at {job['createdAt']}{cancelled}."
     )
     summary: Mapping[str, Any] = job["summary"] or {}
     for text in (format_job_outcome(job), str(summary.get("verdict") or "")):
         if text:
-            print_paragraph(console, "", escape_text(text))
+            page.write_paragraph(text)
 
 
 def format_job_state(job: Mapping[str, Any]) -> str:

@@ -5,12 +5,9 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from rich.console import Console
-from rich.table import Table
-
-from universe.terminal.console import escape_text, make_console
 from uraniborg.kernel.csv_cells import neutralize_formulas
-from uraniborg.kernel.paragraphs import print_paragraph
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.styled_text import BOLD, DIM, Piece, StyledText
 
 _MAX_ROWS: Final = 12
 """The first transits of a planet that the text lists; JSON and CSV have all."""
@@ -45,26 +42,14 @@ _QUANTITY_NAMES: Final = {
     "habitableZone": "habitable zone",
     "hillRadius": "Hill radius",
 }
-_MIN_WIDTH: Final = 120
-"""The columns of files and pipes."""
 
 
 def print_transits(reply: Mapping[str, Any]) -> None:
     """Print the transits of each planet: a summary, then the first ones."""
-    console = _make_wide_console()
-    table = _make_table(
-        "planet",
-        "status",
-        "transits",
-        "period\n(days)",
-        "TTV\n(± min)",
-        "duration\n(min)",
-        "impact\n(radii)",
-        "error\n(s)",
-    )
-    for planet in reply["planets"].values():
-        table.add_row(
-            escape_text(planet["name"]),
+    page = Page()
+    rows = [
+        (
+            planet["name"],
             planet["status"] if planet["status"] in _SHORT_STATUSES else "none",
             f"{len(planet['transits']):,}",
             _format_number(planet["period"], ".6f"),
@@ -73,90 +58,97 @@ def print_transits(reply: Mapping[str, Any]) -> None:
             _format_number(planet["impactParameter"], ".2f"),
             _format_number(planet["errorSeconds"], ".1g"),
         )
-    console.print(table)
+        for planet in reply["planets"].values()
+    ]
+    units = ("period\n(days)", "TTV\n(± min)", "duration\n(min)", "impact\n(radii)", "error\n(s)")
+    _write_table(page, ("planet", "status", "transits", *units), rows)
     for status in dict.fromkeys(
         one["status"] for one in reply["planets"].values() if one["status"] not in _SHORT_STATUSES
     ):
-        names = [escape_text(one["name"]) for one in reply["planets"].values() if one["status"] == status]
-        print_paragraph(console, "", f"{', '.join(names)}: {status}{_CAUTIONS.get(status, '')}.")
+        names = [one["name"] for one in reply["planets"].values() if one["status"] == status]
+        page.write_paragraph(f"{', '.join(names)}: {status}{_CAUTIONS.get(status, '')}.")
     for planet in reply["planets"].values():
-        _print_planet_transits(console, planet, reply["timeScale"])
-    _print_notes(console, reply["notes"])
+        _print_planet_transits(page, planet, reply["timeScale"])
+    _print_notes(page, reply["notes"])
 
 
-def _print_planet_transits(console: Console, planet: Mapping[str, Any], scale: str) -> None:
+def _print_planet_transits(page: Page, planet: Mapping[str, Any], scale: str) -> None:
     shown = planet["transits"][:_MAX_ROWS]
     if not shown:
         return
-    console.print(f"\n[bold]{escape_text(planet['name'])}[/bold]")
-    table = _make_table("number", scale, "O-C (min)", "kind")
-    for one in shown:
-        table.add_row(str(one["number"]), f"{one['time']:.6f}", _format_number(one["ocMinutes"], "+.2f"), one["kind"])
-    console.print(table)
+    page.write_line()
+    page.write_line(StyledText(BOLD, planet["name"]))
+    rows = [
+        (str(one["number"]), f"{one['time']:.6f}", _format_number(one["ocMinutes"], "+.2f"), one["kind"])
+        for one in shown
+    ]
+    _write_table(page, ("number", scale, "O-C (min)", "kind"), rows)
     if len(planet["transits"]) > len(shown):
-        console.print(f"… {len(planet['transits']) - len(shown):,} more; --csv FILE and --json have all.")
+        page.write_line(f"… {len(planet['transits']) - len(shown):,} more; --csv FILE and --json have all.")
 
 
 def print_velocities(reply: Mapping[str, Any]) -> None:
     """Print the range of a radial velocity and the semi-amplitude of each planet."""
-    console = _make_wide_console()
+    page = Page()
     span = f"{reply['days']:,.10g} {'day' if reply['days'] == 1 else 'days'}"
-    print_paragraph(
-        console,
-        "",
-        f"{escape_text(reply['starName'])} moves from {reply['least']:.4g} to {reply['greatest']:.4g} m/s along the "
-        f"line of sight in {span}; positive is away from us.",
+    page.write_paragraph(
+        f"{reply['starName']} moves from {reply['least']:.4g} to {reply['greatest']:.4g} m/s along the "
+        f"line of sight in {span}; positive is away from us."
     )
     if reply["errorMetresPerSecond"] is not None:
-        console.print(f"Error of the arithmetic: at most {reply['errorMetresPerSecond']:.1g} m/s.")
-    table = _make_table("body", "K\n(m/s)", "period\n(days)", "e", "i\n(degrees)")
-    for planet in reply["planets"].values():
-        table.add_row(
-            escape_text(planet["name"]),
+        page.write_line(f"Error of the arithmetic: at most {reply['errorMetresPerSecond']:.1g} m/s.")
+    rows = [
+        (
+            planet["name"],
             f"{planet['semiAmplitude']:.4g}",
             f"{planet['period']:.6g}",
             f"{planet['eccentricity']:.3g}",
             _format_number(planet["inclination"], ".2f", "unknown"),
         )
-    console.print(table)
-    _print_notes(console, reply["notes"])
+        for planet in reply["planets"].values()
+    ]
+    _write_table(page, ("body", "K\n(m/s)", "period\n(days)", "e", "i\n(degrees)"), rows)
+    _print_notes(page, reply["notes"])
 
 
 def print_physics(reply: Mapping[str, Any]) -> None:
     """Print stars with their habitable zones, then the climate and the bulk of all bodies, then the papers."""
     from uraniborg.kernel.bibliography.short_citations import format_short_authors  # it is slow to import
 
-    console = _make_wide_console()
+    page = Page()
     bodies = reply["bodies"]
-    table = _make_table("star", "Teff\n(K)", "luminosity\n(Sun = 1)", *(f"{name}\n(AU)" for name in _LIMITS.values()))
+    rows: list[list[Piece]] = []
     for star, zone in reply["zones"].items():
         light: Mapping[str, Any] = bodies[star]["quantities"]
         limits: Mapping[str, Any] = zone["limits"] or {}
-        table.add_row(
-            escape_text(bodies[star]["name"]) + ("†" if zone["note"] else ""),
-            _format_quantity(light["effectiveTemperature"], ".0f"),
-            _format_quantity(light["luminosity"], ".3g"),
-            *(_format_number(limits[name]["au"] if limits else None, ".3f", "unknown") for name in _LIMITS),
+        rows.append(
+            [
+                bodies[star]["name"] + ("†" if zone["note"] else ""),
+                _format_quantity(light["effectiveTemperature"], ".0f"),
+                _format_quantity(light["luminosity"], ".3g"),
+                *(_format_number(limits[name]["au"] if limits else None, ".3f", "unknown") for name in _LIMITS),
+            ]
         )
-    console.print(table)
+    limit_headings = (f"{name}\n(AU)" for name in _LIMITS.values())
+    _write_table(page, ("star", "Teff\n(K)", "luminosity\n(Sun = 1)", *limit_headings), rows)
     lit = {body_id: body for body_id, body in bodies.items() if "insolation" in body["quantities"]}
     for listed, columns in ((lit, _CLIMATE), (bodies, _BULK)):
-        table = _make_table("body", "a\n(AU)", *(title for _, title, _ in columns))
+        rows = []
         for body in listed.values():
             mark = "*" if "massIs" in body or "radiusIs" in body else ""
             cells = [_format_quantity(body["quantities"].get(name), format_spec) for name, _, format_spec in columns]
-            table.add_row(escape_text(body["name"]) + mark, _format_number(body["semiMajorAxis"], ".4g", ""), *cells)
-        console.print()
-        console.print(table)
-    console.print()
+            rows.append([body["name"] + mark, _format_number(body["semiMajorAxis"], ".4g", ""), *cells])
+        page.write_line()
+        _write_table(page, ("body", "a\n(AU)", *(title for _, title, _ in columns)), rows)
+    page.write_line()
     if any("massIs" in body or "radiusIs" in body for body in bodies.values()):
-        console.print("* The mass or the radius is an estimate or a lower limit.")
+        page.write_line("* The mass or the radius is an estimate or a lower limit.")
     for note in reply["notes"]:
-        print_paragraph(console, "† ", escape_text(note))
+        page.write_paragraph("† ", note)
     for source in reply["sources"]:
         quantities = ", ".join(dict.fromkeys(_QUANTITY_NAMES.get(one, str(one)) for one in source["fields"]))
-        paper = f"{escape_text(format_short_authors(source['authors']))} {source['year']}, {source['venue']}"
-        print_paragraph(console, "", f"[dim]Formula of {quantities}: {paper}[/dim]")
+        paper = f"{format_short_authors(source['authors'])} {source['year']}, {source['venue']}"
+        page.write_paragraph(StyledText(DIM, f"Formula of {quantities}: {paper}"))
 
 
 def render_transits_csv(reply: Mapping[str, Any]) -> bytes:
@@ -184,9 +176,9 @@ def _render_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _print_notes(console: Console, notes: Iterable[str]) -> None:
+def _print_notes(page: Page, notes: Iterable[str]) -> None:
     for note in notes:
-        print_paragraph(console, "Note: ", escape_text(note))
+        page.write_paragraph("Note: ", note)
 
 
 def _format_quantity(quantity: Mapping[str, Any] | None, format_spec: str) -> str:
@@ -201,14 +193,6 @@ def _format_number(value: float | str | None, format_spec: str, absent: str = "-
     return value if isinstance(value, str) else format(value, format_spec)
 
 
-def _make_table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
-    return table
-
-
-def _make_wide_console() -> Console:
-    """Return a console that is wide enough for the tables in a file or a pipe."""
-    console = make_console()
-    return console if console.is_terminal else make_console(max(console.width, _MIN_WIDTH))
+def _write_table(page: Page, headings: Sequence[str], rows: Iterable[Sequence[Piece]]) -> None:
+    """Write a table of names with numbers."""
+    page.write_table(rows, headings=headings, right_aligned=range(1, len(headings)), indent=0)

@@ -3,10 +3,6 @@
 from collections.abc import Iterable
 from typing import Final
 
-from rich.table import Table
-from rich.text import Text
-from rich.tree import Tree
-
 from universe.claims import PaperTextReader
 from universe.domain.command_replies import CommandCategory
 from universe.domain.entities import Entity
@@ -17,16 +13,15 @@ from universe.provenance.value_status import compute_value_status
 from universe.replies import ChangeSummary, DeletionFacts, Facts, HistoryWithActors, LogEntry, NewUniverse
 from universe.store.log_verification import Verdict
 from universe.terminal.actors import format_actor, format_author
-from universe.terminal.console import escape_text, make_console
-from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.paragraphs import print_paragraph
-from uraniborg.kernel.text import plural
+from uraniborg.kernel.terminal.layout import Branch
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.styled_text import BOLD, DIM, GREEN, RED, YELLOW, Piece, StyledText, make_color_style
+from uraniborg.kernel.text import format_to_minute, plural
 
 _MAX_CHILDREN: Final = 40
 _MAX_LINES: Final = 400
 _MAX_EVENTS: Final = 20
-_TREE_WIDTH: Final = 400
-"""The width in files and pipes: one body on each line, never cut."""
+_NAME_CHARS: Final = 60
 _RESTORE_VERBS: Final = {
     "create": "created",
     "branch": "branched",
@@ -47,49 +42,45 @@ _SIGNS: Final = {
 
 def print_new_universe(created: NewUniverse) -> None:
     """Print the name, size and id of a new universe."""
-    console = make_console()
-    name, bodies = escape_text(created["name"]), _format_body_count(created["bodies"])
-    print_paragraph(console, "", f"Created [bold]{name}[/bold] with {bodies}: {escape_text(created['id'])}")
+    bodies = _format_body_count(created["bodies"])
+    Page().write_paragraph("", "Created ", StyledText(BOLD, created["name"]), f" with {bodies}: {created['id']}")
 
 
 def print_universe_list(found: list[Facts]) -> None:
     """Print a table of universes."""
-    console = make_console()
+    page = Page()
     if not found:
-        console.print("There are no universes yet. Create one: universe new --from solar-system")
+        page.write_line("There are no universes yet. Create one: universe new --from solar-system")
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("id", "version", "changed (UTC)", "name"):
-        table.add_column(column, justify="right" if column == "version" else "left", no_wrap=column != "name")
-    for one in found:
-        table.add_row(
-            escape_text(one["id"]), f"{one['version']:,}", _format_to_minute(one["updatedAt"]), escape_text(one["name"])
-        )
-    console.print(table)
+    rows = [(one["id"], f"{one['version']:,}", format_to_minute(one["updatedAt"]), one["name"]) for one in found]
+    headings = ("id", "version", "changed (UTC)", "name")
+    page.write_table(rows, headings=headings, right_aligned=[1], indent=0, last_cell="wrapped")
 
 
 def print_deletions(found: list[DeletionFacts]) -> None:
     """Print deleted universes and who deleted them."""
-    console = make_console()
+    page = Page()
     if not found:
-        console.print("No universe was deleted.")
+        page.write_line("No universe was deleted.")
     for one in found:
-        name = f"[bold]{escape_text(one['id'])}[/bold] ({escape_text(one['name'])})"
-        by = f"[dim]deleted by {format_actor(one['deletedBy'])}[/dim]"
-        label = f"{_format_to_minute(one['deletedAt'])}  "
-        print_paragraph(console, label, f"{name} at version {one['version']:,}, {by}")
+        page.write_paragraph(
+            f"{format_to_minute(one['deletedAt'])}  ",
+            StyledText(BOLD, one["id"]),
+            f" ({one['name']}) at version {one['version']:,}, ",
+            StyledText(DIM, f"deleted by {format_actor(one['deletedBy'])}"),
+        )
 
 
 def print_change(done: ChangeSummary) -> None:
     """Print the version, events and warnings of a change."""
-    console = make_console()
+    page = Page()
     passed = [_describe_passed_time(done["timePassed"], done.get("timeUnit", ""))] if "timePassed" in done else []
     events = [_describe_event(event) for event in done["events"]]
     more = [f"and {len(events) - _MAX_EVENTS:,} more"] if len(events) > _MAX_EVENTS else []
     happened = ", ".join([*events[:_MAX_EVENTS], *more, *passed]) or "nothing changed"
-    console.print(f"Version {done['version']:,}: {happened}.")
+    page.write_line(f"Version {done['version']:,}: {happened}.")
     for warning in done.get("warnings", ()):
-        print_paragraph(console, "  ", escape_text(warning))
+        page.write_paragraph("  ", warning)
 
 
 def format_amount_with_unit(amount: float, unit: str) -> str:
@@ -105,13 +96,18 @@ def _describe_passed_time(time: float, unit: str) -> str:
 
 def print_history(found: HistoryWithActors, after: int) -> None:
     """Print who created and renamed a universe, and the entries of its log with their authors and reasons."""
-    console = make_console()
+    page = Page()
     entries = found["entries"]
     if not entries:
-        console.print(f"There are no changes after version {after:,}." if after else "There are no changes.")
+        page.write_line(f"There are no changes after version {after:,}." if after else "There are no changes.")
     for entry in entries:
-        text = f"{_describe_entry(entry)}  [dim]{format_author(entry)}[/dim]{_format_reason(entry)}"
-        print_paragraph(console, f"[bold]{entry['version']:>6,}[/bold]  {_format_to_minute(entry['at'])}  ", text)
+        page.write_paragraph(
+            f"{entry['version']:>6,}  {format_to_minute(entry['at'])}  ",
+            _describe_entry(entry),
+            "  ",
+            StyledText(DIM, format_author(entry)),
+            _format_reason(entry),
+        )
     if not after:
         print_creator(found)
 
@@ -119,20 +115,16 @@ def print_history(found: HistoryWithActors, after: int) -> None:
 def print_creator(described: Facts | HistoryWithActors) -> None:
     """Print who created a universe, and who gave it its name if it was renamed."""
     renamed = f", renamed by {format_actor(described['renamedBy'])}" if described["renamedBy"] else ""
-    print_paragraph(make_console(), "", f"[dim]Created by {format_actor(described['createdBy'])}{renamed}.[/dim]")
+    Page().write_paragraph(StyledText(DIM, f"Created by {format_actor(described['createdBy'])}{renamed}."))
 
 
 def _format_reason(entry: LogEntry) -> str:
     reason = entry.get("command", {}).get("reason")
-    return f": {escape_text(reason)}" if isinstance(reason, str) and reason else ""
+    return f": {reason}" if isinstance(reason, str) and reason else ""
 
 
 def _format_body_count(count: int) -> str:
     return plural(count, "body", "bodies")
-
-
-def _format_to_minute(at: str) -> str:
-    return at[:16].replace("T", " ")
 
 
 def print_tree(name: str, version: int, plain: Plain, depth: int, time: str, text_of: PaperTextReader) -> None:
@@ -140,27 +132,22 @@ def print_tree(name: str, version: int, plain: Plain, depth: int, time: str, tex
 
     `time` is the time with its unit; `text_of` returns the texts of a shelf, to check claims.
     """
-    console = make_console()
-    tree = Tree(f"[bold]{escape_text(name)}[/bold]  version {version:,}, time {escape_text(time)}")
+    page = Page()
+    tree = Branch([StyledText(BOLD, name), f"  version {version:,}, time {time}"])
     _add_bodies_to_tree(tree, plain, depth, text_of)
-    if console.is_terminal:
-        console.print(tree, soft_wrap=False)
-    else:
-        make_console(_TREE_WIDTH).print(tree)
+    page.write_tree(tree)
     others = {
         kind: len(plain[kind]) for kind in ("groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae")
     }
     counted = [f"{count:,} {kind}" for kind, count in others.items() if count]
-    console.print(_format_body_count(len(plain["stars"])) + "".join(f", {one}" for one in counted))
+    page.write_line(_format_body_count(len(plain["stars"])), *(f", {one}" for one in counted))
     stray = [key for key, body in plain["stars"].items() if body["parentId"] and body["parentId"] not in plain["stars"]]
     if stray:
-        named = ", ".join(escape_text(key) for key in stray[:5])
-        console.print(
-            f"[yellow]{_format_body_count(len(stray))} whose parent does not exist[/yellow], not in the tree: {named}"
-        )
+        problem = StyledText(YELLOW, f"{_format_body_count(len(stray))} whose parent does not exist")
+        page.write_line(problem, f", not in the tree: {', '.join(stray[:5])}")
 
 
-def _add_bodies_to_tree(tree: Tree, plain: Plain, depth: int, text_of: PaperTextReader) -> None:
+def _add_bodies_to_tree(tree: Branch, plain: Plain, depth: int, text_of: PaperTextReader) -> None:
     """Add the bodies to the tree level by level and each once, because imported trees may be deep, wide or cyclic."""
     stars = plain["stars"]
     astronomical = has_astronomical_body(stars.values())
@@ -172,73 +159,73 @@ def _add_bodies_to_tree(tree: Tree, plain: Plain, depth: int, text_of: PaperText
         known = [key for key in keys if key in stars and key not in seen]
         for key in known[:_MAX_CHILDREN]:
             if lines >= _MAX_LINES:
-                tree.add(Text(f"… and more; only {_MAX_LINES} are displayed", style="dim"))
+                tree.add(StyledText(DIM, f"… and more; only {_MAX_LINES} are displayed"))
                 return
             lines += 1
             seen.add(key)
             body = stars[key]
-            twig = branch.add(_format_body_line(key, body, astronomical=astronomical, text_of=text_of))
+            twig = branch.add(*_format_body_line(key, body, astronomical=astronomical, text_of=text_of))
             if body["children"] and level < depth:
                 waiting.append((twig, body["children"], level + 1))
             elif body["children"]:
-                twig.add(Text(f"… {len(body['children']):,} below; --depth {level + 1} shows more", style="dim"))
+                twig.add(StyledText(DIM, f"… {len(body['children']):,} below; --depth {level + 1} shows more"))
         if len(known) > _MAX_CHILDREN:
-            branch.add(Text(f"… {len(known) - _MAX_CHILDREN:,} more", style="dim"))
+            branch.add(StyledText(DIM, f"… {len(known) - _MAX_CHILDREN:,} more"))
 
 
 def print_verdicts(verdicts: Iterable[Verdict]) -> None:
     """Print the result of the verification of each universe."""
-    console = make_console()
+    page = Page()
     for one in verdicts:
         if one.is_intact:
-            console.print(
-                f"[green]intact[/green]   {escape_text(one.universe_id)}: {plural(one.entries, 'entry', 'entries')}, "
-                f"{plural(one.snapshots, 'snapshot')}"
-            )
+            counts = f"{plural(one.entries, 'entry', 'entries')}, {plural(one.snapshots, 'snapshot')}"
+            page.write_line(StyledText(GREEN, "intact"), f"   {one.universe_id}: {counts}")
             continue
-        console.print(f"[red]damaged[/red]  {escape_text(one.universe_id)}")
+        page.write_line(StyledText(RED, "damaged"), f"  {one.universe_id}")
         for problem in one.problems[:20]:
-            console.print(f"           {problem['sequence']}: {escape_text(problem['problem'])}")
+            page.write_line(f"           {problem['sequence']}: {problem['problem']}")
 
 
 def print_commands(categories: list[CommandCategory]) -> None:
     """Print the commands of these categories with their fields."""
-    console = make_console()
+    page = Page()
     for category in categories:
-        console.print(f"\n[bold]{category['name']}[/bold]  [dim]{category['slug']}[/dim]")
+        page.write_line()
+        page.write_line(StyledText(BOLD, category["name"]), StyledText(DIM, f"  {category['slug']}"))
         for command in category["commands"]:
             fields = ", ".join(name if field["required"] else f"{name}?" for name, field in command["fields"].items())
-            print_paragraph(console, "  ", f"[bold]{command['type']}[/bold] {{{fields}}}")
-            print_paragraph(console, "    ", command["description"])
+            page.write_paragraph("  ", StyledText(BOLD, command["type"]), f" {{{fields}}}")
+            page.write_paragraph("    ", command["description"])
 
 
-def _format_body_line(key: str, body: Entity, *, astronomical: bool, text_of: PaperTextReader) -> Text:
+def _format_body_line(key: str, body: Entity, *, astronomical: bool, text_of: PaperTextReader) -> list[Piece]:
+    color = body.get("color")
+    style = make_color_style(color) if isinstance(color, str) and _is_hex_color(color) else ""
     sign = _SIGNS.get(body.get("bodyType") or "star", "●")
-    color = body["color"] if isinstance(body.get("color"), str) and _is_hex_color(body["color"]) else "default"
-    text = Text.assemble((sign, color), " ", (make_printable(body["name"], keep="")[:60], "bold"))
+    pieces: list[Piece] = [StyledText(style, sign), " ", StyledText(BOLD, body["name"][:_NAME_CHARS])]
     if key != body["name"]:
-        text.append(f"  {make_printable(key, keep='')[:60]}", "dim")
+        pieces.append(StyledText(DIM, f"  {key[:_NAME_CHARS]}"))
     shown = {"mass": "  mass ", "orbitalDistance": ", at "}
     for field, label in shown.items():
         unit = get_field_unit(field, astronomical=astronomical)
         unit = "solar mass" if unit == "solar masses" and body[field] == 1 else unit
-        text.append(f"{label}{body[field]:.4g} {unit}".rstrip(), "dim")
+        pieces.append(StyledText(DIM, f"{label}{body[field]:.4g} {unit}".rstrip()))
         if mark := compute_value_status(body, field, text_of).display_note:
-            text.append(f" ({make_printable(mark, keep='')})", "yellow")
-    return text
+            pieces.append(StyledText(YELLOW, f" ({mark})"))
+    return pieces
 
 
 def _is_hex_color(color: str) -> bool:
     return len(color) == 7 and color[0] == "#" and all(digit in "0123456789abcdefABCDEF" for digit in color[1:])
 
 
-def _describe_entry(entry: LogEntry) -> str:
+def _describe_entry(entry: LogEntry) -> Piece:
     if entry.get("damaged"):
-        return "[red]damaged[/red]"
+        return StyledText(RED, "damaged")
     happened = ", ".join(_describe_event(event) for event in entry.get("events", [])[:3])
     if command := entry.get("command"):
         passed = f" {command['dt']:g}" if command["type"] == "tick" else ""
-        return "  ".join(filter(None, (f"{escape_text(str(command['type']))}{passed}", happened)))
+        return "  ".join(filter(None, (f"{command['type']!s}{passed}", happened)))
     return happened
 
 
@@ -246,7 +233,7 @@ def _describe_event(event: Event) -> str:
     if event["type"] == "stateRestored":
         return _describe_restore(event)
     about = [str(value) for name, value in event.items() if name != "type" and isinstance(value, (str, int))]
-    return escape_text(f"{event['type']} {' '.join(about)}".strip()[:120])
+    return f"{event['type']} {' '.join(about)}".strip()[:120]
 
 
 def _describe_restore(event: Event) -> str:

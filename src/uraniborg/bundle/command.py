@@ -1,17 +1,11 @@
 """The commands `uraniborg export` and `uraniborg verify`."""
 
 import asyncio
-import json
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from uraniborg.bundle.checks import Check, Result
 from uraniborg.bundle.export import Selection, collect_files
@@ -21,16 +15,19 @@ from uraniborg.bundle.reader import open_bundle
 from uraniborg.bundle.signatures import check_key, check_signature, create_key, read_public_key, sign_files
 from uraniborg.bundle.verification import attribute_statements, verify_bundle
 from uraniborg.bundle.writer import check_target, write_bundle
-from uraniborg.kernel.item_progress import ItemProgress
 from uraniborg.kernel.progress import ReportItem
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.progress import Progress
+from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.styled_text import BLUE, BOLD, GREEN, RED, YELLOW, Piece, StyledText
 from uraniborg.kernel.text import plural
 
 _STYLES: Final[dict[Result, str]] = {
-    "matched": "green",
-    "differs": "red",
-    "stated by the signer": "blue",
-    "not repeated": "yellow",
-    "not checked": "yellow",
+    "matched": GREEN,
+    "differs": RED,
+    "stated by the signer": BLUE,
+    "not repeated": YELLOW,
+    "not checked": YELLOW,
 }
 Outcome = Literal["all matched", "some not checked", "differs"]
 EXIT_CODES: Final[dict[Outcome, int]] = {"all matched": 0, "some not checked": 6, "differs": 1}
@@ -66,15 +63,15 @@ def choose_and_export(
     if sign:
         read_public_key()  # without a key, the work need not be collected
     selection = Selection(**{name: [Chosen(one) for one in dict.fromkeys(ids or ())] for name, ids in chosen.items()})
-    with ItemProgress("Exporting", is_quiet=quiet, as_json=as_json) as report:
+    with Progress("Exporting", is_quiet=quiet, as_json=as_json) as progress:
         if selection.is_empty:
-            files = asyncio.run(read_default(report))
+            files = asyncio.run(read_default(progress.report_item))
         else:
             wanted = title or make_title({name: len(dict.fromkeys(ids or ())) for name, ids in chosen.items()})
-            files = asyncio.run(collect_files(selection, title=wanted, folder=Path.cwd(), report=report))
+            files = asyncio.run(collect_files(selection, title=wanted, folder=Path.cwd(), report=progress.report_item))
         if sign:
             files = sign_files(files)
-        report(target.name)
+        progress.report_item(target.name)
         write_bundle(target, files, replace=replace)
     print_bundle(target, files, as_json=as_json)
 
@@ -84,12 +81,11 @@ def print_bundle(target: Path, files: Sequence[BundleFile], *, as_json: bool) ->
     size = sum(len(one.content) for one in files)
     if as_json:
         listed = [{"path": one.path, "description": one.description, "bytes": len(one.content)} for one in files]
-        sys.stdout.write(json.dumps({"bundle": str(target), "bytes": size, "files": listed}) + "\n")
+        print_json({"bundle": str(target), "bytes": size, "files": listed})
         return
-    sys.stdout.write(
-        f"Wrote {target}: {plural(len(files), 'file')}, {size / 1e6:.2g} MB.\n"
-        f"Check it: uraniborg verify {shlex.quote(str(target))}\n"
-    )
+    page = Page()
+    page.write_line(f"Wrote {target}: {plural(len(files), 'file')}, {size / 1e6:.2g} MB.")
+    page.write_line(f"Check it: uraniborg verify {shlex.quote(str(target))}")
 
 
 def verify_and_print(
@@ -109,10 +105,10 @@ def verify_and_print(
     """
     expected = None if signer is None else check_key(signer)
     limit = TimeLimit(seconds)
-    with open_bundle(path) as bundle, ItemProgress("Checking", is_quiet=quiet, as_json=as_json) as report:
-        report("the signature")
+    with open_bundle(path) as bundle, Progress("Checking", is_quiet=quiet, as_json=as_json) as progress:
+        progress.report_item("the signature")
         signature = check_signature(bundle, expected)
-        found = verify_bundle(bundle, repeat=repeat, more=more, limit=limit, report=report)
+        found = verify_bundle(bundle, repeat=repeat, more=more, limit=limit, report=progress.report_item)
         checks = [signature, *(attribute_statements(found) if signature.result == "matched" else found)]
     counts: Counter[Result] = Counter(check.result for check in checks)
     outcome = find_outcome(counts)
@@ -126,7 +122,7 @@ def verify_and_print(
             "counts": {name: counts[name] for name in _STYLES},
             "checks": found,
         }
-        sys.stdout.write(json.dumps(reply) + "\n")
+        print_json(reply)
     else:
         _print_checks(checks, counts, outcome)
     return EXIT_CODES[outcome]
@@ -140,21 +136,20 @@ def find_outcome(counts: Mapping[Result, int]) -> Outcome:
 
 
 def _print_checks(checks: Sequence[Check], counts: "Counter[Result]", outcome: Outcome) -> None:
-    console = Console(highlight=False)
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    page = Page()
+    rows: list[tuple[Piece, Piece]] = []
     for check in checks:
-        about = Text.assemble((check.item, "bold"), f"\n{check.detail}")
-        table.add_row(Text(check.result, _STYLES[check.result]), about)
-    console.print(table)
+        rows.append((StyledText(_STYLES[check.result], check.result), StyledText(BOLD, check.item)))
+        rows.append(("", check.detail))
+    page.write_table(rows, indent=0, last_cell="wrapped")
     stated = f"{counts['stated by the signer']} stated by the signer, " if counts["stated by the signer"] else ""
-    console.print(
-        f"\n{plural(len(checks), 'check')}: {counts['matched']} matched, "
+    page.write_line()
+    page.write_message(
+        f"{plural(len(checks), 'check')}: {counts['matched']} matched, "
         f"{counts['differs']} {'differs' if counts['differs'] == 1 else 'differ'}, "
         f"{stated}{counts['not repeated']} not repeated, {counts['not checked']} not checked."
     )
-    console.print(_OUTCOMES[outcome])
+    page.write_message(_OUTCOMES[outcome])
 
 
 def print_key(*, create: bool, as_json: bool) -> None:
@@ -163,4 +158,4 @@ def print_key(*, create: bool, as_json: bool) -> None:
     Raise KeyMissing, InvalidKey, AlreadyExists, Unwritable or MissingExtra.
     """
     key = create_key() if create else read_public_key()
-    sys.stdout.write(f"{json.dumps({'key': key}) if as_json else key}\n")
+    print_json({"key": key}) if as_json else Page().write_line(key)

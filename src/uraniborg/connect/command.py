@@ -5,9 +5,6 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-
 from uraniborg.connect.client_file import FileChange, plan_addition, plan_removal, read_server_names
 from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_clients, make_typed_entry
 from uraniborg.connect.servers import (
@@ -20,10 +17,14 @@ from uraniborg.connect.servers import (
 )
 from uraniborg.credentials import OTHER_CLIENT, AgentCredentials
 from uraniborg.kernel.actors import Actor, get_terminal_actor
-from uraniborg.kernel.cli import PIPED_TABLE_WIDTH, UsageError, get_terminal_columns
+from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.suggestions import find_nearest_name
+from uraniborg.kernel.terminal.keys import confirm
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import print_json, write_text
+from uraniborg.kernel.terminal.styled_text import CYAN, DIM, GREEN, RED, StyledText
 
 if TYPE_CHECKING:
     from uraniborg.installation_replies import ClientChange, ClientFacts
@@ -33,23 +34,33 @@ def print_clients(*, as_json: bool) -> None:
     """Print the known clients, which are installed, and which of our servers each has."""
     rows = [describe_client(client) for client in list_clients()]
     if as_json:
-        sys.stdout.write(json.dumps(rows) + "\n")
+        print_json(rows)
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("client", "installed", "connected", "file"):
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        connected = row["problem"] or ", ".join(row["connected"]) or "none"
-        table.add_row(row["client"], "yes" if row["installed"] else "no", connected, row["file"])
-    console = Console(highlight=False, width=get_terminal_columns(sys.stdout) or PIPED_TABLE_WIDTH)
-    console.print(table)
+    page = Page()
+    cells = [
+        (
+            row["client"],
+            "yes" if row["installed"] else "no",
+            row["problem"] or ", ".join(row["connected"]) or "none",
+            row["file"],
+        )
+        for row in rows
+    ]
+    page.write_table(
+        cells,
+        headings=("client", "installed", "connected", "file"),
+        indent=0,
+        last_cell="wrapped",
+        inner_cells="wrapped",
+    )
     found = [row["client"] for row in rows if row["installed"] and not row["connected"]]
-    console.print(f"\nConnect one: uraniborg connect {found[0] if found else 'claude-code'}")
+    page.write_line()
+    page.write_line(f"Connect one: uraniborg connect {found[0] if found else 'claude-code'}")
 
 
 def print_entries(client: Client | None, servers: list[Server], *, as_json: bool) -> None:
     """Print the entries that the client's file would get; without a client, those that most clients read."""
-    sys.stdout.write(format_entries(client, servers, as_json=as_json, actor=get_terminal_actor()))
+    write_text(sys.stdout, format_entries(client, servers, as_json=as_json, actor=get_terminal_actor()))
 
 
 def format_entries(
@@ -75,29 +86,29 @@ def confirm_and_change_client_file(
     else:
         servers = add_credentials(servers, client.name, get_terminal_actor())
         change = plan_addition(client, {server.name: client.make_entry(server) for server in servers})
-    console = Console(highlight=False, stderr=as_json)
+    page = Page(sys.stderr if as_json else sys.stdout)
     if not change.is_needed:
         outcome = "unchanged"
-        console.print(f"{client.title} is already up to date: {display_path(client.file)}")
+        page.write_line(f"{client.title} is already up to date: {display_path(client.file)}")
     else:
         if not as_json:
-            _print_diff(console, change)
+            _print_diff(page, change)
         if not skip_confirmation and not _ask_for_confirmation(client):
             outcome, backup = "cancelled", None
-            console.print("Nothing was changed.")
+            page.write_line("Nothing was changed.")
         else:
             actor = get_terminal_actor()
             backup = change.write_with_backup(actor)
             outcome = "changed"
-            console.print(f"Wrote {display_path(client.file)}.")
+            page.write_line(f"Wrote {display_path(client.file)}.")
             if backup:
-                console.print(f"The file before is {display_path(backup)}.")
-            console.print(client.reload_hint)
+                page.write_line(f"The file before is {display_path(backup)}.")
+            page.write_line(client.reload_hint)
     if remove and outcome != "cancelled":
         _end_credentials_without_entries(client)
     to_start = [] if remove else [server for server in servers if isinstance(server, HttpServer)]
     if to_start and outcome != "cancelled":
-        _print_start_commands(console, to_start)
+        _print_start_commands(page, to_start)
     if as_json:
         reply: ClientChange = {
             "client": client.name,
@@ -105,7 +116,7 @@ def confirm_and_change_client_file(
             "outcome": outcome,
             "servers": [server.name for server in servers],
         }
-        sys.stdout.write(json.dumps(reply) + "\n")
+        print_json(reply)
 
 
 def _end_credentials_without_entries(client: Client) -> None:
@@ -114,16 +125,17 @@ def _end_credentials_without_entries(client: Client) -> None:
         AgentCredentials().revoke(client.name, get_terminal_actor())
 
 
-def _print_start_commands(console: Console, servers: list[HttpServer]) -> None:
+def _print_start_commands(page: Page, servers: list[HttpServer]) -> None:
     """Print how a person starts the servers that a client reaches at an address."""
-    console.print(f"\n{format_program('uraniborg')} serve runs these servers, and the web console.", markup=False)
+    page.write_line()
+    page.write_line(f"{format_program('uraniborg')} serve runs these servers, and the web console.")
     has_ports = all(server.start[0] != "uraniborg" for server in servers)
-    console.print("Or start each in a terminal that stays open:" if has_ports else "Only it listens at the sockets:")
+    page.write_line("Or start each in a terminal that stays open:" if has_ports else "Only it listens at the sockets:")
     for server in servers:
         if has_ports:
             program, *arguments = server.start
-            console.print(f"  {' '.join([format_program(program), *arguments])}", soft_wrap=True, markup=False)
-        console.print(f"    {server.purpose}: {server.url}", style="dim", soft_wrap=True, markup=False)
+            page.write_line(f"  {' '.join([format_program(program), *arguments])}")
+        page.write_line(StyledText(DIM, f"    {server.purpose}: {server.url}"))
 
 
 def find_servers(names: list[str] | None) -> list[Server]:
@@ -199,11 +211,11 @@ def describe_client(client: Client) -> "ClientFacts":
     return row
 
 
-def _print_diff(console: Console, change: FileChange) -> None:
-    styles = {"+": "green", "-": "red", "@": "cyan"}
+def _print_diff(page: Page, change: FileChange) -> None:
+    styles = {"+": GREEN, "-": RED, "@": CYAN}
     for line in change.format_diff().splitlines():
-        console.print(line, style=styles.get(line[:1], ""), markup=False)
-    console.print()
+        page.write_line(StyledText(styles.get(line[:1], ""), line.expandtabs(4)))
+    page.write_line()
 
 
 def _ask_for_confirmation(client: Client) -> bool:
@@ -213,6 +225,4 @@ def _ask_for_confirmation(client: Client) -> bool:
             f"The change of {client.title}'s file needs your consent, and stdin is not a terminal.",
             hint="Add --yes to write it, or --print to see the entries only.",
         )
-    sys.stderr.write("Write this change? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return confirm("Write this change?")

@@ -61,9 +61,7 @@ def _check_copy_of_universes(database: Path, folder: Path) -> Checks:
         if marks.exists():  # first: the marks must not be newer than the logs
             shutil.copyfile(marks, copy.with_name(marks.name))
         copy_file(database, copy)
-        verdicts = run_with_service(
-            f"{SQLITE}{copy}", lambda service: verify_universes(service, None, None, quiet=True)
-        )
+        verdicts = run_with_service(f"{SQLITE}{copy}", lambda service: verify_universes(service, None, None))
     except sqlite3.Error as exc:
         yield Check("universes", "logs", "failure", f"{display_path(database)}: {exc}", _RESTORE)
         return

@@ -7,52 +7,22 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn
 
 from uraniborg.kernel.completion import install_or_show_completion, is_completion_request, register_shells
 from uraniborg.kernel.errors import InternalError, InvalidInput, Unavailable, UraniborgError, UsageError, as_error
-from uraniborg.kernel.logging import get_logger, make_printable, redact
+from uraniborg.kernel.logging import get_logger, redact
+from uraniborg.kernel.terminal.page import print_stderr_message
+from uraniborg.kernel.terminal.styled_text import DIM, RED
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
     import typer
 
-_RED = "31"
-_DIM = "2"
-PIPED_TABLE_WIDTH = 1_000
-"""The width of tables in a file or a pipe, where rows are not wrapped."""
-_LEAST_COLUMNS = 20
-"""Columns to assume at least; lines are longer than a terminal that has fewer."""
 _MAX_INPUT_BYTES = 64_000_000
 """The bytes that are read from stdin or a file; parts limit the text that they accept."""
 _INTERRUPTED = 130
 """The exit code that typer returns after an interrupt."""
-
-
-def can_use_color(stream: TextIO) -> bool:
-    """Return True for a terminal with colours, unless NO_COLOR is set."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def get_terminal_columns(stream: TextIO) -> int | None:
-    """Return the columns of COLUMNS or of the terminal, or None if the stream is not a terminal."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isascii() and given.isdigit() and len(given) < 6 and int(given) > 0:
-        return max(_LEAST_COLUMNS, int(given))
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
-    except (OSError, ValueError):
-        return None
-
-
-def fit_to_terminal(line: str, stream: TextIO, *, hanging: str = "  ") -> str:
-    """Return the line in lines that fit the terminal, the further ones with an indent; unchanged for a file or pipe."""
-    columns = get_terminal_columns(stream) if stream.isatty() else None
-    if columns is None or len(line) <= columns:
-        return line
-    import textwrap
-
-    return textwrap.fill(line, columns, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
 def read_text_input(file: Path | str) -> str:
@@ -80,15 +50,10 @@ def print_error(error: UraniborgError, *, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(json.dumps(redact(error.body()), default=str) + "\n")
     else:
-        sys.stderr.write(_format_labelled_line("error", _RED, error.message))
+        print_stderr_message("error", RED, error.message)
         if error.hint:
-            sys.stderr.write(_format_labelled_line("hint", _DIM, error.hint))
+            print_stderr_message("hint", DIM, error.hint)
     return error.exit_code
-
-
-def _format_labelled_line(label: str, style: str, text: str) -> str:
-    line = fit_to_terminal(f"{label}: {make_printable(redact(text), keep='')}", sys.stderr)
-    return (f"\x1b[{style}m{label}:\x1b[0m{line[len(label) + 1 :]}" if can_use_color(sys.stderr) else line) + "\n"
 
 
 def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) -> NoReturn:
@@ -121,8 +86,6 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
             if not isinstance(exc.__context__, BrokenPipeError):
                 raise
             if sys.stdout is streams[0]:
-                if exc.code == 1 and _is_stdout_discarded():  # rich found that nobody reads stdout, and closed it
-                    return 0
                 raise
             sys.stdout, sys.stderr = streams  # typer does not check which pipe is broken
             raise exc.__context__ from None
@@ -138,7 +101,7 @@ def _tidy_usage_message(message: str) -> str:
     """Return a message of typer without names of earlier versions and without words of its libraries."""
     import re
 
-    from uraniborg.kernel.help_text import EARLIER_NAMES
+    from uraniborg.kernel.terminal.help_text import EARLIER_NAMES
 
     for name in EARLIER_NAMES:
         message = message.replace(f" / '{name}'", "")
@@ -226,11 +189,3 @@ def _is_stdout_abandoned() -> bool:
     except (OSError, ValueError):  # stdout was replaced by another object
         return False
     return bool(poll.poll(0))
-
-
-def _is_stdout_discarded() -> bool:
-    """Return True if stdout is the null device."""
-    try:
-        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(os.devnull))
-    except (OSError, ValueError):
-        return False

@@ -57,7 +57,7 @@ class _Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
-        from uraniborg.kernel.help_text import render_help
+        from uraniborg.kernel.terminal.help_text import render_help
 
         formatter.write(render_help(self, ctx))
 
@@ -67,7 +67,7 @@ class _Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
-        from uraniborg.kernel.help_text import render_help
+        from uraniborg.kernel.terminal.help_text import render_help
 
         formatter.write(render_help(self, ctx))
 

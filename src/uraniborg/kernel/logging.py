@@ -5,7 +5,6 @@ Before `configure_logging` is called, masked records go to the handlers that the
 
 import contextlib
 import logging
-import os
 import re
 import sys
 import traceback
@@ -16,6 +15,7 @@ from typing import Any, Final, TextIO
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.redaction import MASK, Redactor, redact, register_secret
 from uraniborg.kernel.request_ids import get_request_id
+from uraniborg.kernel.terminal.streams import can_use_color
 
 __all__ = [
     "LEVELS",
@@ -141,11 +141,10 @@ def _make_formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
             for name, value in event.items()
         }
 
-    colors = target.isatty() and not os.environ.get("NO_COLOR")
     renderer: list[Any] = (
         [structlog.processors.JSONRenderer()]
         if as_json
-        else [escape_event, structlog.dev.ConsoleRenderer(colors=colors, pad_event_to=0)]
+        else [escape_event, structlog.dev.ConsoleRenderer(colors=can_use_color(target), pad_event_to=0)]
     )
     return structlog.stdlib.ProcessorFormatter(
         processors=[

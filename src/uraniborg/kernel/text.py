@@ -30,3 +30,18 @@ def is_encodable(text: str) -> bool:
 def replace_surrogates(text: str) -> str:
     """Return `text` with U+FFFD for lone surrogates, which cannot be encoded."""
     return text if is_encodable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def format_to_minute(timestamp: str | None) -> str:
+    """Return an ISO timestamp as date and time of day, or "" for None."""
+    return (timestamp or "")[:16].replace("T", " ")
+
+
+def format_duration(milliseconds: float) -> str:
+    """Return a duration for people: 12 ms, 1.2 s, 3 min 05 s."""
+    if milliseconds < 999.5:
+        return "<1 ms" if milliseconds < 1 else f"{milliseconds:.0f} ms"
+    if milliseconds < 59_950:
+        return f"{milliseconds / 1000:.1f} s"
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes} min {seconds:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

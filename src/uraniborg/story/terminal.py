@@ -1,30 +1,33 @@
 """The story in the terminal: step by step with the Enter key, or all at once as a script."""
 
 import asyncio
+import io
 import json
 import shlex
 import shutil
-import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from rich.console import Console, Group
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from uraniborg.bundle.writer import delete_listed_files
 from uraniborg.connect.servers import format_program
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
 from uraniborg.kernel.files import make_folder
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.progress import Progress
+from uraniborg.kernel.terminal.streams import print_json
+from uraniborg.kernel.terminal.styled_text import BLUE, BOLD, CYAN, DIM, GREEN, MAGENTA, YELLOW, StyledText
 from uraniborg.story.folder import Plain, find_story_home
-from uraniborg.story.replies import StoryProgress, StoryStep, StoryStepWithResult
+from uraniborg.story.replies import StoryProgress, StoryStep
 from uraniborg.story.service import Story
 
-_WHO: Final = {"agent": "cyan", "you": "blue", "workflow": "magenta", "computer": "green"}
+_WHO: Final = {"agent": CYAN, "you": BLUE, "workflow": MAGENTA, "computer": GREEN}
 _LABEL_WIDTH: Final = 16
+_ABOUT: Final = (
+    "No network, no key. The papers are real; the answers of the sources, and the summaries that stand for abstracts, "
+    "were written for this demo."
+)
 Ask = Callable[[str], str]
 
 
@@ -48,7 +51,7 @@ def run_story(
     is_script: bool,
     as_json: bool,
     years: float | None = None,
-    console: Console | None = None,
+    page: Page | None = None,
     ask: Ask = input,
 ) -> None:
     """Run the steps that are left, display them all, and copy the bundle to `output`.
@@ -56,65 +59,57 @@ def run_story(
     Raise InvalidInput when `output` cannot be written to, and the errors of the steps.
     """
     _make_output_folder(output)
-    console = console or Console(quiet=as_json, highlight=False)
-    state, query = asyncio.run(_run_and_close(story, console, is_script=is_script or as_json, years=years, ask=ask))
+    page = page or Page(io.StringIO() if as_json else None)
+    state, query = asyncio.run(_run_and_close(story, page, is_script=is_script, as_json=as_json, years=years, ask=ask))
     if state["is_complete"]:
         delete_listed_files(output)
         shutil.copytree(story.folder.bundle, output, dirs_exist_ok=True)
-        _print_end(console, output, query)
+        _print_end(page, output, query)
     if as_json:
-        sys.stdout.write(json.dumps(state) + "\n")
+        print_json(state)
 
 
 async def _run_and_close(
-    story: Story, console: Console, *, is_script: bool, years: float | None, ask: Ask
+    story: Story, page: Page, *, is_script: bool, as_json: bool, years: float | None, ask: Ask
 ) -> tuple[StoryProgress, str]:
     """Run the steps that are left; return the state and the words that the agent searched for."""
     try:
-        await _run_steps(story, console, is_script=is_script, years=years, ask=ask)
+        await _run_steps(story, page, is_script=is_script or as_json, as_json=as_json, years=years, ask=ask)
         asked: Any = (await story.get_step("ask"))["result"] or {}
         return await story.get_state(), asked.get("query", "")
     finally:
         await story.aclose()
 
 
-async def _run_steps(story: Story, console: Console, *, is_script: bool, years: float | None, ask: Ask) -> None:
+async def _run_steps(
+    story: Story, page: Page, *, is_script: bool, as_json: bool, years: float | None, ask: Ask
+) -> None:
     """Run the steps in order, until the person leaves."""
     state = await story.get_state()
-    console.print(_render_title(state))
+    _print_title(page, state)
     for number, known in enumerate(state["steps"], 1):
         step = known if known["status"] == "done" else await story.get_step(known["id"])
         position = f"{number}/{len(state['steps'])} "
         if not is_script:
-            console.print(_render_heading(step, position))
+            _print_heading(page, step, position)
         while step["status"] != "done":
             inputs: Plain | None = {"years": years} if step["id"] == "integrate" and years is not None else {}
             if not is_script:
-                console.print(Text(f"  {step['sentence']}"))
+                page.write_paragraph("  ", step["sentence"])
                 inputs = await asyncio.to_thread(_ask_inputs, step, ask)
                 if inputs is None:
-                    console.print("[dim]  Left. `uraniborg demo` continues from here.[/]")
+                    page.write_line(StyledText(DIM, "  Left. `uraniborg demo` continues from here."))
                     return
             try:
-                step = await _run_step(story, console, step, position, inputs)
+                with Progress(f"{position}{step['title']}", as_json=as_json) as progress:
+                    step = await story.run_step(step["id"], inputs, progress=progress.report_fraction)
             except UraniborgError as error:
                 if is_script:
                     raise
-                console.print(Text(f"  {error.message} {error.hint}", "yellow"))
+                page.write_paragraph("  ", StyledText(YELLOW, f"{error.message} {error.hint}"))
         if is_script:  # the title may depend on the inputs
-            console.print(_render_heading(step, position))
-        console.print(_render_result(step))
-
-
-async def _run_step(
-    story: Story, console: Console, step: StoryStep, position: str, inputs: Plain
-) -> StoryStepWithResult:
-    with console.status(f"{position}{step['title']}") as status:
-
-        def show(done: float) -> None:
-            status.update(f"{position}{step['title']}  {done:.0%}")
-
-        return await story.run_step(step["id"], inputs, progress=show if console.is_terminal else None)
+            _print_heading(page, step, position)
+        _print_result(page, step)
 
 
 def _ask_inputs(step: StoryStep, ask: Ask) -> Plain | None:
@@ -148,29 +143,27 @@ def _make_output_folder(output: Path) -> None:
         ) from error
 
 
-def _render_title(state: StoryProgress) -> Group:
-    return Group(
-        Text("\nUraniborg", style="bold"),
-        Text("No network, no key. The papers are real; the answers of the sources, and the", style="dim"),
-        Text("summaries that stand for abstracts, were written for this demo.\n", style="dim"),
-        Text.assemble(("You ask   ", "dim"), (state["question"], "bold")),
-    )
+def _print_title(page: Page, state: StoryProgress) -> None:
+    page.write_line()
+    page.write_line(StyledText(BOLD, "Uraniborg"))
+    page.write_paragraph(StyledText(DIM, _ABOUT))
+    page.write_line()
+    page.write_paragraph(StyledText(DIM, "You ask   "), StyledText(BOLD, state["question"]))
 
 
-def _render_heading(step: StoryStep, position: str) -> Text:
-    return Text.assemble("\n", (position, "dim"), (step["title"], "bold"), (f"  {step['who']}", _WHO[step["who"]]))
+def _print_heading(page: Page, step: StoryStep, position: str) -> None:
+    page.write_line()
+    who = StyledText(_WHO[step["who"]], f"  {step['who']}")
+    page.write_line(StyledText(DIM, position), StyledText(BOLD, step["title"]), who)
 
 
-def _render_result(step: StoryStep) -> Group:
-    facts = Table.grid(padding=(0, 1))
-    facts.add_column(style="dim", min_width=_LABEL_WIDTH, no_wrap=True)
-    facts.add_column(ratio=1, overflow="fold")  # a path is broken, not shortened
-    for one in step["facts"]:
-        facts.add_row(one["label"], Text(one["text"]))
-    return Group(Padding(Text(step["sentence"]), (0, 0, 0, 2)), Padding(facts, (0, 0, 0, 4)))
+def _print_result(page: Page, step: StoryStep) -> None:
+    page.write_paragraph("  ", step["sentence"])
+    facts = [(StyledText(DIM, f"{one['label']:<{_LABEL_WIDTH}}"), one["text"]) for one in step["facts"]]
+    page.write_table(facts, indent=4, last_cell="wrapped")
 
 
-def _print_end(console: Console, output: Path, query: str) -> None:
+def _print_end(page: Page, output: Path, query: str) -> None:
     """Print where the bundle is, and commands that can be pasted, none of which needs a network."""
     folder = shlex.quote(output.as_posix())
     search, uraniborg = (format_program(name) for name in ("paper-search", "uraniborg"))
@@ -181,9 +174,11 @@ def _print_end(console: Console, output: Path, query: str) -> None:
         "decide and search in the browser": f"URANIBORG_PAPER_SEARCH__OFFLINE=true {uraniborg} serve --open",
         "check this installation": f"{uraniborg} doctor",
     }
-    console.print(Text.assemble(("\nWritten   ", "bold"), ((output / "README.md").as_posix(), "cyan")))
-    console.print("\n[bold]Next, type one of these[/]: none needs a network")
+    page.write_line()
+    page.write_line(StyledText(BOLD, "Written   "), StyledText(CYAN, (output / "README.md").as_posix()))
+    page.write_line()
+    page.write_line(StyledText(BOLD, "Next, type one of these"), ": none needs a network")
     for purpose, command in commands.items():
-        console.print(Text(f"  {purpose}", "dim"))
-        console.print(Text(f"    {command}", "cyan"), soft_wrap=True)
-    console.print()
+        page.write_line(StyledText(DIM, f"  {purpose}"))
+        page.write_line(StyledText(CYAN, f"    {command}"))
+    page.write_line()

@@ -10,11 +10,12 @@ import threading
 import pytest
 
 from pflow.cli import progress as live
-from pflow.cli.printing import format_duration, measure_width
 from pflow.cli.progress import ProgressPrinter
 from pflow.engine.progress_output import ProgressOutput
 from tests.requirements import requirement
 from uraniborg.kernel.logging import register_secret
+from uraniborg.kernel.terminal.styled_text import measure_width
+from uraniborg.kernel.text import format_duration
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 

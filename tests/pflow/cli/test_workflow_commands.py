@@ -5,7 +5,6 @@ from typing import Any, Final, get_args
 
 import pytest
 
-from pflow.cli.printing import measure_width
 from pflow.config import Settings
 from pflow.engine.progress_output import NodeStatus
 from pflow.engine.runlog import RunLog
@@ -13,6 +12,7 @@ from pflow.engine.runlog_rows import NodeRow
 from pflow.service import Service
 from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, RunPflow, Workplace
 from tests.requirements import requirement
+from uraniborg.kernel.terminal.styled_text import measure_width
 
 HOSTILE: Final = "Hven\n✓ forged\r\x1b]0;owned\x07\x1b[31m"
 

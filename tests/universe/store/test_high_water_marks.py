@@ -64,7 +64,7 @@ async def grown(path: Path, ticks: int, universe_id: str = "u") -> None:
 
 async def problems(path: Path) -> dict[str, list[tuple[int, str]]]:
     async with UniverseService(SqliteStore(path)).running() as service:
-        verdicts = await verify_universes(service, None, None, quiet=True)
+        verdicts = await verify_universes(service, None, None)
     return {
         one.universe_id: [(each["sequence"], each["problem"]) for each in one.problems]
         for one in verdicts
@@ -422,17 +422,17 @@ async def test_an_older_state_of_a_postgresql_database_is_reported(
                 await service.send(name, TICK)
         await service.delete("w")
     async with UniverseService(opened()).running() as service:
-        assert all(one.is_intact for one in await verify_universes(service, None, None, quiet=True))
+        assert all(one.is_intact for one in await verify_universes(service, None, None))
         await _cut(service.store)
     async with UniverseService(opened()).running() as service:
-        found = {one.universe_id: one for one in await verify_universes(service, None, None, quiet=True)}
+        found = {one.universe_id: one for one in await verify_universes(service, None, None)}
         assert [one["problem"] for one in found["u"].problems] == [
             "the log lost versions that were written: versions 3 to 4"
         ]
         assert found["v"].problems[0]["problem"].startswith("the universe is missing and was not deleted")
         assert "w" not in found
         await accept_lost_versions(service, None)
-        assert all(one.is_intact for one in await verify_universes(service, None, None, quiet=True))
+        assert all(one.is_intact for one in await verify_universes(service, None, None))
 
 
 async def _cut(store: Store) -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from uraniborg.kernel.cli import can_use_color, print_error, run_command
+from uraniborg.kernel.cli import print_error, run_command
 from uraniborg.kernel.errors import Conflict, InternalError, InvalidInput, NotFound, Unavailable, UraniborgError
 from uraniborg.kernel.logging import register_secret
+from uraniborg.kernel.terminal.streams import can_use_color
 
 
 def ending(main: Callable[[], int | None], *, as_json: bool = False) -> object:

@@ -2,12 +2,13 @@
 
 import inspect
 import re
-import shutil
-import textwrap
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from uraniborg.kernel.errors import EXIT_CODES
+from uraniborg.kernel.terminal.streams import get_terminal_columns
+from uraniborg.kernel.terminal.styled_text import wrap_text
 
 EARLIER_NAMES: Final = frozenset({"--max-results", "--svg"})
 """Names that options had in earlier versions. They are accepted, but are not in the help."""
@@ -28,7 +29,7 @@ Row = tuple[str, str]
 
 def render_help(command: Any, context: Any) -> str:
     """Return the help of a typer command, at most 80 columns wide."""
-    width = max(_MIN_WIDTH, min(_MAX_WIDTH, shutil.get_terminal_size().columns))
+    width = max(_MIN_WIDTH, min(_MAX_WIDTH, get_terminal_columns(sys.stdout) or _MAX_WIDTH))
     description, examples = _split_examples(command.help or "")
     params = [param for param in command.get_params(context) if not getattr(param, "hidden", False)]
     arguments = [param for param in params if param.param_type_name == "argument"]
@@ -36,8 +37,8 @@ def render_help(command: Any, context: Any) -> str:
     if context.parent is None:
         options[-1:-1] = _PROGRAM_OPTIONS if hasattr(command, "commands") else _PROGRAM_OPTIONS[:1]
     sections = [
-        _wrap(f"Usage: {context.command_path} {_format_usage(command, arguments)}", width, hanging=" " * 9),
-        *(_wrap(_INDENT + paragraph, width, hanging=_INDENT) for paragraph in description),
+        _wrap(f"{context.command_path} {_format_usage(command, arguments)}", width, indent="Usage: ", hanging=" " * 9),
+        *(_wrap(paragraph, width, indent=_INDENT, hanging=_INDENT) for paragraph in description),
         _format_rows("Arguments", [_make_argument_row(param, context) for param in arguments], width),
         *(_format_rows(title, rows, width) for title, rows in _list_commands(command).items()),
         _format_rows("Options", options, width),
@@ -105,7 +106,7 @@ def _list_commands(command: Any) -> dict[str, list[Row]]:
 
 def _format_exit_codes(width: int) -> str:
     listed = ", ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items() if code != 1)
-    return "Exit codes:\n" + _wrap(f"{_INDENT}{listed}", width, hanging=_INDENT)
+    return "Exit codes:\n" + _wrap(listed, width, indent=_INDENT, hanging=_INDENT)
 
 
 def _format_rows(title: str, rows: Iterable[Row], width: int) -> str:
@@ -120,11 +121,9 @@ def _format_rows(title: str, rows: Iterable[Row], width: int) -> str:
         if len(start) > column - len(_INDENT):
             lines.append(start)
             start = ""
-        lines.append(_wrap(f"{start:<{column}}{text}", width, hanging=" " * column))
+        lines.append(_wrap(text, width, indent=f"{start:<{column}}", hanging=" " * column))
     return "\n".join(lines)
 
 
-def _wrap(text: str, width: int, *, hanging: str) -> str:
-    return textwrap.fill(
-        text, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
-    )
+def _wrap(text: str, width: int, *, indent: str, hanging: str) -> str:
+    return "\n".join(wrap_text(text, width, indent=indent, hanging=hanging))

@@ -1,4 +1,4 @@
-"""The terminal of a review: text on stderr, single keys and lines from stdin."""
+"""Questions to a person at the terminal: text on stderr, single keys, lines and edited texts from stdin."""
 
 import os
 import select
@@ -11,19 +11,36 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
-import typer
-
 try:
     import termios
 except ImportError:  # Windows
     termios = None
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.terminal.streams import get_terminal_columns, write_text
+from uraniborg.kernel.terminal.styled_text import mask_and_escape_text
 
+FORWARD_KEYS: Final = (" ", "\r", "\n", "\x1b[C", "\x1b[B")
+"""Space, Enter, and the arrows to the right and down."""
+BACKWARD_KEYS: Final = ("\x1b[D", "\x1b[A")
+"""The arrows to the left and up."""
+END_KEYS: Final = ("\x03", "\x04", "")
+"""Ctrl-C, Ctrl-D, and the end of input."""
 _ESCAPE: Final = b"\x1b"
 _INTERRUPT: Final = "\x03"
 _MAX_LINE_BYTES: Final = 4_096
+_PLAIN_COLUMNS: Final = 80
+
+
+def confirm(question: str) -> bool:
+    """Ask on stderr, and return True if the person types yes on stdin."""
+    _write_to_stderr(f"{question} [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _write_to_stderr(text: str) -> None:
+    write_text(sys.stderr, mask_and_escape_text(text, keep_chars="\n\t"))
+    sys.stderr.flush()
 
 
 class Screen(Protocol):
@@ -48,26 +65,21 @@ class Screen(Protocol):
 class TerminalScreen:
     """The user's terminal. It leaves stdout to results."""
 
+    def __init__(self, edited_name: str) -> None:
+        """Give the texts to edit a file of this name."""
+        self._edited_name = edited_name
+
     @staticmethod
-    def require_terminal() -> "TerminalScreen":
-        """Return the screen. Raise InvalidInput if stdin or stderr is not a terminal."""
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise InvalidInput(
-                "A review needs a terminal: stdin and stderr must not be redirected.",
-                hint="Run it in a terminal, or answer with `uraniborg inbox` and `uraniborg decide`.",
-            )
-        return TerminalScreen()
+    def is_usable() -> bool:
+        """Return True if stdin and stderr are a terminal."""
+        return sys.stdin.isatty() and sys.stderr.isatty()
 
     @property
     def width(self) -> int:
-        try:
-            return max(40, min(100, os.get_terminal_size(sys.stderr.fileno()).columns))
-        except OSError:
-            return 80
+        return max(40, min(100, get_terminal_columns(sys.stderr) or _PLAIN_COLUMNS))
 
     def write(self, text: str) -> None:
-        sys.stderr.write(make_printable(text) + "\n")
-        sys.stderr.flush()
+        _write_to_stderr(f"{text}\n")
 
     def discard_typed_keys(self) -> None:
         """Discard keys that were typed before a question was displayed."""
@@ -77,6 +89,8 @@ class TerminalScreen:
     def read_key(self) -> str:
         """Return one key. Ctrl-C is a key here, so that the review can end with the command that resumes it."""
         if termios is None:
+            import typer
+
             return typer.getchar()
         with _disable_stdin_signals(whole_lines=False) as stdin:
             typed = os.read(stdin, 1)
@@ -88,22 +102,21 @@ class TerminalScreen:
 
     def read_line(self, prompt: str) -> str | None:
         """Return one line without its end; None if the person presses Ctrl-C or Ctrl-D."""
+        _write_to_stderr(f"{prompt}: ")
         if termios is None:
-            return typer.prompt(prompt, default="", show_default=False, err=True)
-        sys.stderr.write(f"{make_printable(prompt)}: ")
-        sys.stderr.flush()
+            return sys.stdin.readline().strip()
         with _disable_stdin_signals(whole_lines=True) as stdin:
             line = os.read(stdin, _MAX_LINE_BYTES).decode("utf-8", "replace")
         if not line or line.endswith(_INTERRUPT):
-            sys.stderr.write("\n")
+            _write_to_stderr("\n")
             return None
         return line.strip()
 
     def edit_text(self, text: str) -> str:
         """Open the text in the user's editor and return the edited text. Raise InvalidInput if the editor fails."""
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-        with tempfile.TemporaryDirectory(prefix="paper-search-") as folder:
-            path = Path(folder) / "strategy.json"
+        with tempfile.TemporaryDirectory(prefix="uraniborg-") as folder:
+            path = Path(folder) / self._edited_name
             path.write_text(text, encoding="utf-8")
             try:
                 subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the user's own editor

@@ -7,22 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.cli.printing import (
+from uraniborg.kernel.logging import register_secret
+from uraniborg.kernel.terminal.layout import LastCell
+from uraniborg.kernel.terminal.page import Page
+from uraniborg.kernel.terminal.streams import format_json, write_text
+from uraniborg.kernel.terminal.styled_text import (
     RED,
-    LastCell,
-    Page,
     StyledText,
     cut_to_width,
-    format_json,
     format_on_one_line,
-    format_to_minute,
     get_first_line_with_mark,
     mask_and_escape_text,
     measure_width,
     wrap_words,
-    write_text,
 )
-from uraniborg.kernel.logging import register_secret
+from uraniborg.kernel.text import format_to_minute
 
 
 class Terminal(io.StringIO):
@@ -69,11 +68,23 @@ def test_a_heading_has_a_line_before_it_unless_it_is_the_first() -> None:
 
 def test_a_paragraph_is_wrapped_and_its_line_breaks_stay() -> None:
     out = io.StringIO()
-    Page(out).write_paragraph("word " * 40 + "\nlast", indent=2)
+    Page(out).write_paragraph("  ", "word " * 40 + "\nlast", keeps_lines=True)
     lines = out.getvalue().splitlines()
     assert len(lines) == 4
-    assert all(line.startswith("  ") and len(line) <= 100 for line in lines)
+    assert all(line.startswith("  ") and len(line) <= 80 for line in lines)
     assert lines[-1] == "  last"
+
+
+def test_a_paragraph_hangs_below_its_first_word_and_keeps_every_word() -> None:
+    words = " ".join(f"word{number}" for number in range(40))
+    out = io.StringIO()
+    Page(out).write_paragraph("Note: ", words)
+    lines = out.getvalue().splitlines()
+    assert len(lines) > 1
+    assert lines[0].startswith("Note: word0 ")
+    assert all(line.startswith("      word") for line in lines[1:])
+    assert max(map(len, lines)) <= 80
+    assert out.getvalue().split()[1:] == words.split()
 
 
 @given(st.text(), st.integers(1, 30))

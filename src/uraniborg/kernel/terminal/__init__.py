@@ -1,0 +1,1 @@
+"""The terminal: the one place that decides colours, widths, wrapping, tables, progress and keys of all commands."""
