@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from paper_search.errors import InvalidDecision
 from paper_search.review_models import ExclusionReason, PaperDecision, PaperMerge, PaperSplit, ReviewStatus
 from paper_search.sessions import SessionManager, saved_marks
 from paper_search.sessions.saved_marks import MarkStore
@@ -185,7 +186,7 @@ async def test_marks_survive_a_decision_that_is_refused(manager: SessionManager)
     reply, _ = await mark_and_merge(manager)
     before = manager.marks.collect(reply["session_id"]).reviews
     refused = APPROVE.model_copy(update={"revised_data": {"decisions": {"p_unknown": "include"}}})
-    with pytest.raises(Exception, match="No such papers"):
+    with pytest.raises(InvalidDecision, match="No such papers"):
         await manager.decide(reply["session_id"], refused)
     assert manager.marks.collect(reply["session_id"]).reviews == before
 

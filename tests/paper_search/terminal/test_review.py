@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paper_search.errors import NonRetryableError
+from paper_search.errors import NonRetryableError, SessionFailed
 from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.sessions import SessionManager
 from paper_search.sessions.saved_marks import Marks, MarkStore
@@ -123,7 +123,7 @@ async def test_a_failed_search_ends_the_review_with_its_error(data_folder: DataF
     data_folder.engine.failures["dedup"] = ValueError("row 7")
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
-        with pytest.raises(Exception, match="ValueError: row 7"):
+        with pytest.raises(SessionFailed, match="ValueError: row 7"):
             await run_review(manager, session_id, ScriptedScreen("a"))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from paper_search.models import PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.testing import FakeSource, ScriptedDecisions
+from paper_search.testing import FakeSource, ScriptedDecisions, ScriptExhausted
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.step_journal import MemoryJournal
 from paper_search.workflow.strategy_origins import (
@@ -118,7 +118,7 @@ async def test_a_bound_that_feedback_contradicts_is_dropped_even_if_a_person_set
 
 async def test_a_query_that_a_person_removed_does_not_come_back() -> None:
     handler = ScriptedDecisions([APPROVE])
-    with pytest.raises(Exception, match="asks for another"):
+    with pytest.raises(ScriptExhausted):
         await make_workflow(handler, make_sources()).run(QUERY)
     first, *others = map(get_query_text, get_strategy(handler, 0).queries)
     assert others
@@ -215,7 +215,7 @@ async def test_the_log_shows_the_edited_strategy_with_its_origins() -> None:
 
 async def test_an_edit_may_send_the_whole_strategy_and_marks_only_the_changes() -> None:
     handler = ScriptedDecisions([APPROVE])
-    with pytest.raises(Exception, match="asks for another"):
+    with pytest.raises(ScriptExhausted):
         await make_workflow(handler, make_sources()).run(QUERY)
     whole = get_strategy(handler, 0).model_dump(mode="json")
     whole["filters"]["year_from"] = 2010
@@ -227,7 +227,7 @@ async def test_an_edit_may_send_the_whole_strategy_and_marks_only_the_changes() 
 async def test_strategies_of_an_earlier_version_are_searched_as_they_were_stored() -> None:
     journal = MemoryJournal()
     script = [make_edit(filters={"year_from": 2010}), REJECT, APPROVE, APPROVE]
-    with pytest.raises(Exception, match="asks for another"):
+    with pytest.raises(ScriptExhausted):
         await make_workflow(ScriptedDecisions(script[:3]), make_sources(), journal=journal).run(QUERY, run_id="r")
     for step in ("round-0/strategy", "round-1/strategy"):
         stored = json.loads(journal.entries[step])
