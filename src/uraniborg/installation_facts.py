@@ -1,4 +1,4 @@
-"""Facts of this installation as JSON values: its locations, and its settings with their origins; and changing them."""
+"""Describe this installation as JSON values, locations and settings with their origins; change settings."""
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The frame of a bundle: the page for people, the metadata for programs after RO-Crate 1.1, and the digests."""
+"""Describe a bundle as RO-Crate 1.1: a page for people, metadata for programs, and digests."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath

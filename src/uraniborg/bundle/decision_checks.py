@@ -1,4 +1,4 @@
-"""The checks of decisions: the marks of papers and the queries in a result must be those that were decided."""
+"""Check that the marks and queries in a result are those that people and agents decided."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The pieces of a bundle: files with descriptions, the sentences of the methods about them, and their times."""
+"""Pieces of a bundle: files with descriptions, the sentences of the methods about them, and their times."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The check of a plot: drawn again from the repeated run, it must have the same marks at the same places."""
+"""Check a plot: drawn again from the repeated run, it must have the same marks at the same places."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The comparison of a stored result of a measurement with a repeated one."""
+"""Compare a stored measurement with a repeated one."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The checks of workflow runs: nodes that only compute are run again with their stored inputs. No other node is run."""
+"""Check workflow runs: nodes that only compute are run again with their stored inputs, and no other node."""
 
 import asyncio
 import tempfile

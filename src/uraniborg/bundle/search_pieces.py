@@ -1,4 +1,4 @@
-"""The pieces of searches and shelves: search log, decisions and bibliographies."""
+"""Collect searches and shelves for a bundle: search log, decisions and bibliographies."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The pieces of universes and measurements: states, logs, values with their sources, and starts and results."""
+"""Collect universes and measurements for a bundle: states, logs, values with sources, starts and results."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The table of the values of a universe: each value with its unit, status, source and location."""
+"""Tabulate the values of a universe, each with its unit, status, source and location."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The pieces of workflows and their runs: the documents, and every node with its inputs and outputs."""
+"""Collect workflows and runs for a bundle: documents, and every node with its inputs and outputs."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The MCP clients we can configure: the file of each, its format, and the shape of an entry."""
+"""The MCP clients that can be configured: the file of each, its format, and the shape of an entry."""
 
 import os
 import shutil

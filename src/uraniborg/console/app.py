@@ -1,4 +1,4 @@
-"""The app of the console: sign-in, the API under `/api`, the event stream and the pages."""
+"""Assemble the app of the console: sign-in, the API under `/api`, the event stream and the pages."""
 
 import asyncio
 from collections.abc import AsyncGenerator

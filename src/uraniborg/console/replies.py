@@ -1,4 +1,4 @@
-"""The base of the replies of the API, and the replies about sign-ins."""
+"""What replies of the API have in common, and the replies about sign-ins."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -1,4 +1,4 @@
-"""The rate of requests: a generous limit for each client, so that a broken program cannot occupy the server.
+"""Limit requests generously for each client, so that a broken program cannot occupy the server.
 
 Requests without a sign-in have no limit in common: one caller would use up the limit of all others.
 """

@@ -1,4 +1,4 @@
-"""The parameters in addresses that several modules of routes share."""
+"""Parameters in addresses that several modules of routes share."""
 
 from typing import Annotated
 

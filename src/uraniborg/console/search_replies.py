@@ -1,4 +1,4 @@
-"""The base of the replies that name sources."""
+"""What replies that name sources have in common."""
 
 from pydantic import computed_field
 

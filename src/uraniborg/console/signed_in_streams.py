@@ -1,4 +1,4 @@
-"""Event streams that end soon after the key or token of their client is no longer valid."""
+"""End event streams soon after the key or token of their client is no longer valid."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

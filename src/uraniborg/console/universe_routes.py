@@ -1,4 +1,4 @@
-"""The routes of universes: the REST interface of the universe server, behind the sign-in of the console.
+"""Routes for universes: the REST interface of the universe server, behind the sign-in of the console.
 
 The requests reach the same app as those to the universe server's own port. Who has signed in is the actor of every
 change, under the name of the sign-in.

@@ -1,4 +1,4 @@
-"""The runs of the console that wait for an approval: their requests, stored so that a restarted server resumes them."""
+"""Store runs that wait for an approval, so that a restarted server resumes them."""
 
 from pathlib import Path
 from typing import Final

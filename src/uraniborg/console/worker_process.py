@@ -1,4 +1,4 @@
-"""The process of the search worker: started, sent requests, started again if it ends, and stopped."""
+"""Start the search worker, send it requests, and start it again if it ends."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The folders of this installation: usable by their owner, closed to others, and with free space."""
+"""Check the folders of this installation: usable by their owner, closed to others, with free space."""
 
 import os
 import shutil

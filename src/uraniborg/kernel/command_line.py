@@ -1,4 +1,4 @@
-"""The typer app of every command line: plain help, `-h`, the same names for the same options in all parts."""
+"""A typer app that gives all command lines the same help and the same names of options."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The HTTP application of every server: error bodies, access checks, CORS, HEAD requests and the policy of pages."""
+"""Wrap the app of every HTTP server in the same checks, error bodies and headers."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""The progress of work with items on stderr."""
+"""Show on stderr how many items of a long work are done."""
 
 import sys
 from threading import Event, Thread

@@ -1,4 +1,4 @@
-"""The agent of the story: a client of the real search server over stdio, as the client of an agent is."""
+"""Play the agent of the story: a client of the real search server over stdio."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The checks of the story's own files: made again from the runs, universes and workflow of the bundle."""
+"""Check the story's own files in a bundle: made again from its runs, universes and workflow."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast

@@ -1,4 +1,4 @@
-"""The files of the story that no part has: the answers, the steps, the data sheets, the masses and the comparisons."""
+"""Write the files that only the story has: answers, steps, data sheets, masses and comparisons."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple

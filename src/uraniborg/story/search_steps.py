@@ -1,4 +1,4 @@
-"""The steps of the search: the agent asks, the person strikes a query and approves, and reviews the papers."""
+"""Steps of the search: the agent asks, the person strikes a query and approves, and reviews the papers."""
 
 import asyncio
 import re

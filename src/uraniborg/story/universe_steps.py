@@ -1,4 +1,4 @@
-"""The steps of the universe: the system with sourced masses, a branch with another mass, and earlier versions."""
+"""Steps that build a universe with sourced masses, branch it with another mass, and read earlier versions."""
 
 import asyncio
 from typing import Final, cast

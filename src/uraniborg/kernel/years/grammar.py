@@ -1,4 +1,4 @@
-"""The grammar of years: the compiled rules of each language, and the phrase around a limit in a text."""
+"""Compile the rules of each language that recognise limits of years, from data files."""
 
 import re
 from collections.abc import Iterator
