@@ -1,4 +1,4 @@
-"""The `sources` and `setBy` of a body: which publications support which fields, and which commands set them."""
+"""Maintain `sources` and `setBy` of a body: which publications support its fields, and which commands set them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""The reference of commands and entities: by category, with fields, an example and refusals."""
+"""Describe all commands and entities for agents and the reference: fields, examples and refusals."""
 
 from functools import cache
 from inspect import cleandoc

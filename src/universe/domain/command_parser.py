@@ -1,4 +1,4 @@
-"""Parsing of commands: `parse_command` checks any value and returns the command, or raises with every problem."""
+"""Parse commands: `parse_command` checks any value and returns the command, or raises with every problem."""
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cache

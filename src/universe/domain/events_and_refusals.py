@@ -1,4 +1,4 @@
-"""Events of the reducer, and the errors for events that refuse a command."""
+"""Events that commands cause, and the errors for commands that a universe refuses."""
 
 from itertools import islice
 from typing import Any, Final

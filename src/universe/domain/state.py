@@ -1,4 +1,4 @@
-"""The immutable state of a universe, its checks, and `Draft`, a state under change."""
+"""An immutable state of a universe, its checks, and `Draft`, a state under change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast, get_args

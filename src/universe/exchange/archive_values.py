@@ -1,4 +1,4 @@
-"""Values of a row of the NASA Exoplanet Archive: numbers with their errors and limits, and their references.
+"""Read values of the NASA Exoplanet Archive: numbers with errors and limits, and their references.
 
 `NAMEerr1` and `NAMEerr2` are the upper and lower error of `NAME`, `NAMElim` is 1 for an upper and -1 for a lower limit,
 `NAME_reflink`, `pl_refname`, `st_refname` and `sy_refname` are HTML links to publications.

@@ -1,4 +1,4 @@
-"""Measurements of a universe: an N-body run, transits or radial velocities, with a chart and a short summary.
+"""Measure a universe, by an N-body run, transits or radial velocities, with a chart and a short summary.
 
 Every interface computes through `measure`: jobs, workflow nodes and the Python API. The commands of the terminal call
 the same functions below it and write other files besides.

@@ -1,4 +1,4 @@
-"""Measurements for Python programs and notebooks: an N-body run, transits and radial velocities of a state.
+"""Measure a state from Python programs and notebooks: an N-body run, transits and radial velocities.
 
 A result has `reply` (all values, as the command line prints them with --json), `summary` and `render_svg()`. In a
 notebook, a result that ends a cell is shown with its summary and its chart.

@@ -1,4 +1,4 @@
-"""The service of jobs behind REST, MCP, workflow nodes and the command line: start, follow, read, cancel, delete."""
+"""Start, follow, read, cancel and delete jobs, for REST, MCP, workflow nodes and the command line."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine

@@ -1,4 +1,4 @@
-"""The stored jobs of a database of universes: an SQLite file beside it, written by servers and workers.
+"""Store the jobs of a database of universes in an SQLite file beside it, which servers and workers write.
 
 Jobs of a PostgreSQL database are stored in the data folder of the machine that computes them.
 """

@@ -1,4 +1,4 @@
-"""The distances of all pairs of bodies within a step: where they are least, and when they fall below a value."""
+"""Find within a step when pairs of bodies are closest, and when their distance falls below a value."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

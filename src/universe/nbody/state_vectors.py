@@ -1,4 +1,4 @@
-"""State vectors of bodies, and their integration to the time of a run."""
+"""Integrate bodies with stated vectors to the time of a run."""
 
 import math
 from collections.abc import Mapping, Sequence

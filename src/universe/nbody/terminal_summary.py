@@ -1,4 +1,4 @@
-"""Summaries of a run, and of two runs side by side, for a terminal: the verdict, then tables of 80 columns."""
+"""Summarise a run, or two side by side, for a terminal: the verdict, then tables of 80 columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Transit times of a universe: for each planet a linear ephemeris and the deviations from it."""
+"""Predict transits: for each planet a linear ephemeris and the deviations from it."""
 
 import math
 from collections.abc import Mapping, Sequence

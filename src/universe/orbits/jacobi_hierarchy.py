@@ -1,4 +1,4 @@
-"""The hierarchical (Jacobi) rule: the centre and the mass of each orbit of a system.
+"""Choose the centre and the mass of each orbit of a system by the hierarchical (Jacobi) rule.
 
 A body and all bodies below it are its subsystem. The children of a body are sorted by the size of their orbits. The
 elements of a child describe the motion of its subsystem's barycentre about the barycentre of the parent and the

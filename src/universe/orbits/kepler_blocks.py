@@ -1,4 +1,4 @@
-"""The `kepler` block of a body, read and checked: the elements of an orbit whose focus is the parent."""
+"""Read and check the `kepler` block of a body: an orbit whose focus is the parent."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Positions of all bodies of a state: the local position of each, summed along its parents."""
+"""Compute the positions of all bodies of a state: each local position, summed along its parents."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""The top view of a universe as marks: x to the right, z up the page. Pure: nothing is read or written."""
+"""Draw a universe from above as marks: x to the right, z up the page. Pure: nothing is read or written."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The bodies, in all universes, that take values from a paper."""
+"""Find the bodies, in all universes, that take values from a paper."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The origin of a value: its publication and location, the conversion, its inputs, and the command that set it."""
+"""Trace a value to its publication and location, its conversion and inputs, and the command that set it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast

@@ -1,4 +1,4 @@
-"""Requests for changes of a universe, and their results."""
+"""Requests to change a universe, and the results that their senders wait for."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""Replies of REST, MCP and the command line as JSON: states, parts of states, changes, records and log entries."""
+"""Encode states, changes, records and log entries as JSON, the same for REST, MCP and the command line."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Marks: the last version written of each universe as lines of a file, and the losses that they reveal."""
+"""Compare a database with the last written versions of its universes, to reveal what it has lost."""
 
 import hashlib
 import json

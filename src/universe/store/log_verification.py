@@ -1,4 +1,4 @@
-"""Verification of logs: every entry, every snapshot, the state served and the mark outside the database."""
+"""Verify logs: every entry, every snapshot, the state served and the mark outside the database."""
 
 import asyncio
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""The store in a PostgreSQL database, which any number of processes may use at once."""
+"""Store universes in PostgreSQL, which any number of processes may use at once."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""The store in a SQLite file. One thread writes, others read at the same time; other processes may do both."""
+"""Store universes in an SQLite file. One thread writes, others read; other processes may do both."""
 
 import asyncio
 import json

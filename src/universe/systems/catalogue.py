@@ -1,4 +1,4 @@
-"""The catalogue of real systems, and the state of a universe with one of them."""
+"""List the real systems, and start the state of a universe with one of them."""
 
 import json
 from datetime import date, datetime

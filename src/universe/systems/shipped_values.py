@@ -1,4 +1,4 @@
-"""The numbers of publications in the shipped data: the value of each field and the stated numbers behind it."""
+"""Take values from the shipped data: the number for each field, and the stated numbers behind it."""
 
 import math
 import re

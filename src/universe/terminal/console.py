@@ -1,4 +1,4 @@
-"""Consoles on stdout, and safe text."""
+"""Print to stdout with safe text."""
 
 import sys
 

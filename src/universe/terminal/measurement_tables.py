@@ -1,4 +1,4 @@
-"""Measurements as tables on stdout and as CSV: transits, radial velocities and physical quantities."""
+"""Print transits, radial velocities and physical quantities as tables, or write them as CSV."""
 
 import csv
 import io
