@@ -1,4 +1,4 @@
-"""The errors of pflow. Each has the kernel's `code` and the specification's `type`.
+"""Errors that pflow raises, each with the kernel's `code` and the specification's `type`.
 
 PflowError
 ├── SecurityError        an invalid name, or a path that leaves its folder                SecurityError

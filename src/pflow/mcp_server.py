@@ -1,4 +1,4 @@
-"""The MCP server that `pflow mcp serve` starts, with five tools.
+"""Serve workflows to agents over MCP, with five tools; `pflow mcp serve` starts it.
 
 Importing this module loads neither the SDK nor the engine.
 """

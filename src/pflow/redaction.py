@@ -1,4 +1,4 @@
-"""The secrets of a run, and their masking in everything that is written or returned."""
+"""Mask the secrets of a run in everything that is written or returned."""
 
 import codecs
 import os

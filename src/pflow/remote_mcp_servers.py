@@ -1,4 +1,4 @@
-"""MCP servers whose tools workflows may use: their addresses, and their tools at the last sync.
+"""Manage the MCP servers whose tools workflows may use: their addresses, and their tools at the last sync.
 
 `mcp-servers.json` of the pflow home has the same shape as in other programs:
 

@@ -1,4 +1,4 @@
-"""Output of the commands: JSON for programs, and text in columns and colours for people.
+"""Print for programs as JSON, and for people in columns and colours.
 
 Text for people is cleaned here: secrets are masked, and control characters are escaped.
 """

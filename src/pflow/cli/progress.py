@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: a line for each node that ended, and on a terminal a line with the running nodes."""
+"""Show the progress of a run on stderr: a line for each node that ended, and those that run."""
 
 import os
 import threading

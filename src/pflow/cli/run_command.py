@@ -1,4 +1,4 @@
-"""The command `pflow run`. It loads nothing that a run does not need."""
+"""`pflow run`. It loads nothing that a run does not need."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Workflows that the command line can name: a saved workflow, a draft or a file; and the check of the pflow home."""
+"""Find what the command line names: a saved workflow, a draft or a file; and check the pflow home."""
 
 import os
 import re

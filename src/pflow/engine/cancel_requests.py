@@ -1,4 +1,4 @@
-"""Requests to cancel a run that another process executes: a file for each, which the run watches."""
+"""Ask a run that another process executes to stop: a file for each request, which the run watches."""
 
 import asyncio
 import os

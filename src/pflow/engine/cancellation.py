@@ -1,4 +1,4 @@
-"""The cancellation of runs, from any thread."""
+"""Cancel runs from any thread."""
 
 import asyncio
 import threading

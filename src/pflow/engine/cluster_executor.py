@@ -1,4 +1,4 @@
-"""The executor that runs nodes on a Dask cluster, with the same resume point and the same log.
+"""Run nodes on a Dask cluster, with the same resume point and the same log.
 
 If a worker dies, a cluster repeats the nodes that the worker had finished. Therefore nodes with effects run in this
 process, which records their start and their result. Nodes on the cluster may run more than once. Workers need this

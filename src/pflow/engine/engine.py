@@ -1,4 +1,4 @@
-"""The engine: runs a workflow on an event loop of its own, from any thread."""
+"""Run a workflow on an event loop of its own, from any thread."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""The order of the nodes of a workflow: which may start, which are skipped and which may never be reached. Pure."""
+"""Decide which nodes may start, which are skipped and which may never be reached. Pure."""
 
 from collections import deque
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The output of a run: the protocol for showing its progress on a terminal or to a client."""
+"""How a run shows its progress: a protocol for terminals and clients, and `NullOutput`, which shows nothing."""
 
 import time
 from typing import Literal, Protocol

@@ -1,4 +1,4 @@
-"""The result of a run: its progress, its outputs, and the reply of the tool `execute`."""
+"""What a run returns: its progress, its outputs and how it ended."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""References to values that are secrets because a workflow passes them to a parameter such as `password`."""
+"""Find values that are secrets because a workflow passes them to a parameter such as `password`."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The spool: files of output that is too long for a value, in a folder for each run, deleted after a week."""
+"""Store output that is too long for a value: files in a folder for each run, deleted after a week."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""One step of a run: a node, or one item of a batch. Resolves its parameters and finds an earlier result to reuse.
+"""Prepare one step of a run, a node or an item of a batch: its parameters, and an earlier result to reuse.
 
 A step runner has the last word: in a run it executes nodes, in a dry run it executes nothing.
 """

@@ -1,4 +1,4 @@
-"""The walk over a workflow: its nodes in the order that the edges give, at the same time where the edges allow it.
+"""Walk over a workflow: run its nodes in the order of the edges, at the same time where they allow it.
 
 The same walk serves a run and a dry run. In a dry run the outputs, the action and the effects of a node that would run
 are not known: the walk continues with those that are.

@@ -1,4 +1,4 @@
-"""The checker: finds all errors and warnings of a workflow before anything runs."""
+"""Find all errors and warnings of a workflow before anything runs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

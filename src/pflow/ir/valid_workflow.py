@@ -1,4 +1,4 @@
-"""The requirement that a workflow is valid before anything uses it."""
+"""Require that a workflow is valid before anything uses it."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Lookup of a workflow by name: the library first, then drafts."""
+"""Find a workflow by name: the library first, then drafts."""
 
 import contextlib
 import os

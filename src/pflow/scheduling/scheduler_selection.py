@@ -1,4 +1,4 @@
-"""The selection of the scheduler of this system."""
+"""Select the scheduler of this system."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Checks of a command for injections: each position in which a value would be program text and not data."""
+"""Find each position of a command in which a value would be program text and not data."""
 
 import re
 from collections.abc import Iterable

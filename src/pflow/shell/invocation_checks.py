@@ -1,4 +1,4 @@
-"""Checks of one invocation of a program: which of its options and operands it would run as code."""
+"""Check one invocation of a program: which of its options and operands it would run as code."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

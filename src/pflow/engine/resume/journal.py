@@ -1,4 +1,4 @@
-"""The journal of one run: a file that gets a line for each result, locked for as long as the run lives."""
+"""Write a line for each result of a run to a file, locked for as long as the run lives."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The recorder of one run: the journal it writes, and the earlier results it can reuse."""
+"""Record the results of one run in its journal, and look up the earlier results that it can reuse."""
 
 from collections.abc import Callable
 

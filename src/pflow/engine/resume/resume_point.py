@@ -1,4 +1,4 @@
-"""The resume point of a workflow: the results that failed runs leave for the next run of the same workflow.
+"""Store what failed runs leave for the next run of the same workflow.
 
 Files and replies call it the checkpoint.
 """

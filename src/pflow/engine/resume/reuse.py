@@ -1,4 +1,4 @@
-"""Rules of reuse: the fingerprint of a step, the effects digest, and when an earlier result can be reused.
+"""Decide when an earlier result can be reused: fingerprints of steps, and the effects digest.
 
 The effects digest of a node stands for all that the nodes before it did to files, servers and the like. Values passed
 on in templates are in a node's parameters. Anything else, such as a file that one node writes and another reads, is
