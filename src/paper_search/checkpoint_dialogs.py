@@ -1,4 +1,4 @@
-"""Checkpoints as dialogs in the client of the person: forms, and the decisions that their answers mean."""
+"""Ask the person in their client at checkpoints: forms, and the decisions that their answers mean."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Citation keys of papers; `uraniborg.kernel.bibliography.citation_keys` has the scheme."""
+"""Give papers citation keys, the same in every export; the kernel has the scheme."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The command `python -m paper_search`, and the search that it shares with `paper-search run`."""
+"""`python -m paper_search`, and the search that it shares with `paper-search run`."""
 
 import asyncio
 import json as json_text

@@ -1,4 +1,4 @@
-"""The arguments and options that the search commands share."""
+"""Arguments and options that the search commands share."""
 
 from pathlib import Path
 from typing import Annotated

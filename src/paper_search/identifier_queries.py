@@ -1,4 +1,4 @@
-"""Queries that consist of identifiers (DOI, arXiv id, PMID, PMCID), and the works that have these identifiers.
+"""Fetch the works that a query of identifiers names (DOI, arXiv id, PMID, PMCID).
 
 A text that consists of identifiers asks for exactly these works. The text of a `SearchQuery` is enough to know it, so a
 strategy that a person edits works the same way.

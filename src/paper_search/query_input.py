@@ -1,4 +1,4 @@
-"""Queries of the command line: words, or the text of a file or of stdin."""
+"""Read queries from the command line: words, or the text of a file or of stdin."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a source did with the queries of a search, in words: matches, papers fetched, and why it stopped."""
+"""Say in words what a source did with the queries: matches, papers fetched, and why it stopped."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Blocking: pairs of titles worth comparing, found without comparing all titles with all.
+"""Find pairs of titles worth comparing, without comparing all titles with all.
 
 Two titles of one paper share most of their rarest words. Any three of a title's rarest words are a key, and titles
 under one key are compared, in C. Words of one title only cannot join two titles, so misspellings use no keys. Under a

@@ -1,4 +1,4 @@
-"""Merging of several records into one paper: a rule for each field, and the source of each field."""
+"""Merge several records into one paper: a rule for each field, and the source of each field."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Changes of the blocks between two plans: what feedback refuses or adds, and what papers teach."""
+"""Compare the blocks of two plans: what feedback refuses or adds, and what papers teach."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Requests of feedback: clauses that a phrase of `data/feedback_phrases.txt` matches completely, and their terms."""
+"""Recognise clauses of feedback that a phrase of `data/feedback_phrases.txt` matches completely."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The intent of a query, read by rule: limits, hints and wishes are cut out, and the rest is the subject."""
+"""Read a query by rule: limits, hints and wishes are cut out, and the rest is the subject."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Terms that papers teach: frequent in the best or the included papers, and rare elsewhere."""
+"""Learn terms from papers: frequent in the best or the included papers, and rare elsewhere."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What was read of a text, which each reader cuts out and leaves the rest to the next, and limits that are possible."""
+"""Share a text among its readers: each cuts out what it has read and leaves the rest to the next."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The ladder of a plan: queries from strict to broad, composed of concept blocks, and blocks read back from queries.
+"""Compose queries from strict to broad of concept blocks, and read the blocks back from queries.
 
 A Boolean query of the ladder requires at least two blocks, or one that is specific enough to stand alone. Blocks that
 were learned from papers are never required together: each is combined with the blocks of the question, and in pairs.

@@ -1,4 +1,4 @@
-"""The JSON export of a large session in parts: a summary that names the address of its first page, and the pages."""
+"""Send the JSON export of a large session in parts: a summary with an address, and pages."""
 
 import json
 from collections.abc import Iterator

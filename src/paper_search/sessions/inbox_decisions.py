@@ -1,4 +1,4 @@
-"""Decisions about sessions: read from calls and from the inbox, completed, and checked against their checkpoint."""
+"""Read decisions from calls and from the inbox, complete them, and check them against their checkpoint."""
 
 import re
 from typing import Any, Final, cast

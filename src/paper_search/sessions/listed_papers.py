@@ -1,4 +1,4 @@
-"""Papers in replies: with short fields, and the pages that list all papers of a session."""
+"""Shorten papers for replies, and page through all papers of a session."""
 
 from collections import Counter
 from collections.abc import Mapping

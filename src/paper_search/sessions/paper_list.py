@@ -1,4 +1,4 @@
-"""Lists of the papers of a session, for review: filtered, sorted and paged, as one reviewer may see them."""
+"""List papers of a session for review: filtered, sorted and paged, as one reviewer may see them."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping

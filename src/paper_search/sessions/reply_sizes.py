@@ -1,4 +1,4 @@
-"""The sizes of replies: texts and lists that are shortened until a reply fits the context window of an agent."""
+"""Shorten texts and lists until a reply fits the context window of an agent."""
 
 from collections.abc import Mapping
 from typing import Final, TypeVar, cast, overload

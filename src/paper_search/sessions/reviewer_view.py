@@ -1,4 +1,4 @@
-"""The papers of a session as one reviewer may see them: blind to the decisions of others until the own decision."""
+"""Show papers to one reviewer, blind to the decisions of others until the own decision."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""One session: a search that runs in a task, waits at its checkpoints, and stores every step."""
+"""Run one search in a task: it waits at its checkpoints, and stores every step."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""The state of a session, and the values of the steps that a session stores: request, checkpoints and end."""
+"""Describe the state of a session, and the values that it stores: request, checkpoints and end."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime

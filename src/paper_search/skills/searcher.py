@@ -1,4 +1,4 @@
-"""The skill that searches all sources of a strategy concurrently and reports on each."""
+"""Skill: search all sources of a strategy concurrently and report on each."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""The answer store: one readable file per request with its outcomes, for the cache and for recordings."""
+"""Store answers, one readable file per request with its outcomes, for the cache and for recordings."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The queries of a strategy as each source receives them: the requests that a search would send."""
+"""Show the queries of a strategy as each source would receive them, without sending them."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""Recordings of searches in folders, replayed without a network and with the same result."""
+"""Record searches in folders, and replay them without a network and with the same result."""
 
 import asyncio
 import json

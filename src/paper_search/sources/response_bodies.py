@@ -1,4 +1,4 @@
-"""Bodies of responses: JSON and XML parsed, errors made of unusable bodies, and requests that follow a page."""
+"""Parse bodies of responses as JSON and XML; unusable ones become errors."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The report on the run of one source: its status, what was asked and fetched, and whether anything is missing."""
+"""Report on the run of one source: its status, what was asked and fetched, and what is missing."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Problems of a query, each with its position and an edit that corrects it."""
+"""Describe a problem of a query, with its position and an edit that corrects it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

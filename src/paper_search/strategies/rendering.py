@@ -1,4 +1,4 @@
-"""Rendering of a strategy for a database: operators, groups of terms in one field, and notes on what was changed."""
+"""Render a strategy for a database: operators, groups of terms, and notes on what was changed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

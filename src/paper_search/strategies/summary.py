@@ -1,4 +1,4 @@
-"""What a strategy asks for in short: the first term of each of its conditions, and the limits that all records meet."""
+"""Summarise a strategy: the first term of each condition, and the limits that all records meet."""
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The terminal of a review: text on stderr, single keys and lines from stdin."""
+"""Read single keys and lines from stdin during a review, and write its text to stderr."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""The text of a review, formatted to lines of the terminal's width: a strategy, a paper, a list of papers."""
+"""Format a strategy, a paper and a list of papers to lines of the terminal's width."""
 
 import textwrap
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Merges and splits of reviewers: applied to the pool, and respected when later rounds find the records again."""
+"""Apply merges and splits of reviewers to the pool, also when later rounds find the records again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

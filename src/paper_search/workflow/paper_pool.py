@@ -1,4 +1,4 @@
-"""The pool of papers of a search: a paper stays in it, and decisions and scores change whether it is in the result."""
+"""Hold all papers of a search: each stays, and decisions and scores change whether it is in the result."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""One paper of a pool: its records in parts, each part a paper until the software or a reviewer merged it."""
+"""Hold one paper of a pool with its records in parts, so that merges can be undone."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""One search from query to collection: rounds of query building, search, merging, scoring and review."""
+"""Take one search from query to collection: rounds of building, searching, merging, scoring and review."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Origins of the parts of a strategy, and inheritance: parts that a person set stay in later rounds."""
+"""Remember who set each part of a strategy: parts that a person set stay in later rounds."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
