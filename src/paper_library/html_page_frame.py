@@ -1,4 +1,4 @@
-"""The frame of every HTML page: style, search box, headers and links. No scripts, no external resources."""
+"""Frame every HTML page: style, search box, headers and links. No scripts, no external resources."""
 
 from collections.abc import Mapping
 from html import escape

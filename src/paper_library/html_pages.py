@@ -1,4 +1,4 @@
-"""The HTML pages: search results, help for empty results, facet values and papers."""
+"""HTML pages for people: search results, help for empty results, facet values and papers."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The HTML page of one paper: metadata, citations, similar papers and text."""
+"""HTML page for one paper: metadata, citations, similar papers and text."""
 
 import json
 from html import escape

@@ -1,4 +1,4 @@
-"""Notes and collections of people: an append-only file beside a shelf, which is read-only and replaced as a whole.
+"""Store notes and collections of people in a file beside a shelf, which builds replace as a whole.
 
 Each line is the note of a paper at one time, as JSON; the last line of a paper counts. Builds leave the file alone, and
 papers keep their ids through builds, so notes stay with their papers. If a build merges two papers, their notes are

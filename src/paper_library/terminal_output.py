@@ -1,4 +1,4 @@
-"""The output of the commands for people: results on stdout, progress on stderr."""
+"""Print the results of commands for people: results on stdout, progress on stderr."""
 
 import sys
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""The build of a shelf: read the inputs, merge entries into papers, write them, replace the old shelf."""
+"""Build a shelf: read the inputs, merge entries into papers, write them, replace the old shelf."""
 
 import gc
 import re

@@ -1,4 +1,4 @@
-"""The entries of a build: from the inputs, and from the old shelf where no input replaces them."""
+"""Collect the entries of a build: from the inputs, and from the old shelf where no input replaces them."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Matching of entries that describe the same paper.
+"""Match entries that describe the same paper.
 
 Entries with the same DOI or arXiv id match. Entries with the same BibTeX key or the same title match, and a file named
 by a BibTeX key matches its entry, unless other fields contradict: two papers called "Introduction" are two papers. An

@@ -1,4 +1,4 @@
-"""Storage of entries: in a temporary file while a build groups them, and as rows of a finished shelf."""
+"""Store entries on disk while a build groups them, so that memory does not grow with the texts."""
 
 import os
 from array import array

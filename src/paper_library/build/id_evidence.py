@@ -1,4 +1,4 @@
-"""Evidence that an entry describes a paper with a known id: shared keys, and positions in the inputs."""
+"""Find evidence that an entry describes a paper with a known id: shared keys, and positions in inputs."""
 
 import hashlib
 import re

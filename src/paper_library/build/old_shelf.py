@@ -1,4 +1,4 @@
-"""The shelf that a build updates, read back as entries and records."""
+"""Read the shelf that a build updates back as entries and records."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress

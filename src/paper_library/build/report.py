@@ -1,4 +1,4 @@
-"""The report of a build: counts, merges, problems and changes."""
+"""Report a build: counts, merges, problems and changes."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal

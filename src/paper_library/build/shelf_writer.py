@@ -1,4 +1,4 @@
-"""The writer of a shelf's files: database, index and assets."""
+"""Write the files of a shelf: database, index and assets."""
 
 import hashlib
 import os

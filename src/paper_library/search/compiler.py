@@ -1,4 +1,4 @@
-"""The compiler of parsed queries into weighted index queries.
+"""Compile parsed queries into weighted index queries.
 
 A word of the title, abstract, keywords or tags has weight 1. A word of the title adds to the score, and so does the
 exact form. The full text weighs less, because long texts contain most words. The weights were checked on three

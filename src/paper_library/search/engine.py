@@ -1,4 +1,4 @@
-"""The search engine of a shelf: pages of results, similar papers and facet counts."""
+"""Search a shelf: pages of results, similar papers and facet counts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

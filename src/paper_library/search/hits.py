@@ -1,4 +1,4 @@
-"""Search results: the passage, the matched fields and the position of the passage."""
+"""Describe search results: the passage, its position, and the fields that matched."""
 
 import re
 from collections.abc import Sequence

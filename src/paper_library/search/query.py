@@ -1,4 +1,4 @@
-"""The query language and the data model of a query.
+"""What a parsed query holds: words, phrases, exclusions, filters and notes.
 
 Papers match any of the words; papers with all of them come first. More syntax:
 

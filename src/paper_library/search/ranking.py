@@ -1,4 +1,4 @@
-"""The ranking of results: papers that match all wanted groups, then papers that match some."""
+"""Rank results: papers that match all wanted groups, then papers that match some."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Values of filters that no paper has: the same authors under other forms of their names, and similar values."""
+"""Suggest values of filters that papers have: other forms of an author's name, and similar values."""
 
 import re
 from collections.abc import Iterable, Iterator

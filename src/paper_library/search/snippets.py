@@ -1,4 +1,4 @@
-"""Snippets: the passage of a text with the most words of the query."""
+"""Find the passage of a text with the most words of the query."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""The difference between two shelves."""
+"""Compare two shelves."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The full-text index: its fields, and the document of a paper.
+"""Define the full-text index: its fields, and the document of a paper.
 
 The same function splits texts and queries into words; the index receives them separated by spaces. One field has all
 stemmed words of title, abstract, keywords and tags: one score over all of them ranks better than a sum over many

@@ -1,4 +1,4 @@
-"""The manifest of a shelf: its version, build id and the digests of its files."""
+"""Describe a shelf in its manifest: version, build id and the digests of its files."""
 
 import hashlib
 import sqlite3

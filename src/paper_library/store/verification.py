@@ -1,4 +1,4 @@
-"""The verification of a shelf: every file is read and compared with its digest."""
+"""Verify a shelf: read every file and compare it with its digest."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

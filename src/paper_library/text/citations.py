@@ -1,4 +1,4 @@
-"""Citations of papers of a shelf, in the formats of reference managers."""
+"""Cite papers of a shelf in the formats of reference managers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

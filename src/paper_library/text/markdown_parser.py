@@ -1,4 +1,4 @@
-"""The markdown parser of texts of papers: CommonMark with tables, strikethrough, formulas and references."""
+"""Parse the markdown of papers: CommonMark with tables, strikethrough, formulas and references."""
 
 from collections.abc import Sequence
 from html import escape

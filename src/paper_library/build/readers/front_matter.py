@@ -1,4 +1,4 @@
-"""The YAML front matter of a Markdown file, and the fields of a paper in it."""
+"""Read the YAML front matter of a Markdown file, and the fields of a paper in it."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The fields of a paper in JSON, under all the names in use for them."""
+"""Find the fields of a paper in JSON, under all the names in use for them."""
 
 import re
 from collections.abc import Callable
