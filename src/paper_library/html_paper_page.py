@@ -106,7 +106,6 @@ def _render_identifiers(metadata: StoredMetadata) -> str:
 
 
 def _render_formats(metadata: StoredMetadata) -> str:
-    """Return links to the JSON, summaries and translations of the paper."""
     address = f"/api/v1{make_paper_address(metadata['paper_id'])}"
     forms = {"JSON": address}
     for name in metadata["available_summary_templates"]:

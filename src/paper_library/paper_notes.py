@@ -50,7 +50,6 @@ class PaperNote(NamedTuple):
         return hashlib.sha256(orjson.dumps([*self[:5]])).hexdigest()[:16]
 
     def as_dict(self) -> "PaperNoteReply":
-        """Return the note as JSON values."""
         return {**self.to_line(), "revision": self.revision}
 
     def to_line(self) -> "NoteLine":
@@ -182,7 +181,6 @@ class PaperNotes:
 
 
 def count_collections(notes: dict[str, PaperNote]) -> dict[str, int]:
-    """Return the number of papers in each collection, by name."""
     counts: dict[str, int] = {}
     for note in notes.values():
         for name in note.collections:

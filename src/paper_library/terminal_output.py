@@ -54,7 +54,6 @@ def show_progress(*, quiet: bool) -> Generator[ReportPhase]:
 
 
 def print_build_report(report: BuildReport) -> None:
-    """Print the report of a build."""
     out = _make_console()
     rate = f" in {report.seconds:.1f} s" if report.seconds >= 1 else ""
     out.print(
@@ -125,7 +124,6 @@ def _print_problems(out: Console, problems: list[Problem]) -> None:
 
 
 def print_results(found: "SearchPage") -> None:
-    """Print a page of search results."""
     out = _make_console()
     read = found["interpreted_query"]
     filters = [f"{name} {', '.join(map(str, values))}" for name, values in read["filters"].items()]
@@ -154,7 +152,6 @@ def print_results(found: "SearchPage") -> None:
 
 
 def print_paper(metadata: "StoredMetadata") -> None:
-    """Print the metadata of a paper."""
     out = _make_console()
     out.print(f"[bold]{escape_text(metadata['title'])}[/bold]")
     out.print(escape_text(", ".join(metadata["authors"])))
@@ -185,7 +182,6 @@ def print_paper(metadata: "StoredMetadata") -> None:
 
 
 def print_stats(counts: "ShelfCounts") -> None:
-    """Print the counts of a shelf."""
     out = _make_console()
     years = counts["years"]
     span = f" from {years['first']} to {years['last']}" if years["first"] else ""
@@ -246,7 +242,6 @@ def _shorten_title(title: str) -> str:
 
 
 def format_snippet_for_terminal(markdown: str) -> str:
-    """Return the markdown of a snippet with terminal markup."""
     parts = markdown.split("**")
     shown = (escape_text(unescape_markdown(part)) for part in parts)
     return "".join(f"[yellow]{part}[/yellow]" if position % 2 else part for position, part in enumerate(shown))

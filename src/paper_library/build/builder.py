@@ -121,7 +121,6 @@ class _Builder:
         self._register = IdRegister()
 
     def build(self, actor: Actor) -> BuildReport:
-        """Build the shelf and return the report."""
         started = time.monotonic()
         report = self._report
         report.actor = actor

@@ -61,7 +61,6 @@ class EntryCollection:
     """The inputs with unreadable entries."""
 
     def read_inputs(self, files: Iterable[InputFile], progress: ReportPhase) -> None:
-        """Add the entries of the input files."""
         for file in files:
             self.report.files += 1
             entries = broken = 0

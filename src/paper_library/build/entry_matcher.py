@@ -46,7 +46,6 @@ _SURNAME: Final = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")
 
 
 def make_keys(entry: Entry) -> Keys:
-    """Return the keys of one entry."""
     ids = entry.identifiers
     doi = spell_doi_for_id(ids.get("doi"))
     arxiv = spell_arxiv_for_id(ids.get("arxiv")) or spell_arxiv_for_id(doi)

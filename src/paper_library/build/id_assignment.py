@@ -45,7 +45,6 @@ class Assignment:
 
 
 def match_known_ids(clusters: Sequence[Cluster], register: IdRegister) -> Assignment:
-    """Return the ids of the clusters that the register has."""
     pairs = [
         (at, likeness)
         for at, cluster in enumerate(clusters)

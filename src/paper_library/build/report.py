@@ -107,7 +107,6 @@ class BuildReport:
             self.derived_titles.append({"origin": origin, "title": title})
 
     def as_dict(self) -> "JsonObject":
-        """Return the report as JSON values."""
         from dataclasses import asdict
 
         return asdict(self)

@@ -173,7 +173,6 @@ class Compiler:
         return phrases
 
     def _compile_words(self, word_units: Sequence[Unit]) -> Iterator[IndexQuery]:
-        """Yield a scored query for each word and each field that has it."""
         names = [unit.text for unit in word_units]
         self._result.words.update(names)
         stems = Counter(name for name in map(stem_word, names) if name)

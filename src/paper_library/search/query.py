@@ -42,7 +42,6 @@ class Unit:
     """For years from running text: that text. Such years can be relaxed."""
 
     def __str__(self) -> str:
-        """Return the unit in the query language."""
         match self.kind:
             case "phrase" | "name":
                 return f'"{self.text}"'

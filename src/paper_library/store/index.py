@@ -37,7 +37,6 @@ _ANALYZER: Final = "as_given"
 
 
 def make_schema() -> tantivy.Schema:
-    """Return the schema of the index."""
     builder = tantivy.SchemaBuilder()
     for name in _WORDS:
         builder.add_text_field(name, tokenizer_name=_ANALYZER, index_option="position")

@@ -35,7 +35,6 @@ class Manifest:
     built_at: str
 
     def to_json(self) -> bytes:
-        """Return the JSON of the manifest."""
         return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 

@@ -26,7 +26,6 @@ class Verdict:
 
     @property
     def is_intact(self) -> bool:
-        """True if there are no problems."""
         return not self.problems
 
     def as_dict(self) -> "Verification":

@@ -86,7 +86,6 @@ def make_bibtex_entry_of_metadata(metadata: "StoredMetadata") -> str:
 
 
 def make_reference(metadata: "StoredMetadata") -> Reference:
-    """Return the reference to the paper with this metadata."""
     ids = metadata["identifiers"]
     retraction = metadata.get("retraction")
     return Reference(
