@@ -178,7 +178,6 @@ def _print_progress(phase: str, facts: dict[str, Any]) -> None:
 
 
 def _describe_report(report: SourceReport) -> str:
-    """Return the report of a source as one line."""
     status = report.status.value.replace("_", " ")
     facts = [plural(report.calls, "call"), f"{report.seconds:.1f} s"]
     if report.status in (SourceStatus.OK, SourceStatus.EMPTY):

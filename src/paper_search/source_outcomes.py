@@ -34,7 +34,6 @@ def is_query_short(query: QueryReport) -> bool:
 
 
 def list_run_queries(report: SourceReport) -> list[QueryReport]:
-    """Return the reports on the queries that were run."""
     return [query for query in report.queries if query.stopped is not StopReason.NOT_RUN]
 
 

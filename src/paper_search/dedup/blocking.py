@@ -62,7 +62,6 @@ def _build_blocks(titles: Sequence[Title]) -> Iterable[list[int]]:
 
 
 def _pair_by_beginning(titles: Sequence[Title]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of indexes of titles of which one is the beginning of the other."""
     beginnings: list[int] = []
     # In alphabetical order a title follows all its beginnings.
     for index in sorted(range(len(titles)), key=lambda index: titles[index].compact):

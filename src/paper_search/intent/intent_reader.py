@@ -91,7 +91,6 @@ def _make_intent(
 
 
 def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
-    """Return the intent to fetch exactly these works."""
     names = [str(identifier) for identifier in identifiers]
     note = f"The query is a list of {len(names)} identifiers. Only these papers are fetched."
     if len(names) == 1:

@@ -90,7 +90,6 @@ class Reading:
         self.notes += years.notes
 
     def add_limits(self, limits: Limits) -> None:
-        """Set the limits that have a value."""
         self.limits |= cast("Limits", {name: value for name, value in limits.items() if value is not None})
 
     def merge_later(self, later: "Reading") -> None:

@@ -34,7 +34,6 @@ class ModelTransport:
         return _make_response({"answer": answer})
 
     async def aclose(self) -> None:
-        """Close the other transport."""
         await self._inner.aclose()
 
 

@@ -53,7 +53,6 @@ class BackgroundTasks:
         self.start()
 
     async def stop(self) -> None:
-        """Cancel the tasks."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()

@@ -35,7 +35,6 @@ def parse_action(action: str) -> DecisionAction:
 
 
 def to_inbox_decision(decision: Decision) -> InboxDecision:
-    """Return the decision as the inbox stores it."""
     data = decision.revised_data
     if isinstance(data, BaseModel):
         data = data.model_dump(mode="json")

@@ -66,7 +66,6 @@ def build_papers_page(session_id: str, collection: PaperCollection, offset: int)
 
 
 def build_paper_fields(paper: Paper, collection: PaperCollection) -> PaperFields:
-    """Return a paper in short."""
     fields: PaperFields = {
         "id": paper.id,
         "title": clip_text(paper.title, 160),

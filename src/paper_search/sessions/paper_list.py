@@ -114,7 +114,6 @@ def list_reasons(collection: PaperCollection, view: ReviewerView) -> list[Reason
 
 
 def count_removed(collection: PaperCollection) -> dict[str, int]:
-    """Return the number of papers that automation removed, by reason."""
     counts = Counter(exclusion.reason for exclusion in collection.metadata.exclusions)
     return {reason.value: counts[reason] for reason in sorted(BY_AUTOMATION)}
 

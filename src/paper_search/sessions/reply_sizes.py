@@ -22,7 +22,6 @@ def clip_text(text: str | None, max_chars: int) -> str | None:
 
 
 def count_json_bytes(value: object) -> int:
-    """Return the size of the value as JSON in bytes."""
     return len(to_json(value))
 
 

@@ -40,7 +40,6 @@ class QueryTranslation(TypedDict):
 def translate_queries(
     names: Sequence[str], queries: Sequence[SearchQuery], filters: SearchConstraints
 ) -> list[list[QueryTranslation]]:
-    """Return for each query its translations for all sources."""
     columns = [_translate_for_source(name, queries, filters) for name in names]
     return [[column[index] for column in columns] for index in range(len(queries))]
 

@@ -130,7 +130,6 @@ class Recording:
         return ReplayTransport(self)
 
     def write_manifest(self, *, complete: bool) -> None:
-        """Write the manifest of the recording."""
         manifest = _Manifest(
             format=1, recorded_at=self.recorded_at, complete=complete, query=self.query, options=self.options
         )

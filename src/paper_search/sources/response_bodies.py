@@ -161,5 +161,4 @@ def limit_page_size(wanted_papers: int, max_size: int) -> int:
 
 
 def select_values_of_scheme(identifiers: Iterable[Identifier], scheme: str) -> list[str]:
-    """Return the values of the identifiers of one scheme."""
     return [identifier.value for identifier in identifiers if identifier.scheme == scheme]

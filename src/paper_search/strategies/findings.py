@@ -29,7 +29,6 @@ class QueryProblem:
     """None if only a person can choose."""
 
     def to_fields(self) -> "ProblemFields":
-        """Return the fields of the problem."""
         edit = self.correction
         return {
             "severity": self.severity,

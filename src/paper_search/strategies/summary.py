@@ -19,7 +19,6 @@ class StrategyLimits:
     terms: list[str] = field(default_factory=list[str])
 
     def list_names(self) -> list[str]:
-        """Return the names of the limits that are stated."""
         return [name for name in ("year_from", "year_to", "language") if getattr(self, name) is not None]
 
 

@@ -75,7 +75,6 @@ class DuplicateCorrections:
             self.pool.corrections.append(correction)
 
     def name_records(self, papers: Iterable[RawPaper], round_number: int) -> list[FoundRecord]:
-        """Return the papers of sources as records of the round."""
         return [FoundRecord(paper=paper, names=self._list_names(paper), round=round_number) for paper in papers]
 
     def _list_names(self, paper: RawPaper) -> list[RecordKey]:

@@ -54,7 +54,6 @@ class Pool(BaseModel):
     """The `min_relevance` of the last round that admitted papers."""
 
     def select_by_status(self, status: ReviewStatus) -> list[Paper]:
-        """Return the papers with this status."""
         return [entry.paper for entry in self.entries if entry.status is status]
 
     @property
