@@ -202,7 +202,6 @@ def as_pflow_error(exc: UraniborgError) -> PflowError:
 
 
 def describe_exception(exc: BaseException) -> str:
-    """Return the type and text of any exception."""
     try:
         text = str(exc)
     except Exception:  # the `__str__` of a node's exception may fail

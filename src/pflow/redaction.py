@@ -80,7 +80,6 @@ class Secrets:
 
 
 def _iter_file_text(path: Path) -> Iterator[str]:
-    """Yield the text of a file in pieces."""
     with path.open("rb") as file:
         yield from codecs.iterdecode(iter(lambda: file.read(_CHUNK), b""), "utf-8", "surrogateescape")
 

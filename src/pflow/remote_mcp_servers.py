@@ -182,7 +182,6 @@ def _make_sync_result(name: str, answer: FetchedTools | UraniborgError, stored: 
 
 
 async def _fetch_tools(home: Path, name: str, limit: asyncio.Semaphore) -> FetchedTools | UraniborgError:
-    """Return the tools of a server, or the error."""
     async with limit:
         try:
             connection = await connect_to_server(home, name)

@@ -116,7 +116,6 @@ class ProgressPrinter:
             self._write_line(f"{self._paint_mark(style)} {took}  {self._paint_text(_DIM, counts)}".rstrip())
 
     def _fit_note(self, note: str, used_width: int) -> str:
-        """Return the first line of a note, cut to the terminal."""
         line = _mask_and_escape_line(get_first_line_with_mark("\n".join(redact(note).splitlines())))
         room = get_terminal_columns(self._stream) if self._stream and self._is_terminal else None
         return (
@@ -124,7 +123,6 @@ class ProgressPrinter:
         )
 
     def _get_stop_status(self) -> NodeStatus:
-        """Return the status that stopped the run."""
         if self._end_counts["failed"]:
             return "failed"
         return "waiting" if self._end_counts["waiting"] else "uncertain" if self._end_counts["uncertain"] else "failed"

@@ -105,7 +105,6 @@ def _find_actor(service: "Service", workflow: str) -> "Actor":
 
 
 def _restore_given_name(reply: "EndedRun", name_or_path: str) -> "EndedRun":
-    """Return the reply with the workflow named as on the command line."""
     from pflow.cli.workflow_sources import restore_given_name
 
     restored: EndedRun = {**reply, "warnings": [restore_given_name(one, name_or_path) for one in reply["warnings"]]}

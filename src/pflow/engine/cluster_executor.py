@@ -269,7 +269,6 @@ def _encode_outputs_without_bytes(outputs: Any) -> Any:
 
 
 def _contains_bytes(value: Any) -> bool:
-    """Return True if bytes are anywhere in the value."""
     if isinstance(value, Mapping):
         return any(map(_contains_bytes, cast("Mapping[Any, Any]", value).values()))
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -167,7 +167,6 @@ class _RunListener(WalkListener):
         self._announce_facts(end.key, items=item_count, items_done=done_count)
 
     def announce_messages(self, key: str, count: int) -> None:
-        """Announce that the log has new messages of a node that runs."""
         self._announce_facts(key, messages=count)
 
     def _announce_facts(self, key: str, **facts: Any) -> None:
@@ -321,7 +320,6 @@ class _Run:
         return next(iter(self._walker.progress.interrupted), None) if self._walker else None
 
     def _mask_secret_inputs(self) -> dict[str, Any]:
-        """Return the inputs as they are logged."""
         declared = self.workflow.inputs
         return {name: MASK if name in declared and declared[name].secret else one for name, one in self._inputs.items()}
 

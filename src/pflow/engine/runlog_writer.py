@@ -254,7 +254,6 @@ class RunLogWriter:
 
 
 def _choose_outputs(step: StepResult | None) -> dict[str, Any] | None:
-    """Return the outputs of a step for the log."""
     return (step.outputs if step.masked_outputs is None else step.masked_outputs) if step else None
 
 

@@ -19,7 +19,6 @@ def get_spool_folder(home: Path, run_id: str) -> Path:
 
 
 def has_all_spooled_files(outputs: Mapping[str, Any], spool_folder: Path) -> bool:
-    """Return True if all spooled files that the outputs name still exist."""
     named = [outputs[key] for key in outputs if key.endswith("_file")]
     if not named:
         return True

@@ -178,7 +178,6 @@ class RunState:
     """For each node, the references to its outputs that are secrets."""
 
     def build_step_context(self, node_key: str, timeout: float | None) -> Context:
-        """Return the context of one step."""
         # Not `dataclasses.replace`, which takes five times as long.
         run, say = self.context, partial(self.say, node_key)
         return Context(

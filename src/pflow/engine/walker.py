@@ -289,7 +289,6 @@ class WorkflowWalker:
         return set() if interface.open_actions else {*interface.actions} - {ERROR_ACTION}
 
     def _warn_of_dead_end(self, node: Node, action: str) -> None:
-        """Warn that a node ended with an action that none of its edges is for."""
         if actions := {*self._schedule.iter_edge_actions(node.id)} - {ERROR_ACTION}:
             listed = ", ".join(sorted(actions))
             self._state.warnings.append(f"'{node.id}' returned the action '{action}', but has edges only for {listed}.")
@@ -369,7 +368,6 @@ class WorkflowWalker:
         return self._build_nested_result(node, inner, effects_digest)
 
     def _build_nested_result(self, node: Node, inner: "WorkflowWalker", effects_digest: str) -> StepResult:
-        """Return the result of a nested workflow as one step."""
         effect_run_id = "" if inner.effects_digest == effects_digest else inner.effects_digest
         if inner.unknown:
             return StepResult(None, None, effect_run_id=effect_run_id)

@@ -121,7 +121,6 @@ def rank_documents(query: str, documents: Sequence[Document], *, limit: int | No
 
 
 def _parse_query_terms(query: str) -> dict[str, str]:
-    """Return the stems of the query, each with its word."""
     terms: dict[str, str] = {}
     for word in split_words(_split_camel_case(query)):
         if term := stem_word(word):
@@ -181,7 +180,6 @@ def _rate_match_at(term: str, text: str, at: int, prefix_weight: float) -> float
 
 
 def _score_similar_spellings(unmatched: Mapping[str, str], texts: Sequence[str]) -> dict[str, ScoresByIndex]:
-    """Return the texts with words that are similar to words that no text has."""
     doubtful = {term: word for term, word in unmatched.items() if len(word) >= _SHORTEST_MISSPELT}
     if not doubtful:
         return {}

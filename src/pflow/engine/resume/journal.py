@@ -37,7 +37,6 @@ class StoredResult(NamedTuple):
         return self.node, self.fingerprint
 
     def format_line(self) -> bytes:
-        """Return the result as a line of a journal."""
         head = orjson.dumps([*self[:5], self.by, self.at])
         took = b',"took":%b' % orjson.dumps(self.took) if self.took else b""
         outputs = self.outputs if self.outputs is not None else b"null"
