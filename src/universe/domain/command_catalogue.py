@@ -95,7 +95,6 @@ _ENTITIES: Final = (
 
 
 def render_markdown_reference() -> str:
-    """Return the reference of commands and entities as Markdown."""
     return "\n".join([*_render_command_lines(), *_render_entity_lines()])
 
 

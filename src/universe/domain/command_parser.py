@@ -62,7 +62,6 @@ def parse_small_command(given: Any) -> Command | None:
 
 @cache
 def _get_type_check(command_type: str) -> Callable[[Any], bool]:
-    """Return a function that returns True for commands of this type."""
     return get_type_adapter(COMMAND_CLASSES[command_type]).validator.isinstance_python
 
 

@@ -101,5 +101,4 @@ def make_refusal_error(event: Event, state: State = EMPTY, **ids: Any) -> Comman
 
 
 def get_refusal_code(event_type: str) -> str:
-    """Return the error code of a refusal."""
     return _REFUSALS[event_type][0].code

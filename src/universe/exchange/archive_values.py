@@ -90,7 +90,6 @@ class ArchiveRow:
 
 
 def make_archive_source(table: str) -> dict[str, Any]:
-    """Return the archive itself as a source."""
     return {
         "id": ARCHIVE,
         "title": f"NASA Exoplanet Archive, table {table}",

@@ -55,7 +55,6 @@ class Measurement:
         return summarise_reply(self.kind, self.reply)
 
     def render_svg(self) -> str:
-        """Return the chart as SVG."""
         return render_svg(self.chart.draw())
 
     def _repr_svg_(self) -> str:

@@ -86,6 +86,5 @@ def _to_list(values: Sequence[Any] | None) -> list[Any] | None:
 
 
 def _find_name(state: Mapping[str, Any]) -> str:
-    """Return the name of the heaviest body."""
     bodies = sorted(state["stars"].values(), key=lambda body: body.get("mass") or 0.0)
     return str(bodies[-1].get("name") or "") if bodies else ""

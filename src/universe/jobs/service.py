@@ -310,7 +310,6 @@ class JobService:
         return found
 
     async def _fail_and_announce_orphans(self) -> None:
-        """Fail the active jobs of processes that have ended."""
         if await asyncio.to_thread(lambda: self._store.exists):
             for job in await asyncio.to_thread(self._fail_orphans):
                 self._announce(job)

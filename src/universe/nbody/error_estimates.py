@@ -43,7 +43,6 @@ def compute_orbit_distances(relative_matrix: Floats, positions: Floats) -> Float
 
 
 def _compute_nearest_neighbour_distances(positions: Floats, bodies: NDArray[np.intp]) -> Floats:
-    """Return the distances from these bodies to their nearest neighbours."""
     apart = positions[:, None, :] - positions[:, bodies, None]
     square = (apart * apart).sum(axis=0)
     square[np.arange(bodies.size), bodies] = np.inf

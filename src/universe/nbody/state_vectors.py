@@ -101,7 +101,6 @@ def move_planets_to_moon_barycentres(
 
 
 def _get_parent_or_empty(stars: Bodies, body_id: str) -> str:
-    """Return the parent of a body, or an empty string."""
     parent = stars[body_id].get("parentId")
     return parent if isinstance(parent, str) and parent in stars else ""
 

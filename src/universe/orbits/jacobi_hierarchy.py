@@ -164,7 +164,6 @@ def _cut_cycles(parents: Sequence[int]) -> list[int]:
 
 
 def _list_body_and_descendants(stars: Bodies, root: str) -> list[str]:
-    """Return a body and all bodies with true orbits below it."""
     below: dict[str, list[str]] = {}
     for body_id, body in stars.items():
         if body.get("kepler") and (parent := _get_parent_or_empty(body)):

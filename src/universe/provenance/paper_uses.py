@@ -104,5 +104,4 @@ def _is_same_paper(source: CitedSource, wanted: set[str], ids: set[str]) -> bool
 
 
 def _read_keys(doi: str | None, arxiv: str | None) -> set[str]:
-    """Return the identifiers in their canonical spellings."""
     return {f"{kind}:{key}" for kind, key in (("doi", normalise_doi(doi)), ("arxiv", normalise_arxiv(arxiv))) if key}

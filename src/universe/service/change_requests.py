@@ -27,7 +27,6 @@ class Restore(NamedTuple):
     reason: RestoreReason
 
     def make_event(self) -> Event:
-        """Return the event of this change."""
         return {"type": "stateRestored", "reason": self.reason}
 
     def encode_body(self) -> bytes:
@@ -43,7 +42,6 @@ class Return(NamedTuple):
     earlier: EarlierState | Replica
 
     def make_event(self) -> Event:
-        """Return the event of this change."""
         return {"type": "stateRestored", "reason": self.reason, "toVersion": self.to_version}
 
     def encode_body(self) -> bytes:

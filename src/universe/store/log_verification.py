@@ -39,7 +39,6 @@ class Verdict:
         return not self.problems
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the verdict as JSON."""
         return {
             "universeId": self.universe_id,
             "ok": self.is_intact,

@@ -355,7 +355,6 @@ def _check_storable_name(name: str) -> None:
 
 
 def _transpose_to_columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
-    """Return the fields of entries as one list for each column of the log."""
     return (
         [entry.version for entry in entries],
         [entry.kind for entry in entries],

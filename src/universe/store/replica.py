@@ -124,7 +124,6 @@ class StateMirror:
         return list(self._plain["stars"])
 
     def to_json(self) -> bytes:
-        """Return the state as JSON."""
         return orjson.dumps(self._plain)
 
     @property

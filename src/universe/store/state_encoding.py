@@ -26,7 +26,6 @@ StoredState = JsonObject
 
 
 def encode_state(plain: Plain) -> bytes:
-    """Return a state as bytes."""
     return encode_json(move_citations_out(plain))
 
 

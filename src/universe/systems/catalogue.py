@@ -64,7 +64,6 @@ def load_system(name: str, *, at: date | datetime | float | None = None) -> "Pla
 
 
 def read_system_data(name: str) -> "SystemData":
-    """Return the shipped data of a system."""
     text = (files("universe.systems") / "data" / f"{name}.json").read_text(encoding="utf-8")
     return cast("SystemData", json.loads(text))
 

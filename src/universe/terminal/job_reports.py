@@ -14,7 +14,6 @@ _ID_CHARS: Final = 12
 
 
 def print_jobs(found: Sequence[Mapping[str, Any]]) -> None:
-    """Print a table of jobs."""
     console = make_console()
     if not found:
         console.print("There are no jobs. Servers start them: POST /universes/{id}/jobs")

@@ -160,7 +160,6 @@ def print_physics(reply: Mapping[str, Any]) -> None:
 
 
 def render_transits_csv(reply: Mapping[str, Any]) -> bytes:
-    """Return all transits as CSV."""
     names = ("number", "time", "ocMinutes", "impactParameter", "durationMinutes", "kind", "errorSeconds")
     rows = [
         [body_id, *(one[name] for name in names)]
@@ -209,6 +208,5 @@ def _make_table(*columns: str) -> Table:
 
 
 def _make_wide_console() -> Console:
-    """Return a console that is wide enough for the tables in a file or a pipe."""
     console = make_console()
     return console if console.is_terminal else make_console(max(console.width, _MIN_WIDTH))

@@ -53,7 +53,6 @@ def print_new_universe(created: NewUniverse) -> None:
 
 
 def print_universe_list(found: list[Facts]) -> None:
-    """Print a table of universes."""
     console = make_console()
     if not found:
         console.print("There are no universes yet. Create one: universe new --from solar-system")
@@ -69,7 +68,6 @@ def print_universe_list(found: list[Facts]) -> None:
 
 
 def print_deletions(found: list[DeletionFacts]) -> None:
-    """Print deleted universes and who deleted them."""
     console = make_console()
     if not found:
         console.print("No universe was deleted.")
@@ -202,7 +200,6 @@ def print_verdicts(verdicts: Iterable[Verdict]) -> None:
 
 
 def print_commands(categories: list[CommandCategory]) -> None:
-    """Print the commands of these categories with their fields."""
     console = make_console()
     for category in categories:
         console.print(f"\n[bold]{category['name']}[/bold]  [dim]{category['slug']}[/dim]")
