@@ -166,7 +166,6 @@ CHANGEABLE: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def _make_plain(value: Any) -> Json:
-    """Return the value of a setting as JSON values."""
     if isinstance(value, list | tuple | set | frozenset):
         return [_make_plain(one) for one in cast("Iterable[Any]", value)]
     if isinstance(value, dict):

@@ -65,7 +65,6 @@ def make_entity_id(path: str) -> str:
 
 
 def make_page(files: Sequence[ListedFile], *, title: str, steps: Sequence[str], program: str) -> BundleFile:
-    """Return the page that lists the files."""
     lines = [
         f"# {title}",
         "",

@@ -83,5 +83,4 @@ def make_text_file(path: str, description: str, text: str) -> BundleFile:
 
 
 def make_json_file(path: str, description: str, value: Any) -> BundleFile:
-    """Return a file with a value as JSON."""
     return make_text_file(path, description, json.dumps(value, ensure_ascii=False, indent=1) + "\n")

@@ -110,6 +110,5 @@ def _compare_lines(plots: Sequence[Sequence[str]], worst: float) -> _Comparison:
 
 
 def _split_text(line: str) -> tuple[str, str]:
-    """Return the tag of a mark and its text."""
     tag, _, text = line.partition(">")
     return tag, text

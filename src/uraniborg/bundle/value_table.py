@@ -60,7 +60,6 @@ def _get_object(value: Any) -> Plain:
 
 
 def write_value_table(rows: Sequence[Plain]) -> str:
-    """Return the rows as CSV."""
     out = io.StringIO(newline="")
     table: csv.DictWriter[str] = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     table.writeheader()

@@ -217,8 +217,6 @@ def _find_by_identifier(library: Library, identifier: str) -> list[str]:
 
 
 async def _find_hits(shelf: str, find_papers: Callable[[Library], SearchPage]) -> PaperSearchPage:
-    """Return a page of results, with each snippet also as a tree."""
-
     def find_and_add_trees(library: Library) -> PaperSearchPage:
         page = find_papers(library)
         hits: list[PaperHit] = [

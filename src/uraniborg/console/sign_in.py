@@ -240,7 +240,6 @@ def is_api_path(path: str) -> bool:
 
 
 def get_actor(request: Request) -> Actor:
-    """Return who sent the request."""
     return request.scope[ACTOR]
 
 

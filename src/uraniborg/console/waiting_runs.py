@@ -33,7 +33,6 @@ class WaitingRuns:
         return list(self._file.read().requests)
 
     def add(self, approval_id: str, request: RunRequest) -> None:
-        """Store a request."""
         make_private_folder(self._file.path.parent)
         with self._file.change() as stored:
             stored.requests[approval_id] = request

@@ -59,7 +59,6 @@ class ServerState(TypedDict):
 
 
 def encode_headers(headers: Headers) -> list[tuple[str, str]]:
-    """Return headers as text."""
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
 
 

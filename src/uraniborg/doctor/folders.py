@@ -105,7 +105,6 @@ def _check_unused_workflows(locations: list[Location]) -> Checks:
 
 
 def _check_free_space(locations: list[Location]) -> Checks:
-    """Check every disk that has one of the folders."""
     disks: dict[int, Path] = {}
     for location in sorted(locations, key=lambda one: one.name != "data"):
         existing = next(path for path in (location.path, *location.path.absolute().parents) if path.exists())

@@ -44,7 +44,6 @@ class _Command(TyperCommand):
     """A command whose help is plain text."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
         from uraniborg.kernel.help_text import render_help
 
         formatter.write(render_help(self, ctx))
@@ -54,7 +53,6 @@ class _Group(TyperGroup):
     """A group of commands whose help is plain text; without a command it prints the help and exits with 2."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
         from uraniborg.kernel.help_text import render_help
 
         formatter.write(render_help(self, ctx))
@@ -83,5 +81,4 @@ class CommandLine(typer.Typer):
     def command(  # pyright: ignore[reportIncompatibleMethodOverride] - all other arguments are passed on
         self, name: str | None = None, **settings: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Add a command."""
         return super().command(name, cls=_Command, **settings)

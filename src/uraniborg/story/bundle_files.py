@@ -50,7 +50,6 @@ class Comparison(NamedTuple):
 
 
 async def collect_story_piece(results: Results, steps: Sequence[Plain]) -> Piece:
-    """Return the piece of a finished story."""
     compared = [results["compare"], results["break"]]
     base, *others = await read_runs([*compared[0]["runs"], compared[1]["runs"][1]])
     names = make_names([Chosen(_name_factor(found["factor"])) for found in compared])

@@ -298,7 +298,6 @@ async def run_review(context: StepContext, inputs: Plain) -> Plain:
 
 
 def list_kept_ids(results: Results) -> list[str]:
-    """Return the ids of the papers that the review includes."""
     return [paper["id"] for paper in results["review"]["papers"] if paper["status"] == ReviewStatus.INCLUDE]
 
 

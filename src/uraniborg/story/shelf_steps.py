@@ -40,7 +40,6 @@ class NothingKept(Conflict):
 
 
 def read_workflow() -> Plain:
-    """Return the workflow as it is shipped."""
     return json.loads(files("uraniborg.story").joinpath(f"{WORKFLOW}.json").read_bytes())
 
 
