@@ -13,7 +13,6 @@ from pathlib import Path
 
 from tests.installed_programs import find_programs
 from tests.shared_folders import PATIENCE_S
-from uraniborg.recordings import RECORDING
 
 _CTRL_C = "\x03"
 _ANSWERS = (
@@ -28,7 +27,7 @@ the demo, with short N-body runs."""
 
 
 def make_pasting_environment(folder: Path, stand_ins: Iterable[str] = ()) -> dict[str, str]:
-    """Return the variables of an empty home in which every search is the recorded one and servers take free ports.
+    """Return the variables of an empty home in which every search is an offline trial and servers take free ports.
 
     Programs named in `stand_ins` only add their arguments to `stand-ins.txt`.
     """
@@ -48,7 +47,7 @@ def make_pasting_environment(folder: Path, stand_ins: Iterable[str] = ()) -> dic
         "TERM": "xterm",
         "NO_COLOR": "1",
         "COLUMNS": "120",
-        "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING),
+        "URANIBORG_PAPER_SEARCH__OFFLINE": "true",
         "URANIBORG_CONSOLE__PORT": "0",
         "URANIBORG_CONSOLE__SEARCH_PORT": "0",
         "URANIBORG_LIBRARY__PORT": "0",

@@ -6,7 +6,6 @@
 import asyncio
 import importlib
 import json
-import pkgutil
 import re
 import sys
 import tempfile
@@ -14,6 +13,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType
@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import pytest
 
+from tests.code_names import CodeNames
 from uraniborg.kernel.mcp import Server
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -29,7 +30,9 @@ PAGE: Final = "docs/concepts/architecture.md"
 PACKAGES: Final = ("uraniborg", "paper_search", "paper_library", "universe", "pflow")
 HEADING: Final = re.compile(r"### `(\w+)`")
 STEP: Final = re.compile(r"\d+\. `([\w.]+)` \((`[\w.]+`(?:, `[\w.]+`)*)\)")
-DOTTED_NAME: Final = re.compile(rf"`((?:{'|'.join(PACKAGES)})(?:\.\w+)+)`")
+CODE: Final = re.compile(r"`([A-Za-z_]\w*(?:[./]\w+)*/?)`")
+NAME: Final = re.compile(r"[A-Za-z_]\w*(?:[./]\w+)*")
+LABEL: Final = re.compile(r'"([^"]+)"')
 
 
 class Step(NamedTuple):
@@ -217,16 +220,83 @@ def test_the_functions_of_a_walk_run_in_the_stated_order(name: str, tmp_path: Pa
     assert not early, "ran:\n" + "\n".join(early)
 
 
-def test_every_module_that_the_page_names_exists() -> None:
+class NamedCode(NamedTuple):
+    """A name of code that the page uses, and the packages that it can belong to."""
+
+    line: int
+    name: str
+    packages: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{PAGE}:{self.line}: {self.name}, in {' or '.join(self.packages)}"
+
+
+def list_named_code(page: str) -> Iterator[NamedCode]:
+    """Yield the names in backticks and in the diagrams of the page.
+
+    Below a heading such as `## Inside pflow`, and in a row of a table that begins with a part, they are of this part.
+    """
+    section, is_diagram = PACKAGES, False
+    for line, text in enumerate(page.splitlines(), 1):
+        is_diagram = text == "```mermaid" or (is_diagram and text != "```")
+        if text.startswith("## "):
+            section = _choose_packages(text.removeprefix("## Inside "))
+        cell = text.split("|")[1].strip("` ") if text.startswith("|") else ""
+        packages = _choose_packages(cell) if _choose_packages(cell) != PACKAGES else section
+        names = _list_names_of_diagram(text) if is_diagram else CODE.findall(text)
+        yield from (NamedCode(line, name, packages) for name in names)
+
+
+def _choose_packages(part: str) -> tuple[str, ...]:
+    if part == "kernel":
+        return ("uraniborg.kernel",)
+    return (part, "uraniborg.kernel") if part in PACKAGES else PACKAGES
+
+
+def _list_names_of_diagram(text: str) -> Iterator[str]:
+    """Yield the single words of a label: all before the first colon or line, and those with a dot."""
+    for label in LABEL.findall(text):
+        head = re.split(r":|<br/>", label.replace(",<br/>", ", "))[0]
+        yield from (word for word in head.split(", ") if NAME.fullmatch(word))
+        yield from re.findall(r"\b[a-z_]+\.[a-z_]+\b", label[len(head) :] if NAME.fullmatch(head) else label)
+
+
+def test_every_name_of_code_on_the_page_exists() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    unresolved: list[str] = []
-    for line, text in enumerate((ROOT / PAGE).read_text(encoding="utf-8").splitlines(), 1):
-        for name in DOTTED_NAME.findall(text):
-            try:
-                pkgutil.resolve_name(name)
-            except (ImportError, AttributeError):
-                unresolved += [f"{PAGE}:{line}: {name}"] * (name not in project["entry-points"])
-    assert not unresolved, "not there:\n" + "\n".join(unresolved)
+    page = (ROOT / PAGE).read_text(encoding="utf-8")
+    missing = [
+        str(code)
+        for code in list_named_code(page)
+        if code.name not in _read_code_names(code.packages)
+        and not (ROOT / code.name).exists()
+        and code.name not in project["entry-points"]
+    ]
+    assert not missing, "not there:\n" + "\n".join(missing)
+
+
+@cache
+def _read_code_names(packages: tuple[str, ...]) -> CodeNames:
+    return CodeNames(packages)
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("`assembly` builds an engine.", "assembly"),
+        ("It calls `workflow.ports`, and `paper_search.engine`.", "workflow.ports paper_search.engine"),
+        ("## Inside paper_search\n\nThe `walker` and `sources/` with `Paper`.", "walker"),
+        ("| `paper_library` | `identity`, `text` |", "identity"),
+        (
+            '## Inside paper_library\n```mermaid\n  a["identity:<br/>"] --> b["errors, setings"] & c[("shelf: ")]\n```',
+            "identity setings",
+        ),
+        ('```mermaid\n  a -. "entry point pflow.modes" .- b["a Dask cluster"]\n```', "pflow.modes"),
+        ("`make check` runs `pflow run`, and replies have `isError: true`.", ""),
+    ],
+)
+def test_a_name_that_no_code_has_is_found_in_text_tables_and_diagrams(text: str, missing: str) -> None:
+    found = [code.name for code in list_named_code(text) if code.name not in _read_code_names(code.packages)]
+    assert found == missing.split()
 
 
 def print_counts(write: Callable[[str], object] = sys.stdout.write) -> None:

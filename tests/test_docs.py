@@ -255,6 +255,27 @@ def test_every_limit_of_http_connections_is_documented_with_its_value() -> None:
         assert shown in table
 
 
+def test_the_page_about_servers_states_what_the_conformance_suite_checks() -> None:
+    from tests.paper_library.conformance.suite import NEXT_VERSIONS, STDIO_RUNS, read_expected_failures
+
+    page = (ROOT / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
+    stdio = sorted({version for _, version in STDIO_RUNS})
+    for part, versions in {
+        "library": NEXT_VERSIONS,
+        "universe": NEXT_VERSIONS,
+        "search": stdio,
+        "pflow": stdio,
+    }.items():
+        named = {scenario for entry in read_expected_failures(part) for scenario in entry["scenarios"]}
+        all_of = [
+            f", and all of {one}"
+            for e in read_expected_failures(part)
+            if "*" in e["scenarios"]
+            for one in e["versions"]
+        ]
+        assert f"| {', '.join(versions)} | `{part}`: {len(named - {'*'})}{''.join(all_of)} |" in page
+
+
 def test_every_source_is_documented() -> None:
     from paper_search.sources.registry import KNOWN
 

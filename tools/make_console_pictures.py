@@ -107,9 +107,11 @@ class Station:
         started = json.loads(self.process.stdout.readline())
         self.url: str = started["url"]
         self.token: str = started["token"]
+        self.credential = self.token
+        self.credential = self.send("POST", "/api/sign-in", {"token": self.token, "name": "Sophie Brahe"})["key"]
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
-        headers = {"Authorization": f"Bearer {self.token}", "X-Uraniborg": "1", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {self.credential}", "X-Uraniborg": "1", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)  # noqa: S310 - loopback
         with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310 - loopback
@@ -125,7 +127,7 @@ def prepare(station: Station) -> dict[str, str]:
     """Start searches and a run; return the values of parameters in addresses."""
     for origin, name in (("trappist-1", "TRAPPIST-1"), ("solar-system", "Solar System")):
         station.send("POST", "/api/universes", {"id": origin, "name": name, "from": origin})
-    question = "Atmospheres of the TRAPPIST-1 planets since 2016"
+    question = "Efficient solar cells since 1985"
     reviewed = station.send("POST", "/api/searches", {"query": question})
     station.send("POST", f"/api/searches/{reviewed['session_id']}/decide", {"action": "approve"})
     rejected = station.send("POST", "/api/searches", {"query": "Roche limit of rubble piles"})
@@ -151,7 +153,7 @@ def prepare(station: Station) -> dict[str, str]:
         time.sleep(0.2)
     base = f"/api/searches/{reviewed['session_id']}"
     papers = [paper["id"] for paper in station.send("GET", f"{base}/papers")["papers"]]
-    marks = {papers[0]: "include", papers[1]: {"status": "exclude", "reason": "Wrong object"}, papers[3]: "maybe"}
+    marks = {papers[0]: "include", papers[1]: {"status": "exclude", "reason": "Other technology"}, papers[3]: "maybe"}
     station.send("PUT", f"{base}/marks", {"decisions": marks})
     return {
         **runs,

@@ -1,4 +1,4 @@
-"""The entry point of `paper-library` and `python -m paper_library`."""
+"""`paper-library` and `python -m paper_library`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The whole server in one ASGI app: `/mcp`, `/api/v1`, pages, `/healthz`."""
+"""Assemble the server in one ASGI app: `/mcp`, `/api/v1`, pages, `/healthz`."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The command line: build, search, show, export, verify, compare and serve shelves."""
+"""`paper-library`: build, search, show, export, verify, compare and serve shelves."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The library's settings: those of every HTTP server, the shelf, and the limits of searches."""
+"""Settings of the library: those of every HTTP server, the shelf, and the limits of searches."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""The errors of the library.
+"""Errors that the library raises.
 
 UraniborgError
 ├── InvalidInput

@@ -1,4 +1,4 @@
-"""The export of a shelf, or of the papers that a query finds, in the order of the shelf."""
+"""Export a shelf, or the papers that a query finds, in the order of the shelf."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict, cast

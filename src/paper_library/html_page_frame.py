@@ -1,4 +1,4 @@
-"""The frame of every HTML page: style, search box, headers and links. No scripts, no external resources."""
+"""Frame every HTML page: style, search box, headers and links. No scripts, no external resources."""
 
 from collections.abc import Mapping
 from html import escape
@@ -104,13 +104,11 @@ def render_external_link(target: str, text: str) -> str:
 
 
 def make_search_address(query: str, filters: Mapping[str, str] | None = None, offset: int = 0) -> str:
-    """Return the address of a page of results."""
     given = {"q": query, **(filters or {}), "offset": str(offset or "")}
     return f"/?{urlencode({name: value for name, value in given.items() if value})}"
 
 
 def make_paper_address(paper_id: str) -> str:
-    """Return the address of the page of a paper."""
     return f"/papers/{quote(paper_id, safe='')}"
 
 

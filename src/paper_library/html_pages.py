@@ -1,4 +1,4 @@
-"""The HTML pages: search results, help for empty results, facet values and papers."""
+"""HTML pages for people: search results, help for empty results, facet values and papers."""
 
 import re
 from collections.abc import Callable
@@ -36,8 +36,6 @@ _KEYWORDS_SUGGESTED: Final = 15
 
 
 def make_page_routes(library: Library, threads: WorkerThreads) -> list[BaseRoute]:
-    """Return the routes of the pages."""
-
     async def show_results(request: Request) -> Response:
         return await _respond_with_page(threads, lambda: _make_results_page(library, request))
 

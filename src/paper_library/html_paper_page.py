@@ -1,4 +1,4 @@
-"""The HTML page of one paper: metadata, citations, similar papers and text."""
+"""HTML page for one paper: metadata, citations, similar papers and text."""
 
 import json
 from html import escape
@@ -106,7 +106,6 @@ def _render_identifiers(metadata: StoredMetadata) -> str:
 
 
 def _render_formats(metadata: StoredMetadata) -> str:
-    """Return links to the JSON, summaries and translations of the paper."""
     address = f"/api/v1{make_paper_address(metadata['paper_id'])}"
     forms = {"JSON": address}
     for name in metadata["available_summary_templates"]:

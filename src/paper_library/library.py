@@ -1,4 +1,4 @@
-"""The library service: all read operations of a shelf, as plain values.
+"""Read a shelf: all operations, as plain values, for MCP, REST, pages and commands.
 
     library = Library.open("shelf")
     page = library.search("perovskite stability year:2019..")

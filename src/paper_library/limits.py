@@ -1,4 +1,4 @@
-"""All limits of the library."""
+"""Limits of the library in one place, so that tools, REST and documents agree."""
 
 from typing import Final
 

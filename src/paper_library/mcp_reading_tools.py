@@ -1,4 +1,4 @@
-"""The MCP tools that read papers: metadata, summaries, texts, sections and citations."""
+"""MCP tools that read papers: metadata, summaries, texts, sections and citations."""
 
 from typing import Annotated, Final, Literal
 

@@ -1,4 +1,4 @@
-"""The MCP server: the tools and resources of a shelf."""
+"""Serve a shelf to agents over MCP: tools that search, and papers as resources."""
 
 from typing import Annotated, Final, Literal
 

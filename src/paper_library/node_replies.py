@@ -1,4 +1,4 @@
-"""The parameters and the outputs of the workflow nodes of the library."""
+"""Parameters and outputs of the workflow nodes of the library."""
 
 from typing import NotRequired
 

@@ -1,4 +1,4 @@
-"""The identity of a paper on a shelf: its keys by strength, and the paper id computed from the strongest.
+"""Identify papers: keys by strength, and the paper id computed from the strongest.
 
 The scheme of ids is versioned and never changes: a paper id given out once names the same paper on every shelf built
 later. `spell_doi_for_id` and `spell_arxiv_for_id` are part of the scheme; look-up and matching also use the canonical

@@ -1,4 +1,4 @@
-"""The addresses under which a paper was published, made of its identifiers."""
+"""Link to where a paper was published, by its identifiers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final

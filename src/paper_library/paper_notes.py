@@ -1,4 +1,4 @@
-"""Notes and collections of people: an append-only file beside a shelf, which is read-only and replaced as a whole.
+"""Store notes and collections of people in a file beside a shelf, which builds replace as a whole.
 
 Each line is the note of a paper at one time, as JSON; the last line of a paper counts. Builds leave the file alone, and
 papers keep their ids through builds, so notes stay with their papers. If a build merges two papers, their notes are
@@ -50,7 +50,6 @@ class PaperNote(NamedTuple):
         return hashlib.sha256(orjson.dumps([*self[:5]])).hexdigest()[:16]
 
     def as_dict(self) -> "PaperNoteReply":
-        """Return the note as JSON values."""
         return {**self.to_line(), "revision": self.revision}
 
     def to_line(self) -> "NoteLine":
@@ -182,7 +181,6 @@ class PaperNotes:
 
 
 def count_collections(notes: dict[str, PaperNote]) -> dict[str, int]:
-    """Return the number of papers in each collection, by name."""
     counts: dict[str, int] = {}
     for note in notes.values():
         for name in note.collections:

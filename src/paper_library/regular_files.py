@@ -1,4 +1,4 @@
-"""Safe opening of files: regular files only, without following links and without waiting."""
+"""Open regular files only, without following links and without waiting."""
 
 import errno
 import os

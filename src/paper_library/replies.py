@@ -1,4 +1,4 @@
-"""The replies of the library. Tools, REST and the console publish them; texts are in `text_replies`.
+"""Replies of the library for tools, REST and the console; texts are in `text_replies`.
 
 Classes without a docstring are in the schemas of tools, where each sentence costs every agent tokens.
 """

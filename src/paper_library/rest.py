@@ -1,4 +1,4 @@
-"""The REST interface of a shelf, with the same results as the MCP tools."""
+"""Serve a shelf over REST, with the same results as the MCP tools."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""The sample shelf of real papers, built on first use."""
+"""Build the sample shelf of real papers on first use."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""`paper-library serve`: the shelf, the settings and the options of the server."""
+"""`paper-library serve`: read options and settings, open the shelf, and start the server."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The shelves of this installation: the one of the settings, those in the data folder, and those built elsewhere."""
+"""Know the shelves of this installation: that of the settings, those in the data folder, and others."""
 
 from contextlib import suppress
 from dataclasses import dataclass

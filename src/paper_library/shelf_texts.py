@@ -1,4 +1,4 @@
-"""The texts of papers for other parts, through the entry point `universe.texts`."""
+"""Give other parts the texts of papers, through the entry point `universe.texts`."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The shelf as a search source, through the entry point `paper_search.sources`, without network access.
+"""Offer the shelf as a source of paper searches, through the entry point `paper_search.sources`.
 
 The source answers Boolean queries as they are written; `paper_library.search.boolean_compiler` describes which papers
 match.

@@ -1,4 +1,4 @@
-"""The strategies that a search source gets, as far as a shelf reads them, and its reply."""
+"""Declare what a search sends to the shelf as a source, and the reply."""
 
 from typing_extensions import TypedDict
 

@@ -1,4 +1,4 @@
-"""The output of the commands for people: results on stdout, progress on stderr."""
+"""Print the results of commands for people: results on stdout, progress on stderr."""
 
 from typing import TYPE_CHECKING, Final
 

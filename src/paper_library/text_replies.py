@@ -1,4 +1,4 @@
-"""Texts as trees of plain values: blocks, and the pieces of text in them. A page displays them without HTML."""
+"""Replies with texts as trees of blocks and pieces, which a page displays without HTML."""
 
 from typing import Annotated, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""Worker threads for blocking calls of the event loop, with time limits."""
+"""Run blocking calls in threads with time limits, so that they do not block the event loop."""
 
 import asyncio
 from collections.abc import Callable

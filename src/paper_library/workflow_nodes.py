@@ -1,4 +1,4 @@
-"""The workflow nodes of the library, through the entry point `pflow.nodes`.
+"""Offer the library as nodes of workflows, under the entry point `pflow.nodes`.
 
 All functions block, so callers run them in a thread.
 """

@@ -1,4 +1,4 @@
-"""The command: `python -m paper_search QUERY…`."""
+"""`python -m paper_search QUERY…`: search once, approve everything, print the papers."""
 
 import sys
 

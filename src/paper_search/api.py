@@ -1,4 +1,4 @@
-"""The Python interface: one function that searches, in an async and a blocking version."""
+"""Search from Python with one function, in an async and a blocking version."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Checkpoints as dialogs in the client of the person: forms, and the decisions that their answers mean."""
+"""Ask the person in their client at checkpoints: forms, and the decisions that their answers mean."""
 
 import asyncio
 import re
@@ -144,7 +144,6 @@ def _build_strategy_fields(strategy: SearchStrategy) -> dict[str, JsonObject]:
 
 
 def _describe_strategy(strategy: SearchStrategy) -> dict[str, str]:
-    """Return the fields of the form as the strategy proposes them."""
     filters = strategy.filters
     return {
         "queries": "; ".join(text for query in strategy.queries if (text := query.boolean_query.strip())),

@@ -1,4 +1,4 @@
-"""The payload of a checkpoint as replies have it: the proposed plan, or the papers under review, with short texts."""
+"""Replies about a pending checkpoint: the proposed plan, or the papers under review, with short texts."""
 
 from typing import Annotated, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""Citation keys of papers; `uraniborg.kernel.bibliography.citation_keys` has the scheme."""
+"""Give papers citation keys, the same in every export; the kernel has the scheme."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -46,6 +46,5 @@ def make_plain_citation_key(paper: Paper) -> str:
 
 
 def add_citation_keys(papers: Sequence[Paper]) -> list[Paper]:
-    """Return the papers, each with its key."""
     keys = citation_keys(papers)
     return [paper.model_copy(update={"citation_key": key}) for paper, key in zip(papers, keys, strict=True)]

@@ -1,4 +1,4 @@
-"""The `paper-search` command: search, review at the terminal, exports and sources."""
+"""`paper-search`: search, review at the terminal, export, and list sources."""
 
 import asyncio
 import sys

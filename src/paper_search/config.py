@@ -1,4 +1,4 @@
-"""The configuration of searches. `load_config` reads the environment and the settings file."""
+"""Settings of searches, which `load_config` reads from the environment and the settings file."""
 
 from collections.abc import Collection
 from pathlib import Path

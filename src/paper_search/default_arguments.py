@@ -1,4 +1,4 @@
-"""Default arguments that differ from the same values given explicitly.
+"""Tell a default argument from the same value given explicitly.
 
 A call without `max_results` uses the configuration; a call with `max_results=100` uses 100.
 """

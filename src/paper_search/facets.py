@@ -1,4 +1,4 @@
-"""Facets of a list of papers: years, venues, authors and themes with their counts."""
+"""Count the years, venues, authors and themes of a list of papers."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Queries that consist of identifiers (DOI, arXiv id, PMID, PMCID), and the works that have these identifiers.
+"""Fetch the works that a query of identifiers names (DOI, arXiv id, PMID, PMCID).
 
 A text that consists of identifiers asks for exactly these works. The text of a `SearchQuery` is enough to know it, so a
 strategy that a person edits works the same way.
@@ -104,7 +104,6 @@ def make_lookup_query(identifiers: Sequence[Identifier]) -> SearchQuery:
 
 
 def find_matching_identifiers(work: Work, identifiers: Iterable[Identifier]) -> list[Identifier]:
-    """Return those of the identifiers that the work has."""
     held = {(scheme.removeprefix("preprint_"), value.casefold()) for scheme, value in work.identifiers.items()}
     dois = [value for scheme, value in held if scheme == "doi"] + ([work.doi.casefold()] if work.doi else [])
     held |= {("doi", doi) for doi in dois} | {("arxiv", arxiv) for doi in dois if (arxiv := doi_to_arxiv(doi))}
@@ -112,7 +111,6 @@ def find_matching_identifiers(work: Work, identifiers: Iterable[Identifier]) -> 
 
 
 def describe_missing_works(identifiers: Sequence[Identifier], works: Iterable[Work]) -> list[str]:
-    """Return a note for each identifier that no work has."""
     found = {identifier for work in works for identifier in find_matching_identifiers(work, identifiers)}
     missing = [str(identifier) for identifier in identifiers if identifier not in found]
     return [f"Not found, since no source returned it: {name}." for name in missing]

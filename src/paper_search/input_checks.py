@@ -1,4 +1,4 @@
-"""Limits of queries, result counts and decisions, checked before any work is done."""
+"""Check queries, result counts and decisions against their limits before any work is done."""
 
 from typing import Any, Final, cast
 

@@ -1,4 +1,4 @@
-"""Work on many papers, which would block the event loop."""
+"""Do work on many papers in threads, because it would block the event loop."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The words of a text that match the queries of a search, as spans of the text."""
+"""Mark the words of a text that match the queries of a search."""
 
 import re
 from collections.abc import Iterable, Sequence

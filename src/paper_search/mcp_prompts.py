@@ -1,4 +1,4 @@
-"""The prompts of the server, which clients offer as commands: start a review, continue searches."""
+"""Offer prompts that clients show as commands: start a review, continue searches."""
 
 import json
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The MCP server of paper search, which `paper-search-mcp` starts, and its tools as functions.
+"""Serve paper search to agents over MCP; the tools can also be called as functions.
 
 A tool that is called as a function returns its reply or its error as text, the text that a client of the server gets.
 Importing this module loads neither the SDK nor the engine: they are loaded when they are first used.

@@ -1,4 +1,4 @@
-"""The fields of a model as a declared reply."""
+"""Dump models as the declared replies that have their fields."""
 
 from typing import TypeVar, cast
 

@@ -1,4 +1,4 @@
-"""The models of a paper search: intents, strategies, papers, reports and collections."""
+"""What a paper search works with: intents, strategies, papers, reports and collections."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime

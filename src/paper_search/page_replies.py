@@ -1,4 +1,4 @@
-"""The pages of the queries of a strategy, and of the papers that are not in a result."""
+"""Replies that page through the queries of a strategy, and the papers that are not in a result."""
 
 from pydantic import BaseModel
 

@@ -1,4 +1,4 @@
-"""A plan in words for terminals: concepts, suggested terms, queries by rung, sources and their changes."""
+"""Describe a plan in words for terminals: concepts, suggested terms, queries by rung, sources and changes."""
 
 from collections.abc import Iterator
 

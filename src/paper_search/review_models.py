@@ -1,4 +1,4 @@
-"""The models of a review: decisions about papers, feedback, and reasons for exclusion."""
+"""What a review works with: decisions about papers, feedback, and reasons for exclusion."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The replies about reviews: papers, marks, the flow of records, and changes of duplicates."""
+"""Replies about reviews: papers, marks, the flow of records, and changes of duplicates."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired

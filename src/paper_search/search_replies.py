@@ -1,4 +1,4 @@
-"""The replies about searches for people: lists, options, states and sources, with the names that people know."""
+"""Replies about searches for people: lists, options, states and sources, with names that people know."""
 
 from datetime import datetime
 from typing import Annotated, Literal

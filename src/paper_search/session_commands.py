@@ -1,4 +1,4 @@
-"""The `paper-search sessions` commands, and functions that open, review and export sessions for other commands."""
+"""`paper-search sessions`, and what other commands do with a session: open, review, export."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""The replies about sessions: of the tools `search_papers`, `decide` and `get_session`, of lists and of exports."""
+"""Replies about sessions: of the tools `search_papers`, `decide` and `get_session`, of lists and exports."""
 
 from typing import Annotated, Final, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""The names of sources that people know, for displays; values in JSON keep the names of the definitions."""
+"""Display sources by the names that people know; values in JSON keep the names of the definitions."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

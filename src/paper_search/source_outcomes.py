@@ -1,4 +1,4 @@
-"""What a source did with the queries of a search, in words: matches, papers fetched, and why it stopped."""
+"""Say in words what a source did with the queries: matches, papers fetched, and why it stopped."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -34,7 +34,6 @@ def is_query_short(query: QueryReport) -> bool:
 
 
 def list_run_queries(report: SourceReport) -> list[QueryReport]:
-    """Return the reports on the queries that were run."""
     return [query for query in report.queries if query.stopped is not StopReason.NOT_RUN]
 
 

@@ -1,4 +1,4 @@
-"""The replies about strategies: queries as each source receives them, filters, origins and changes."""
+"""Replies about strategies: queries as each source receives them, filters, origins and changes."""
 
 from typing import Annotated, NotRequired
 

@@ -1,4 +1,4 @@
-"""Test doubles for programs that use a search: fake and emulated sources, transports, scripted decisions, a clock."""
+"""Test programs that use a search: fake and emulated sources, transports, scripted decisions, a clock."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence

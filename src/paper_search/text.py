@@ -1,4 +1,4 @@
-"""Text functions of the kernel that the search uses to compare words."""
+"""Compare words as the kernel does, for all modules of the search."""
 
 from uraniborg.kernel.words import STOP_WORDS, extract_terms, fold_text, split_words, stem_word
 

@@ -1,4 +1,4 @@
-"""Foreign text as trees of a few kinds of nodes, for pages that must not receive markup.
+"""Parse foreign text into trees of a few kinds of nodes, for pages that must not receive markup.
 
 The kinds are `text`, `math` (a formula in LaTeX), `sub`, `sup`, `italic` and `bold`. Everything else in a text, also
 tags, is plain text.

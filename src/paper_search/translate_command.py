@@ -1,4 +1,4 @@
-"""The command `paper-search translate`: a strategy, a question or the plan of a session for another database."""
+"""`paper-search translate`: write a strategy, a question or the plan of a session for another database."""
 
 import asyncio
 import sys

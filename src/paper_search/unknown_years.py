@@ -1,4 +1,4 @@
-"""Papers without a year that a search with a year limit has kept: derived from the limits and the papers."""
+"""Find papers without a year that a search with a year limit has kept."""
 
 from paper_search.models import Paper, PaperCollection, SearchConstraints, SearchMetadata
 from paper_search.query.filters import has_year_limit

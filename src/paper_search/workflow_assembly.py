@@ -1,4 +1,4 @@
-"""Assembly of the components of a workflow: the skills, sources, transport and model of a configuration."""
+"""Assemble a workflow from a configuration: skills, sources, transport and model."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The search as a node of workflows, offered under the entry point `pflow.nodes`."""
+"""Offer the search as a node of workflows, under the entry point `pflow.nodes`."""
 
 import asyncio
 from collections.abc import Callable

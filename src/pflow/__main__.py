@@ -1,4 +1,4 @@
-"""`pflow`, and `python -m pflow`: looks at its arguments first, and loads no more than they need."""
+"""`pflow` and `python -m pflow`: look at the arguments first, and load no more than they need."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The states of the nodes of an active run, whichever process it is in: from the change feed."""
+"""Follow the nodes of an active run in any process, from the change feed."""
 
 from typing import TYPE_CHECKING, Any, Final
 

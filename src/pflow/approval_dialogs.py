@@ -1,4 +1,4 @@
-"""Approvals of workflows as dialogs in the client of the person."""
+"""Ask the person in their client about approvals of workflows."""
 
 import asyncio
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""How approval questions of workflows are displayed, and which answers they accept."""
+"""Display approvals of workflows as questions, and say which answers they accept."""
 
 import json
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Who changed what in a pflow home, apart from runs: a record that is written before the change itself."""
+"""Record who changed what in a pflow home, apart from runs, before the change itself."""
 
 from collections.abc import Callable
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""The settings of pflow."""
+"""Settings of pflow."""
 
 import os
 from collections.abc import Mapping

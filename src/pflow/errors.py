@@ -1,4 +1,4 @@
-"""The errors of pflow. Each has the kernel's `code` and the specification's `type`.
+"""Errors that pflow raises, each with the kernel's `code` and the specification's `type`.
 
 PflowError
 ├── SecurityError        an invalid name, or a path that leaves its folder                SecurityError
@@ -202,7 +202,6 @@ def as_pflow_error(exc: UraniborgError) -> PflowError:
 
 
 def describe_exception(exc: BaseException) -> str:
-    """Return the type and text of any exception."""
     try:
         text = str(exc)
     except Exception:  # the `__str__` of a node's exception may fail

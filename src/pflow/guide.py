@@ -1,4 +1,4 @@
-"""The guide to writing workflows, for agents."""
+"""Give agents the guide to writing workflows."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Entries of `mcp-servers.json`: the command or address of a server, with variables of the environment."""
+"""Read and write entries of `mcp-servers.json`: commands and addresses, with variables of the environment."""
 
 import os
 import re

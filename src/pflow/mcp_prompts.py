@@ -1,4 +1,4 @@
-"""The prompt of the server, which clients offer as a command: run a workflow."""
+"""Offer a prompt that clients show as a command: run a workflow."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable

@@ -1,4 +1,4 @@
-"""The MCP server that `pflow mcp serve` starts, with five tools.
+"""Serve workflows to agents over MCP, with five tools; `pflow mcp serve` starts it.
 
 Importing this module loads neither the SDK nor the engine.
 """
@@ -196,7 +196,6 @@ def build_server() -> "Server":
 
 
 async def _list_names() -> list[str]:
-    """Return the names of the saved workflows and of the drafts."""
     return await _call_service_in_thread(
         lambda service: [
             *(workflow["name"] for workflow in service.list_library()),
@@ -219,7 +218,6 @@ def _make_hints() -> dict[str, str]:
 
 
 def _locate_library() -> Path:
-    """Return the folder of the saved workflows."""
     try:
         home = load_settings().home.expanduser().absolute()
     except UraniborgError:  # invalid settings: each call reports them
@@ -228,7 +226,6 @@ def _locate_library() -> Path:
 
 
 def _format_instructions() -> str:
-    """Return the instructions with the folders of this home."""
     library = _locate_library()
     return INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
 
@@ -249,14 +246,12 @@ async def _cancel_runs_and_kill_children() -> None:
 
 
 def _open_service() -> "Service":
-    """Return a new service for a request."""
     from pflow.service import Service
 
     return Service(load_settings(), door="mcp")
 
 
 async def _call_service_in_thread(operation: Callable[["Service"], Value]) -> Value:
-    """Call the service in a thread and return its reply."""
     return await asyncio.to_thread(lambda: operation(_open_service()))
 
 

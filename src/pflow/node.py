@@ -1,4 +1,4 @@
-"""The interface of nodes: a node is a function of its parameters and a context that returns an outcome."""
+"""What a node is: a function of its parameters and a context that returns an outcome."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Progress notifications to an agent: one for each node that ends, if the agent asked for them."""
+"""Notify an agent of progress: once for each node that ends, if the agent asked for it."""
 
 import asyncio
 from concurrent.futures import Future

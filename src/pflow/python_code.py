@@ -1,4 +1,4 @@
-"""Checks of Python code without running it: whether it compiles, and which names it assigns."""
+"""Check Python code without running it: whether it compiles, and which names it assigns."""
 
 import re
 import symtable

@@ -1,4 +1,4 @@
-"""The secrets of a run, and their masking in everything that is written or returned."""
+"""Mask the secrets of a run in everything that is written or returned."""
 
 import codecs
 import os
@@ -80,7 +80,6 @@ class Secrets:
 
 
 def _iter_file_text(path: Path) -> Iterator[str]:
-    """Yield the text of a file in pieces."""
     with path.open("rb") as file:
         yield from codecs.iterdecode(iter(lambda: file.read(_CHUNK), b""), "utf-8", "surrogateescape")
 

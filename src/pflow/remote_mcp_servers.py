@@ -1,4 +1,4 @@
-"""MCP servers whose tools workflows may use: their addresses, and their tools at the last sync.
+"""Manage the MCP servers whose tools workflows may use: their addresses, and their tools at the last sync.
 
 `mcp-servers.json` of the pflow home has the same shape as in other programs:
 
@@ -182,7 +182,6 @@ def _make_sync_result(name: str, answer: FetchedTools | UraniborgError, stored: 
 
 
 async def _fetch_tools(home: Path, name: str, limit: asyncio.Semaphore) -> FetchedTools | UraniborgError:
-    """Return the tools of a server, or the error."""
     async with limit:
         try:
             connection = await connect_to_server(home, name)

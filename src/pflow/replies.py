@@ -1,4 +1,4 @@
-"""The replies of pflow to agents: errors, and results of runs cut to a bounded size."""
+"""Build the replies to agents: errors, and results of runs cut to a bounded size."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Comparison of two runs: their inputs, outputs and nodes."""
+"""Compare two runs: their inputs, outputs and nodes."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""The runs of a pflow home: each operation opens the log of runs, reads it and closes it."""
+"""Read, count and compare the runs of a pflow home, with the log open for one operation at a time."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Reading of runs in any process, to watch or to resume them."""
+"""Read runs in any process, to watch or to resume them."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final

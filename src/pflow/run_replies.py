@@ -1,4 +1,4 @@
-"""The replies of runs: how they started and ended, their nodes, items of batches and messages, and comparisons.
+"""Replies about runs: how they started and ended, nodes, items, messages, and comparisons.
 
 Replies may have more keys: an error has the ids of what it is about.
 """

@@ -1,4 +1,4 @@
-"""`python -m pflow.run_worker`: runs in a process of their own, for a server that starts workflows.
+"""`python -m pflow.run_worker`: execute runs in a process of their own, for a server that starts workflows.
 
 A run that is active when the server ends is interrupted and can be resumed.
 """

@@ -1,4 +1,4 @@
-"""Hints for requests to run a workflow at fixed times, which no workflow can state."""
+"""Answer requests to run a workflow at fixed times with a hint, because no workflow can state them."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The operations of pflow, for agents and people. Each one creates its own registry, engine and log."""
+"""All operations of pflow, for agents and people. Each call creates its own registry, engine and log."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing, contextmanager

@@ -1,4 +1,4 @@
-"""Shortening of texts and values for messages and replies."""
+"""Shorten texts and values for messages and replies."""
 
 from collections.abc import Iterable, Sized
 from typing import Any, Final, cast

@@ -1,4 +1,4 @@
-"""Description of a workflow: inputs, outputs, nodes, runs and problems."""
+"""Describe a workflow: inputs, outputs, nodes, runs and problems."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final

@@ -1,4 +1,4 @@
-"""The replies of workflows, drafts, node types, schedules and MCP servers. Replies may have more keys."""
+"""Replies about workflows, drafts, node types, schedules and MCP servers. They may have more keys."""
 
 from typing import Annotated, Literal, NotRequired
 

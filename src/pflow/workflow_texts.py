@@ -1,4 +1,4 @@
-"""The texts of workflows: drafts and saved workflows are read, written, replaced and saved to the library."""
+"""Read, write and replace the texts of workflows, and save drafts to the library."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The whole server in one ASGI app: REST, event streams, `/mcp`, pages and `/health`."""
+"""Assemble the server in one ASGI app: REST, event streams, `/mcp`, pages and `/health`."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable

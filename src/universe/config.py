@@ -1,4 +1,4 @@
-"""The universe's settings: those of every HTTP server, the database, and the limits of streams and sessions."""
+"""Settings of universes: those of every HTTP server, the database, and limits of streams and sessions."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Errors of universes.
+"""Errors that universes raise.
 
 UraniborgError
 ├── InvalidInput

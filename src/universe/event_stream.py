@@ -44,11 +44,9 @@ class EventStreams:
 
     @property
     def open_count(self) -> int:
-        """The number of open streams."""
         return len(self._open)
 
     def add_stream(self, stream: "EventStream") -> None:
-        """Add an open stream."""
         self._open.add(stream)
 
     def discard_stream(self, stream: "EventStream") -> None:

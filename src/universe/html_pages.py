@@ -1,4 +1,4 @@
-"""HTML pages of the server: the list of universes and the REST API. No scripts, no external content."""
+"""HTML pages for people: the list of universes and the REST API. No scripts, no external content."""
 
 from functools import cache
 from html import escape

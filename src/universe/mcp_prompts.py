@@ -1,4 +1,4 @@
-"""The prompt of the MCP server, which clients offer as a command: explore a system."""
+"""Offer a prompt that clients show as a command: explore a system."""
 
 import json
 from typing import Annotated, Final

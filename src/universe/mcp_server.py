@@ -1,4 +1,4 @@
-"""The MCP server of universes: three tools, resources to read and subscribe to, and a prompt."""
+"""Serve universes to agents over MCP: three tools, resources to read and subscribe to, and a prompt."""
 
 from typing import Annotated, Any, Final, cast
 

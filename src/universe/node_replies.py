@@ -1,4 +1,4 @@
-"""The parameters and the outputs of the workflow nodes of universes."""
+"""Parameters and outputs of the workflow nodes of universes."""
 
 from typing import NotRequired
 

@@ -1,4 +1,4 @@
-"""The replies about universes and commands, as REST, MCP and the command line send them."""
+"""Replies about universes and commands, for REST, MCP and the command line."""
 
 from typing import Annotated, Literal, NotRequired
 

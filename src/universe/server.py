@@ -1,4 +1,4 @@
-"""`universe serve`: the database, the settings and the options of the server."""
+"""`universe serve`: read options and settings, open the database, and start the server."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Files that commands read and write: universes as JSON, and pictures as PNG and SVG."""
+"""Read and write files for commands: universes as JSON, and pictures as PNG and SVG."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast

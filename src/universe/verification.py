@@ -1,4 +1,4 @@
-"""The verification of universes for `universe verify`: their logs, and the states that a server returns."""
+"""Verify universes for `universe verify`: their logs, and the states that a server returns."""
 
 import asyncio
 from functools import partial

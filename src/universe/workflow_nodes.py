@@ -197,7 +197,6 @@ async def _get_or_create_universe(
 
 
 def _make_actor(context: Context) -> Actor:
-    """Return the workflow and the run as the actor of the changes of a node."""
     workflow = clean_name(str(getattr(context, "workflow", "")))
     name = f"workflow {workflow[:_NAME_CHARS] or 'without a name'}, run {context.run_id}"
     return Actor(kind="software", name=name, authenticated="account")
@@ -220,7 +219,6 @@ class _OpenService:
         self._ending = ending
 
     async def close(self) -> None:
-        """Stop the service."""
         await self._ending.aclose()
 
 

@@ -1,1 +1,1 @@
-"""The `uraniborg` command, the demo, and the kernel that all parts share."""
+"""Uraniborg: the command for all parts, the console, the demo, and the kernel that the parts share."""

@@ -1,4 +1,4 @@
-"""The archive of a backup: its folders, its manifest, and the checks of both when it is read."""
+"""The archive that a backup writes and a restore reads: folders and a manifest, checked when it is read."""
 
 import hashlib
 import json

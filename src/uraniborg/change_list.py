@@ -1,4 +1,4 @@
-"""The command `uraniborg changes`: who changed what in this installation."""
+"""`uraniborg changes`: list who changed what in this installation."""
 
 import sys
 from heapq import merge

@@ -1,4 +1,4 @@
-"""The command `uraniborg`: it runs the commands of every part, and the commands for all parts."""
+"""`uraniborg`: run the commands of every part, and those for all parts."""
 
 import sys
 from importlib import import_module

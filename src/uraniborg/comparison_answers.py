@@ -1,4 +1,4 @@
-"""The answer in words whether a resonant chain holds, computed from the comparison of two N-body runs."""
+"""Say in words whether a resonant chain holds, computed from the comparison of two N-body runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

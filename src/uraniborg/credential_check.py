@@ -1,4 +1,4 @@
-"""The check of credentials at the servers of the parts that `uraniborg serve` runs."""
+"""Refuse requests without a credential at the servers that `uraniborg serve` runs."""
 
 import asyncio
 import hmac

@@ -1,4 +1,4 @@
-"""The credentials of agents: a token for each client and server, which `uraniborg serve` asks for.
+"""Store the credentials of agents: a token for each client and server, which `uraniborg serve` asks for.
 
 A token is the name of the client and a signature of client and server, so that a server which gets one can use it at no
 other server. The secret that signs is in a private file, with the clients whose tokens were made invalid.

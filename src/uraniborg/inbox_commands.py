@@ -1,4 +1,4 @@
-"""The commands `inbox` and `decide`: the questions that wait for a decision, and deciding them in a terminal."""
+"""`uraniborg inbox` and `decide`: list pending questions, and answer them in a terminal."""
 
 import json
 from datetime import datetime

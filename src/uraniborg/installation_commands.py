@@ -1,4 +1,4 @@
-"""The output of the commands about the installation: doctor, paths, settings, backup and restore."""
+"""Print doctor, paths, settings, backup and restore for people."""
 
 import json
 from collections.abc import Iterable, Iterator

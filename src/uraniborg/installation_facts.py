@@ -1,4 +1,4 @@
-"""Facts of this installation as JSON values: its locations, and its settings with their origins; and changing them."""
+"""Describe this installation as JSON values, locations and settings with their origins; change settings."""
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -166,7 +166,6 @@ CHANGEABLE: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def _make_plain(value: Any) -> Json:
-    """Return the value of a setting as JSON values."""
     if isinstance(value, list | tuple | set | frozenset):
         return [_make_plain(one) for one in cast("Iterable[Any]", value)]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The replies about this installation: its connections, settings, locations and checks."""
+"""Replies about this installation: connections, settings, locations and checks."""
 
 from typing import Annotated, Literal, NotRequired
 

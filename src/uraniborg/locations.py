@@ -1,4 +1,4 @@
-"""The folders of data, cache, configuration, workflows and logs, their contents, and where their paths come from."""
+"""Know every folder of this installation: data, cache, configuration, workflows and logs, and why it is there."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The questions of the parts: how each part displays its questions and checks an answer."""
+"""How each part displays its questions in the inbox, and checks an answer."""
 
 from importlib import import_module
 from typing import Any, Final, Protocol, cast

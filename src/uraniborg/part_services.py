@@ -1,4 +1,4 @@
-"""The services of the parts on the data folder, opened for as long as they are used."""
+"""Open the services of the parts on the data folder, for as long as a command needs them."""
 
 import asyncio
 from collections.abc import AsyncGenerator

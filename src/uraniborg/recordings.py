@@ -1,4 +1,4 @@
-"""The recorded search of the demo, which ships with the search."""
+"""The recorded search of the demo, for modules of this package."""
 
 from paper_search.recordings import QUERY, RECORDING
 

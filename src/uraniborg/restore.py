@@ -1,4 +1,4 @@
-"""Restoring a backup: all of it is read and checked first, and a restore that was killed is completed by the next."""
+"""Restore a backup: all is read and checked first, and a restore that was killed is completed by the next."""
 
 import json
 import os

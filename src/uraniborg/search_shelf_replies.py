@@ -1,4 +1,4 @@
-"""The builds of shelves from the papers of searches: what a worker reported, and the replies of the API."""
+"""Replies about shelves that are built from searches: what the worker reported, and what the API sends."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""`uraniborg serve`: the console with its API, and the MCP servers of search, library and universe."""
+"""`uraniborg serve`: start the console with its API, and the MCP servers of search, library and universe."""
 
 import asyncio
 import html

@@ -1,4 +1,4 @@
-"""The apps that `uraniborg serve` serves: the API, and the HTTP servers of the parts as they serve alone."""
+"""List what `uraniborg serve` serves: the API, and the HTTP servers of the parts as they serve alone."""
 
 import asyncio
 from functools import partial

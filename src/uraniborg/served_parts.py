@@ -1,4 +1,4 @@
-"""The servers of one process: each listens at its own port and unix socket; one that cannot start stops no other."""
+"""Run several servers in one process, each at its port and unix socket; one that cannot start stops no other."""
 
 import asyncio
 import signal

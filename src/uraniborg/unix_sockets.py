@@ -1,4 +1,4 @@
-"""The unix sockets of the MCP servers: one for each server, in a private folder, for this account alone."""
+"""Open private unix sockets for the MCP servers, which other accounts cannot use."""
 
 import os
 import socket

@@ -1,30 +1,53 @@
 """The stated deviations agree with the code: a row whose fact has changed fails here."""
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 import paper_search
+from paper_library import Library, sample_shelf
 from paper_library.build import builder
 from paper_library.limits import READ_CHARS
+from paper_library.mcp_server import make_mcp_server as make_library_server
+from paper_library.worker_threads import WorkerThreads
 from paper_search import mcp_server
 from paper_search.config import SessionsConfig
 from paper_search.export import FORMATS
 from paper_search.models import MAX_RESULTS_CAP
 from paper_search.sessions.export_pages import MOST_PAPERS
 from pflow.config import Settings
+from pflow.mcp_server import build_server
 from pflow.replies import MAX_OUTPUT_BYTES
 from pflow.service import BROWSE_BYTES
 from tests.requirements.ledger import ROOT, deviations, list_deviations, list_quoted_names, requirements
 from universe.config import UniverseConfig
+from universe.mcp_server import make_mcp_server
 from universe.service.mcp_replies import STATE_BYTES
+from universe.service.universes import UniverseService
+from universe.store.memory import MemoryStore
+from uraniborg.kernel.mcp import Server
 
 SPECIFIED_FORMATS = {"json", "bibtex", "markdown"}
 SPECIFIED_NAMES = {
     *("Paper", "PaperCollection", "ParsedIntent", "SearchStrategy"),
     *("search", "export_json", "export_bibtex", "export_markdown"),
 }
+
+LIBRARY_TOOLS: Final = {
+    *("search_papers", "search_papers_by_keyword", "list_top_facets"),
+    *("get_paper_metadata", "get_paper_summary", "get_paper_source"),
+}
+
+
+def make_search_server() -> Server:
+    return mcp_server.mcp
+
+
+def make_universe_server() -> Server:
+    return make_mcp_server(UniverseService(MemoryStore()))
 
 
 def test_rows_are_in_the_order_of_the_requirements_and_none_is_stated_twice() -> None:
@@ -43,6 +66,41 @@ def test_rows_are_in_the_order_of_the_requirements_and_none_is_stated_twice() ->
 )
 def test_added_formats_and_public_names_are_listed_exactly(requirement_id: str, names: set[str]) -> None:
     assert names in list_quoted_names(requirement_id)
+
+
+@pytest.mark.parametrize(
+    ("requirement_id", "make_server", "resources"),
+    [
+        ("PS-REQ-7", make_search_server, {"paper-search://sessions"}),
+        ("UN-1", make_universe_server, set[str]()),
+        ("PF-R1", build_server, {"pflow://guide"}),
+    ],
+)
+async def test_added_prompts_and_resources_are_listed_exactly(
+    requirement_id: str, make_server: Callable[[], Server], resources: set[str]
+) -> None:
+    server = make_server()
+    prompts = {prompt.name for prompt in await server.list_prompts()}
+    assert prompts | resources in list_quoted_names(requirement_id)
+    assert resources <= {str(resource.uri) for resource in await server.list_resources()}
+
+
+@pytest.mark.parametrize(
+    ("requirement_id", "make_server"), [("PS-REQ-8", make_search_server), ("UN-10", make_universe_server)]
+)
+async def test_tools_with_structured_content_are_listed_exactly(
+    requirement_id: str, make_server: Callable[[], Server]
+) -> None:
+    structured = {tool.name for tool in await make_server().list_tools() if tool.outputSchema}
+    assert structured in list_quoted_names(requirement_id)
+
+
+async def test_the_tools_that_the_library_adds_are_listed_exactly(tmp_path: Path) -> None:
+    library, threads = Library.open(sample_shelf(tmp_path / "shelf")), WorkerThreads(1, query_s=1, fetch_s=1)
+    tools = {tool.name for tool in await make_library_server(library, threads).list_tools()}
+    assert tools - LIBRARY_TOOLS in list_quoted_names("PL-6")
+    threads.close()
+    library.close()
 
 
 @pytest.mark.parametrize("requirement_id", ["PS-C2", "PF-R19"])

@@ -101,7 +101,7 @@ def test_the_files_of_the_demo_are_for_their_owner_alone(demo: Demo) -> None:
 def test_the_lines_at_the_end_of_the_demo_work_as_pasted_and_without_a_network(demo: Demo, tmp_path: Path) -> None:
     shutil.copytree(demo.folder / "demo-output", tmp_path / "demo-output")
     env = make_pasting_environment(tmp_path)
-    del env["URANIBORG_PAPER_SEARCH__REPLAY_DIR"]
+    del env["URANIBORG_PAPER_SEARCH__OFFLINE"]
     env |= {"URANIBORG_CONSOLE__PORT": "0", "URANIBORG_CONSOLE__SEARCH_PORT": "0", "BROWSER": "true"}
     _, _, end = demo.stdout.partition("Next, type one of these")
     lines = [line.strip() for line in end.splitlines() if line.startswith("    ")]

@@ -1,1 +1,1 @@
-"""The build of a shelf from input files."""
+"""Build a shelf from input files."""

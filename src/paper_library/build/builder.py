@@ -1,4 +1,4 @@
-"""The build of a shelf: read the inputs, merge entries into papers, write them, replace the old shelf."""
+"""Build a shelf: read the inputs, merge entries into papers, write them, replace the old shelf."""
 
 import gc
 import re
@@ -121,7 +121,6 @@ class _Builder:
         self._register = IdRegister()
 
     def build(self, actor: Actor) -> BuildReport:
-        """Build the shelf and return the report."""
         started = time.monotonic()
         report = self._report
         report.actor = actor

@@ -1,4 +1,4 @@
-"""The BibTeX keys of the papers of a shelf: given by entries or made from the metadata, no two the same."""
+"""Give each paper of a shelf a BibTeX key of its own, from its entries or its metadata."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The data model of build inputs: entries, which describe papers, and problems."""
+"""What readers return: entries, which describe papers, and problems."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The entries of a build: from the inputs, and from the old shelf where no input replaces them."""
+"""Collect the entries of a build: from the inputs, and from the old shelf where no input replaces them."""
 
 import re
 from collections.abc import Iterable
@@ -61,7 +61,6 @@ class EntryCollection:
     """The inputs with unreadable entries."""
 
     def read_inputs(self, files: Iterable[InputFile], progress: ReportPhase) -> None:
-        """Add the entries of the input files."""
         for file in files:
             self.report.files += 1
             entries = broken = 0

@@ -1,4 +1,4 @@
-"""Matching of entries that describe the same paper.
+"""Match entries that describe the same paper.
 
 Entries with the same DOI or arXiv id match. Entries with the same BibTeX key or the same title match, and a file named
 by a BibTeX key matches its entry, unless other fields contradict: two papers called "Introduction" are two papers. An
@@ -46,7 +46,6 @@ _SURNAME: Final = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")
 
 
 def make_keys(entry: Entry) -> Keys:
-    """Return the keys of one entry."""
     ids = entry.identifiers
     doi = spell_doi_for_id(ids.get("doi"))
     arxiv = spell_arxiv_for_id(ids.get("arxiv")) or spell_arxiv_for_id(doi)

@@ -1,4 +1,4 @@
-"""Storage of entries: in a temporary file while a build groups them, and as rows of a finished shelf."""
+"""Store entries on disk while a build groups them, so that memory does not grow with the texts."""
 
 import os
 from array import array
@@ -44,7 +44,6 @@ class EntrySpool:
         self._file.flush()
 
     def read_entries(self, numbers: Iterable[int]) -> list[tuple[Entry, Keys]]:
-        """Return the entries with these numbers, and their keys."""
         found: list[tuple[Entry, Keys]] = []
         for number in numbers:
             start = self._starts[number]
@@ -53,7 +52,6 @@ class EntrySpool:
         return found
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 

@@ -1,4 +1,4 @@
-"""Discovery of input files: the regular files in the given folders, and a problem for each other path.
+"""Find input files: the regular files in the given folders, and a problem for each other path.
 
 A named path is read even if it is a link. Inside a folder, a link to a file is followed only if the file is in one of
 the inputs; links to folders are not followed. Only regular files are opened.

@@ -1,4 +1,4 @@
-"""The assignment of ids to the papers of a build: known ids first, then new ones.
+"""Assign ids to the papers of a build: known ids first, then new ones.
 
 The register decides only the ids of papers, never which entries form a paper: a build from the same inputs gives the
 same papers with and without it. Each paper is compared with the records that share a key or a position with it; the
@@ -45,7 +45,6 @@ class Assignment:
 
 
 def match_known_ids(clusters: Sequence[Cluster], register: IdRegister) -> Assignment:
-    """Return the ids of the clusters that the register has."""
     pairs = [
         (at, likeness)
         for at, cluster in enumerate(clusters)

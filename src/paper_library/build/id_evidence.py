@@ -1,4 +1,4 @@
-"""Evidence that an entry describes a paper with a known id: shared keys, and positions in the inputs."""
+"""Find evidence that an entry describes a paper with a known id: shared keys, and positions in inputs."""
 
 import hashlib
 import re
@@ -122,7 +122,6 @@ def collect_evidence(entry: Entry, keys: Keys) -> dict[str, int]:
 
 
 def make_position_key(position: str) -> str:
-    """Return the key of a position in the inputs."""
     return f"at:{position}"
 
 
@@ -136,7 +135,6 @@ class Likeness:
 
     @property
     def score(self) -> int:
-        """The sum of the weights of the evidence."""
         weight = sum(weight for kind, weight in _WEIGHTS.items() if self.kinds & kind)
         return weight + (
             _SAME_TITLE_WEIGHT if self._has_same_title else _SAME_TITLE_WEIGHT // 2 if self._has_similar_title else 0
@@ -230,7 +228,6 @@ def _make_text_keys(entry: Entry) -> list[str]:
 
 
 def make_text_key(sha256: str) -> str:
-    """Return the key of a text with this digest."""
     return f"text:{sha256[:16]}"
 
 

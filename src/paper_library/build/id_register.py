@@ -1,4 +1,4 @@
-"""The id register of a shelf: the ids of its papers, in a file beside the shelf's folder.
+"""Remember the ids of a shelf in a file beside it, so that papers keep them in every rebuild.
 
 `SHELF.ids.json` is outside the folder so that it survives the replacement and the loss of the shelf. A build reads the
 file, gives known papers their ids and BibTeX keys, and writes the file before the new shelf replaces the old one. If

@@ -1,4 +1,4 @@
-"""The input files of a build: each file with its reader and its translations, in a stable order."""
+"""List the files of a build, each with its reader and its translations, in a stable order."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

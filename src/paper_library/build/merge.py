@@ -1,4 +1,4 @@
-"""The merge of all entries of a paper into one."""
+"""Merge all entries of a paper into one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

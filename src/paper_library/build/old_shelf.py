@@ -1,4 +1,4 @@
-"""The shelf that a build updates, read back as entries and records."""
+"""Read the shelf that a build updates back as entries and records."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -35,11 +35,9 @@ class OldShelf:
         self.numbers: dict[str, int] = dict(rows.fetchall())
 
     def close(self) -> None:
-        """Close the shelf."""
         self._shelf.close()
 
     def read_metadata(self, no: int) -> "StoredMetadata":
-        """Return the metadata of a paper."""
         return self._shelf.read_metadata(no)
 
     def read_bibtex(self, no: int) -> str:
@@ -47,7 +45,6 @@ class OldShelf:
         return self._shelf.read_bibtex(no)
 
     def read_digest(self, no: int) -> str:
-        """Return the digest of a paper."""
         return self._shelf.read_digest(no)
 
     def list_origins(self, no: int) -> list[str]:
@@ -131,7 +128,6 @@ class OldShelf:
 
 
 def _make_entry(known: "StoredMetadata", bibtex: str, texts: dict[tuple[str, str], str], origins: list[str]) -> Entry:
-    """Return the contents of a paper as one entry."""
     summaries = {name: orjson.loads(text) for (kind, name), text in texts.items() if kind == SUMMARY}
     preferred = known["preferred_summary_template"]
     return Entry(

@@ -1,4 +1,4 @@
-"""The original files of papers: PDFs among the inputs, which a shelf stores beside the texts read from them."""
+"""Store the PDFs among the inputs on the shelf, beside the texts read from them."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The metadata, assets and searchable texts of a paper, as a shelf stores them."""
+"""Prepare metadata, assets and searchable texts of a paper as a shelf stores them."""
 
 import hashlib
 import re

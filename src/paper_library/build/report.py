@@ -1,4 +1,4 @@
-"""The report of a build: counts, merges, problems and changes."""
+"""Report a build: counts, merges, problems and changes."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
@@ -107,7 +107,6 @@ class BuildReport:
             self.derived_titles.append({"origin": origin, "title": title})
 
     def as_dict(self) -> "JsonObject":
-        """Return the report as JSON values."""
         from dataclasses import asdict
 
         return asdict(self)

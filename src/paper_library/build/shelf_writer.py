@@ -1,4 +1,4 @@
-"""The writer of a shelf's files: database, index and assets."""
+"""Write the files of a shelf: database, index and assets."""
 
 import hashlib
 import os
@@ -154,7 +154,6 @@ class ShelfWriter:
         return build_id
 
     def close_incomplete_database(self) -> None:
-        """Close the database of an incomplete shelf."""
         self._database.close()
 
     def compute_file_digests(self) -> dict[str, str]:
@@ -163,7 +162,6 @@ class ShelfWriter:
         return {name: compute_file_digest(self._folder / name) for name in names}
 
     def _count_and_get_facet_ids(self, kind: str, values: Sequence[str]) -> list[int]:
-        """Count a paper for each different facet value and return the ids of the values."""
         ids: dict[int, None] = {}
         for value in values:
             key = _fold_facet_value(value)

@@ -1,4 +1,4 @@
-"""The staging folder of a build, which replaces the shelf in one step."""
+"""Build beside the shelf, and replace the shelf in one step."""
 
 import ctypes
 import errno

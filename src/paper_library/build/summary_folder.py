@@ -1,4 +1,4 @@
-"""A folder of summaries: JSON files that belong to papers by name.
+"""Match JSON summaries in a folder with papers by name.
 
 `DIR/TEMPLATE/NAME.json` is a summary of the paper NAME: the stem of its file, its BibTeX key, its paper_id, or its DOI
 or arXiv id with `_` for all characters except letters, digits, `.` and `-`. `DIR/NAME/TEMPLATE.json` works too.

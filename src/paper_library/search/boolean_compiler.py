@@ -1,4 +1,4 @@
-"""The compiler of Boolean queries into index queries: the papers that match, the best first.
+"""Compile Boolean queries into index queries: the papers that match, the best first.
 
 A wanted term is compared with the title, abstract, keywords, tags, authors, venue and identifiers of a paper, an
 excluded term with title, abstract, keywords and tags. Full texts are not compared, so that the metadata of a paper

@@ -1,4 +1,4 @@
-"""The compiler of parsed queries into weighted index queries.
+"""Compile parsed queries into weighted index queries.
 
 A word of the title, abstract, keywords or tags has weight 1. A word of the title adds to the score, and so does the
 exact form. The full text weighs less, because long texts contain most words. The weights were checked on three
@@ -173,7 +173,6 @@ class Compiler:
         return phrases
 
     def _compile_words(self, word_units: Sequence[Unit]) -> Iterator[IndexQuery]:
-        """Yield a scored query for each word and each field that has it."""
         names = [unit.text for unit in word_units]
         self._result.words.update(names)
         stems = Counter(name for name in map(stem_word, names) if name)

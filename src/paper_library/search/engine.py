@@ -1,4 +1,4 @@
-"""The search engine of a shelf: pages of results, similar papers and facet counts."""
+"""Search a shelf: pages of results, similar papers and facet counts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,7 +71,6 @@ class Page:
         self.interpreted["ignored"] = [*self.interpreted["ignored"], *notes]
 
     def as_dict(self) -> "SearchPage":
-        """Return the page as JSON values."""
         end = self.offset + len(self.hits)
         more = describe_unreachable_results(end, self.total, "paper") if self.hits else ""
         page: SearchPage = {
@@ -272,7 +271,6 @@ def _choose_order(sort: Sort, parsed: Query) -> Sort:
 
 
 def _list_filtered_fields(parsed: Query) -> list[str]:
-    """Return the names of the fields that match in every result."""
     names = [group[0].field for group in parsed.required if len(group) == 1]
     return ["identifier" if name in _IDENTIFIERS else name for name in names]
 

@@ -1,4 +1,4 @@
-"""Synonyms of field names and sort orders, and other spellings of words such as `müller` and `mueller`.
+"""Know other names of fields and sort orders, and other spellings such as `müller` and `mueller`.
 
 Folding already makes `é` and `e`, `ß` and `ss`, `ü` and `u` the same.
 """

@@ -1,4 +1,4 @@
-"""Search results: the passage, the matched fields and the position of the passage."""
+"""Describe search results: the passage, its position, and the fields that matched."""
 
 import re
 from collections.abc import Sequence
@@ -194,7 +194,6 @@ def _find_section_title(row: Row, source: str, offset: int) -> str | None:
 
 
 def _find_full_text_matches(shelf: Shelf, numbers: list[int], compiled: CompiledQuery) -> set[int]:
-    """Return the numbers of the papers whose full text has words of the query."""
     if not compiled.in_full_text or not numbers:
         return set()
     papers = make_any_query([IndexQuery.term_query(shelf.schema, fields.NUMBER, number) for number in numbers])

@@ -1,4 +1,4 @@
-"""Elementary index queries: a word, a phrase, a prefix, years, a facet value."""
+"""Make elementary index queries: a word, a phrase, a prefix, years, a facet value."""
 
 from collections import Counter
 from collections.abc import Sequence

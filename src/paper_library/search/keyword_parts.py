@@ -1,4 +1,4 @@
-"""Keywords and tags that contain a text, for a keyword that no paper has."""
+"""Find keywords and tags that contain a text, for a keyword that no paper has."""
 
 import re
 import unicodedata

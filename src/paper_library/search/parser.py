@@ -1,4 +1,4 @@
-"""The parser of query texts. Every text is a valid query."""
+"""Parse query texts. Every text is a valid query."""
 
 import re
 from collections.abc import Iterator

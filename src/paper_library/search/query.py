@@ -1,4 +1,4 @@
-"""The query language and the data model of a query.
+"""What a parsed query holds: words, phrases, exclusions, filters and notes.
 
 Papers match any of the words; papers with all of them come first. More syntax:
 
@@ -42,7 +42,6 @@ class Unit:
     """For years from running text: that text. Such years can be relaxed."""
 
     def __str__(self) -> str:
-        """Return the unit in the query language."""
         match self.kind:
             case "phrase" | "name":
                 return f'"{self.text}"'

@@ -1,4 +1,4 @@
-"""The ranking of results: papers that match all wanted groups, then papers that match some."""
+"""Rank results: papers that match all wanted groups, then papers that match some."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -92,7 +92,6 @@ class _Search:
         )
 
     def _find_by_two_searches(self, all_groups_query: IndexQuery, limit: int, offset: int) -> FoundPage:
-        """Return a page from separate searches for papers that match all groups and for the others."""
         must_have = (Occur.Must, IndexQuery.const_score_query(all_groups_query, 0.0))
         complete = self._run_query(IndexQuery.boolean_query([must_have, (Occur.Must, self._query)]), limit, offset)
         count, ranked = count_results(complete), self._raise_scores_above_partial_matches(complete.hits)
@@ -136,7 +135,6 @@ class _Search:
         return dict.fromkeys(sorted(indexes[number] for number in found))
 
     def _list_unmatched_groups(self, best: Hit) -> list[str]:
-        """Return the labels of the groups that the best paper does not match."""
         lacking = [group for group in self._compiled.wanted_groups if group.names.isdisjoint(best.names)]
         if FULL_TEXT in best.matched_fields:
             itself = (Occur.Must, IndexQuery.term_query(self._shelf.schema, fields.NUMBER, best.row.no))

@@ -1,4 +1,4 @@
-"""Values of filters that no paper has: the same authors under other forms of their names, and similar values."""
+"""Suggest values of filters that papers have: other forms of an author's name, and similar values."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -100,7 +100,6 @@ def _find_names_with_similar_family(wanted: str, names: dict[str, str]) -> list[
 
 
 def _find_other_forms(shelf: Shelf, text: str) -> list[str]:
-    """Return the names of the shelf that can be other forms of a folded name with given names or initials."""
     name = _split_folded_name(text)
     family = split_words(name.whole_family)
     if not name.given or not family:

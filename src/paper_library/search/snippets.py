@@ -1,4 +1,4 @@
-"""Snippets: the passage of a text with the most words of the query."""
+"""Find the passage of a text with the most words of the query."""
 
 import re
 import unicodedata
@@ -54,7 +54,6 @@ class WordMatcher:
 
     @classmethod
     def from_query(cls, compiled: CompiledQuery) -> "WordMatcher":
-        """Return a matcher for the words and phrases of a query."""
         named = frozenset(compiled.words.union(*map(_select_words_to_highlight, compiled.phrases)))
         return cls(frozenset(compiled.stems), named, _compile_rough_pattern(frozenset(compiled.stems), named))
 
@@ -80,7 +79,6 @@ class WordMatcher:
         return sorted(spans)
 
     def find_matched_words(self, text: str) -> set[str]:
-        """Return the different words of the query that a text has."""
         if self.rough is not None and UNFOLDED not in (plain := fold_characters(text)):
             return {name for word in self.rough.findall(plain) if (name := self._get_query_word(word))}
         return {name for _, _, name in self.find_spans(text)}
@@ -214,7 +212,6 @@ def _extend_to_words(text: str, span: Span) -> Span:
 
 
 def _join_spans(spans: list[Span]) -> list[Span]:
-    """Return the matches with overlapping and adjacent ones joined."""
     joined: list[Span] = []
     for first, last, name in spans:
         if joined and first <= joined[-1][1]:

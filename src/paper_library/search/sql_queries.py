@@ -1,4 +1,4 @@
-"""SQL statements as queries, rewritten in the query language."""
+"""Rewrite SQL statements that agents send as queries."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Suggestions of similar words and keywords of the shelf for those that no paper has."""
+"""Suggest similar words and keywords of the shelf for those that no paper has."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Explicit year bounds in a search box: `since 2015`, `not before 2017`, `vor 2010`, `between 2015 and 2020`.
+"""Read explicit years in a search box: `since 2015`, `not before 2017`, `vor 2010`.
 
 Only phrases with a word of time and four-digit years are bounds. Relative phrases (`last five years`), decades and bare
 years stay search words.

@@ -1,4 +1,4 @@
-"""The reader of assets: from the shelf's static folder or from a static server, verified by digest."""
+"""Read assets from the shelf's static folder or from a static server, verified by digest."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""The difference between two shelves."""
+"""Compare two shelves."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,6 @@ class Change:
     """The fields that differ; empty for a paper that only one shelf has."""
 
     def as_dict(self) -> "ChangedPaper":
-        """Return the change as JSON values."""
         known: ChangedPaper = {"paper_id": self.paper_id, "title": self.title}
         return {**known, "fields": list(self.fields)} if self.fields else known
 
@@ -38,7 +37,6 @@ class Difference:
     unchanged: int
 
     def as_dict(self) -> "ShelfDifference":
-        """Return the difference as JSON values."""
         return {
             "added": [change.as_dict() for change in self.added],
             "removed": [change.as_dict() for change in self.removed],

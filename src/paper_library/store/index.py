@@ -1,4 +1,4 @@
-"""The full-text index: its fields, and the document of a paper.
+"""Define the full-text index: its fields, and the document of a paper.
 
 The same function splits texts and queries into words; the index receives them separated by spaces. One field has all
 stemmed words of title, abstract, keywords and tags: one score over all of them ranks better than a sum over many
@@ -37,7 +37,6 @@ _ANALYZER: Final = "as_given"
 
 
 def make_schema() -> tantivy.Schema:
-    """Return the schema of the index."""
     builder = tantivy.SchemaBuilder()
     for name in _WORDS:
         builder.add_text_field(name, tokenizer_name=_ANALYZER, index_option="position")

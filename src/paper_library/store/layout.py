@@ -1,4 +1,4 @@
-"""The layout of a shelf: file names, tables and asset paths."""
+"""Lay out a shelf on disk: file names, tables and asset paths."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A served shelf that reopens itself when its folder is replaced."""
+"""Reopen a served shelf when its folder is replaced."""
 
 import threading
 import time

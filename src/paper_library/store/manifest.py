@@ -1,4 +1,4 @@
-"""The manifest of a shelf: its version, build id and the digests of its files."""
+"""Describe a shelf in its manifest: version, build id and the digests of its files."""
 
 import hashlib
 import sqlite3
@@ -35,7 +35,6 @@ class Manifest:
     built_at: str
 
     def to_json(self) -> bytes:
-        """Return the JSON of the manifest."""
         return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 

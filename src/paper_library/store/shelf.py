@@ -143,11 +143,9 @@ class Shelf:
 
     @property
     def build_id(self) -> str:
-        """The build id of the manifest."""
         return self.manifest.build_id
 
     def close(self) -> None:
-        """Close the connections."""
         self.remove_links()
         for connection in self._connections:
             connection.close()
@@ -316,7 +314,6 @@ class Shelf:
         return self._read_value("SELECT metadata FROM paper WHERE no = ?", no)
 
     def read_metadata(self, no: int) -> "StoredMetadata":
-        """Return all metadata of a paper."""
         return orjson.loads(self.read_metadata_json(no))
 
     def read_bibtex(self, no: int) -> str:
@@ -324,11 +321,9 @@ class Shelf:
         return self._read_value("SELECT bibtex FROM paper WHERE no = ?", no)
 
     def read_paper_id(self, no: int) -> str:
-        """Return the id of a paper."""
         return self._read_value("SELECT paper_id FROM paper WHERE no = ?", no)
 
     def list_keys(self, no: int) -> list[str]:
-        """Return all keys of a paper."""
         return orjson.loads(self._read_value("SELECT keys FROM paper WHERE no = ?", no))
 
     def list_merged_ids(self, no: int) -> list[str]:
@@ -381,7 +376,6 @@ class Shelf:
         return self.get_connection().execute(query, (kind, limit, offset)).fetchall()
 
     def count_facet_values(self, kind: str) -> int:
-        """Return the number of different values."""
         return self.get_connection().execute("SELECT count(*) FROM facet WHERE kind = ?", (kind,)).fetchone()[0]
 
     def find_numbers_by_facets(self, facets: Sequence[int], limit: int, offset: int) -> tuple[list[int], int]:

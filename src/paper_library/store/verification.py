@@ -1,4 +1,4 @@
-"""The verification of a shelf: every file is read and compared with its digest."""
+"""Verify a shelf: read every file and compare it with its digest."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +26,6 @@ class Verdict:
 
     @property
     def is_intact(self) -> bool:
-        """True if there are no problems."""
         return not self.problems
 
     def as_dict(self) -> "Verification":

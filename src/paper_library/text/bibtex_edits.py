@@ -1,4 +1,4 @@
-"""Edits of BibTeX entries that users wrote: fields added, fields removed, keys replaced."""
+"""Edit BibTeX entries that users wrote: add fields, remove fields, replace keys."""
 
 import re
 from collections.abc import Mapping

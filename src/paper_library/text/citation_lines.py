@@ -1,4 +1,4 @@
-"""The line below a title: authors, venue and year."""
+"""Format authors, venue and year as the line below a title."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Citations of papers of a shelf, in the formats of reference managers."""
+"""Cite papers of a shelf in the formats of reference managers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -86,7 +86,6 @@ def make_bibtex_entry_of_metadata(metadata: "StoredMetadata") -> str:
 
 
 def make_reference(metadata: "StoredMetadata") -> Reference:
-    """Return the reference to the paper with this metadata."""
     ids = metadata["identifiers"]
     retraction = metadata.get("retraction")
     return Reference(

@@ -1,4 +1,4 @@
-"""The default summary of a paper: abstract, outline and key sentences, copied word for word from the paper."""
+"""Make the default summary of a paper: abstract, outline and key sentences, copied word for word."""
 
 import re
 from collections import Counter

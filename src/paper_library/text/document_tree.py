@@ -1,4 +1,4 @@
-"""Texts of papers as trees of plain values that a page can display without HTML.
+"""Parse texts of papers into trees of plain values that a page can display without HTML.
 
     [{"type": "heading", "level": 2, "offset": 0, "children": [{"type": "text", "text": "Results"}]}, …]
 

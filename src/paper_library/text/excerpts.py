@@ -1,4 +1,4 @@
-"""Excerpts of a paper's text: a range of characters, or the section under a heading."""
+"""Cut excerpts of a paper's text: a range of characters, or the section under a heading."""
 
 from typing import Final, NamedTuple
 

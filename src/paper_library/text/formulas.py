@@ -1,4 +1,4 @@
-r"""Formulas in markdown: `$x$`, `$$x$$`, and LaTeX environments such as `\begin{equation}…\end{equation}`."""
+r"""Find formulas in markdown: `$x$`, `$$x$$`, and LaTeX environments such as `\begin{equation}…\end{equation}`."""
 
 import re
 from typing import Final, NamedTuple

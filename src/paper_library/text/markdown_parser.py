@@ -1,4 +1,4 @@
-"""The markdown parser of texts of papers: CommonMark with tables, strikethrough, formulas and references."""
+"""Parse the markdown of papers: CommonMark with tables, strikethrough, formulas and references."""
 
 from collections.abc import Sequence
 from html import escape
@@ -88,7 +88,6 @@ def _parse_formula_block(state: "StateBlock", first: int, last: int, silent: boo
 
 
 def _parse_environment_block(state: "StateBlock", first: int, last: int, silent: bool) -> bool:
-    """Parse an environment that begins and ends with a line."""
     begin = state.bMarks[first] + state.tShift[first]
     if state.is_code_block(first) or not ENVIRONMENT_START.match(state.src, begin):
         return False

@@ -1,4 +1,4 @@
-r"""References in markdown as plain text: citations of Pandoc (`@smith2020`), and `\ref{fig:map}` of LaTeX."""
+r"""Turn references in markdown into plain text: `@smith2020` of Pandoc, and `\ref{fig:map}` of LaTeX."""
 
 import re
 from collections.abc import Callable

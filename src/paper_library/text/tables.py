@@ -1,4 +1,4 @@
-"""Table rows of a paper's text, with header, caption and section."""
+"""Find table rows in a paper's text, with header, caption and section."""
 
 import re
 from collections.abc import Iterator

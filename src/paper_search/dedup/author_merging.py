@@ -1,4 +1,4 @@
-"""One author list from several: the longest list, each name in its fullest spelling, all authors included."""
+"""Merge several author lists into one: the longest, each name in its fullest spelling, nobody lost."""
 
 from collections import Counter
 from collections.abc import Sequence

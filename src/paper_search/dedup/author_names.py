@@ -1,4 +1,4 @@
-"""Author names of any source read for comparison, and the agreement of two author lists."""
+"""Compare author lists of any sources, whose names are written in many forms."""
 
 import html
 import re

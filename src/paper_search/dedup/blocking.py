@@ -1,4 +1,4 @@
-"""Blocking: pairs of titles worth comparing, found without comparing all titles with all.
+"""Find pairs of titles worth comparing, without comparing all titles with all.
 
 Two titles of one paper share most of their rarest words. Any three of a title's rarest words are a key, and titles
 under one key are compared, in C. Words of one title only cannot join two titles, so misspellings use no keys. Under a
@@ -62,7 +62,6 @@ def _build_blocks(titles: Sequence[Title]) -> Iterable[list[int]]:
 
 
 def _pair_by_beginning(titles: Sequence[Title]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of indexes of titles of which one is the beginning of the other."""
     beginnings: list[int] = []
     # In alphabetical order a title follows all its beginnings.
     for index in sorted(range(len(titles)), key=lambda index: titles[index].compact):

@@ -1,4 +1,4 @@
-"""Clusters of records that are one paper: strongest reasons first, and a contradiction always prevents a union."""
+"""Group records that are one paper: strongest reasons first; a contradiction always prevents a union."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Deduplication of records from many sources: each paper once, independent of the order of the records."""
+"""Merge records of many sources so that each paper is there once, whatever the order of the records."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Matches: whether two records are one paper, and why."""
+"""Decide whether two records are one paper, and why."""
 
 import html
 import re

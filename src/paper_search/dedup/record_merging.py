@@ -1,4 +1,4 @@
-"""Merging of several records into one paper: a rule for each field, and the source of each field."""
+"""Merge several records into one paper: a rule for each field, and the source of each field."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -55,7 +55,6 @@ def list_source_records(record: Record, fallback_id: str) -> list[SourceRecord]:
 
 
 def name_records(paper: RawPaper) -> list[SourceRecord]:
-    """Return the source records of a paper as merged papers list them."""
     record = Record(paper)
     return list_source_records(record, _make_content_id(record))
 
@@ -79,7 +78,6 @@ class _MergedPaper:
             self.set_provenance(name, best)
 
     def set_provenance(self, key: str, origin: Record) -> None:
-        """Set the provenance of a field to the source of the record."""
         self.provenance[key] = origin.paper.provenance.get(key, origin.paper.source)
 
     def choose_work_type(self) -> None:
@@ -104,7 +102,6 @@ class _MergedPaper:
             self.provenance["notices"] = ", ".join(sorted(names))
 
     def merge_authors(self) -> None:
-        """Set the authors merged from all records that have any."""
         with_authors = [record for record in self.records if record.paper.authors]
         if with_authors:
             self.fields["authors"], base = merge_authors([record.paper.authors for record in with_authors])

@@ -1,4 +1,4 @@
-"""Records: papers with normalised identifiers, parsed titles and names, and preprints recognised."""
+"""Prepare records for comparison: normalised identifiers, parsed titles and names, preprints recognised."""
 
 import re
 from collections.abc import Iterator

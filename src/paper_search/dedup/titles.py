@@ -1,4 +1,4 @@
-"""Titles as comparable words, and the words in which two titles differ after spelling is evened out."""
+"""Compare titles as words, after spelling is evened out."""
 
 import html
 import re

@@ -13,7 +13,6 @@ _DOMAINS = {domain.name: domain for domain in (GENERAL, MATERIALS_SCIENCE)}
 
 
 def list_domains() -> list[str]:
-    """Return the names of all domains."""
     return list(_DOMAINS)
 
 

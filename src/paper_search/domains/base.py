@@ -1,4 +1,4 @@
-"""The type of a domain."""
+"""What a field of research declares: its vocabulary and preferred sources."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

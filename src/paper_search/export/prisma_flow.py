@@ -1,4 +1,4 @@
-"""The counts of a search as a PRISMA 2020 flow: records identified, removed, screened, excluded and included."""
+"""Count a search as a PRISMA 2020 flow: records identified, removed, screened, excluded and included."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The flow of a search as a PRISMA 2020 diagram in SVG."""
+"""Draw the flow of a search as a PRISMA 2020 diagram in SVG."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A collection as references, and as BibTeX, RIS and CSL-JSON."""
+"""Export a collection as BibTeX, RIS and CSL-JSON."""
 
 from paper_search.citation_keys import citation_keys
 from paper_search.editorial_notices import describe_notices

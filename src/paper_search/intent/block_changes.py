@@ -1,4 +1,4 @@
-"""Changes of the blocks between two plans: what feedback refuses or adds, and what papers teach."""
+"""Compare the blocks of two plans: what feedback refuses or adds, and what papers teach."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -16,7 +16,6 @@ _UNKNOWN_SHARE: Final = 0.01
 
 
 def list_keys(blocks: Iterable[ConceptBlock]) -> set[Key]:
-    """Return the keys of all names and variants."""
     return {make_term_key(text) for block in blocks for text in (block.name, *block.variants)}
 
 

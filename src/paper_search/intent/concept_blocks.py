@@ -1,4 +1,4 @@
-"""The concept blocks of a question: its terms, each with the other ways to write it, and the people it names."""
+"""Make concept blocks of a question: its terms with the other ways to write them, and people it names."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The concepts of a question: its terms, without function words and words that carry no topic.
+"""Find the terms of a question, without function words and words that carry no topic.
 
 Punctuation and function words separate phrases. Within a phrase neighbouring words make one term if it is a known one,
 a name, a pair that papers often use, or a noun with the word before it; words without a topic separate terms. Verbs,

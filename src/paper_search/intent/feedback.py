@@ -1,4 +1,4 @@
-"""Feedback on a round, read for the next round: terms to add and to exclude, limits to change, and notes on them.
+"""Read feedback for the next round: terms to add and to exclude, limits to change, and notes on them.
 
 The fields of `UserFeedback` are exact. A text is read clause by clause: a clause counts if a phrase matches it
 completely and its terms can be nothing else than terms. Every other clause changes nothing and is listed as not used.

@@ -1,4 +1,4 @@
-"""Requests of feedback: clauses that a phrase of `data/feedback_phrases.txt` matches completely, and their terms."""
+"""Recognise clauses of feedback that a phrase of `data/feedback_phrases.txt` matches completely."""
 
 import re
 from collections.abc import Iterator
@@ -47,7 +47,6 @@ def split_at(kind: str, text: str) -> list[str]:
 
 @lru_cache(maxsize=64)
 def compile_phrases(*kinds: str, frame: str = "{}") -> re.Pattern[str]:
-    """Return the pattern of any phrase of the kinds."""
     phrases = f"{_PHRASES.names['start']}(?:{'|'.join(map(_PHRASES.join, kinds))}){_PHRASES.names['end']}"
     return re.compile(frame.format(phrases), re.IGNORECASE)
 

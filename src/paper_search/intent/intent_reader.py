@@ -1,4 +1,4 @@
-"""The intent of a query, read by rule: limits, hints and wishes are cut out, and the rest is the subject."""
+"""Read a query by rule: limits, hints and wishes are cut out, and the rest is the subject."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -91,7 +91,6 @@ def _make_intent(
 
 
 def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
-    """Return the intent to fetch exactly these works."""
     names = [str(identifier) for identifier in identifiers]
     note = f"The query is a list of {len(names)} identifiers. Only these papers are fetched."
     if len(names) == 1:

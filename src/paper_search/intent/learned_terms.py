@@ -1,4 +1,4 @@
-"""Terms that papers teach: frequent in the best or the included papers, and rare elsewhere."""
+"""Learn terms from papers: frequent in the best or the included papers, and rare elsewhere."""
 
 import math
 from collections import Counter
@@ -69,7 +69,6 @@ def _is_likely_chance(held: int, refused: int, included: int, marked: int) -> bo
 
 
 def _count_texts(texts: Iterable[str]) -> Counter[str]:
-    """Return the number of texts with each stem."""
     return Counter(stem for text in texts for stem in set(extract_terms(text)))
 
 

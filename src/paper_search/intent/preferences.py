@@ -1,4 +1,4 @@
-"""Preferences: what a person would like most. A preference ranks papers and never excludes one."""
+"""Read what a person would like most. A preference ranks papers and never excludes one."""
 
 from datetime import date
 from typing import Final

@@ -1,4 +1,4 @@
-"""What was read of a text, which each reader cuts out and leaves the rest to the next, and limits that are possible."""
+"""Share a text among its readers: each cuts out what it has read and leaves the rest to the next."""
 
 import re
 from collections.abc import Iterable
@@ -90,7 +90,6 @@ class Reading:
         self.notes += years.notes
 
     def add_limits(self, limits: Limits) -> None:
-        """Set the limits that have a value."""
         self.limits |= cast("Limits", {name: value for name, value in limits.items() if value is not None})
 
     def merge_later(self, later: "Reading") -> None:

@@ -1,4 +1,4 @@
-"""The strategy of one round, planned by rule: concept blocks, and the ladder of queries composed of them.
+"""Plan the strategy of one round by rule: concept blocks, and the ladder of queries composed of them.
 
 Queries that a person typed or edited run exactly as they are, and feedback adds queries to them.
 """

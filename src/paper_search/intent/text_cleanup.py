@@ -1,4 +1,4 @@
-"""Text clean-up before a query is read: plain spelling without Markdown and courtesies, and placeholders for quotes.
+"""Clean a text before it is read: plain spelling, no Markdown and courtesies, placeholders for quotes.
 
 Readers cut the words that they understand out of the text and leave `BREAK` behind, so that the words on either side of
 a cut never form a phrase. One private character replaces each quoted phrase, so that no rule reads inside it.

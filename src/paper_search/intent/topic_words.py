@@ -1,4 +1,4 @@
-"""Which words carry a topic, how rare words are, and their other spellings: data files, read once.
+"""Know which words carry a topic, how rare they are, and their other spellings: data files, read once.
 
 `words.txt` says what each of its lists is for. `generic_words.txt` lists words without a topic, `verbs.txt` verbs,
 `weak_words.txt` words that say nothing alone, `untaught_words.txt` words that papers never teach, `word_counts.txt` in

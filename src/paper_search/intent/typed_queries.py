@@ -1,4 +1,4 @@
-"""Queries that a person typed as a query: how a text is recognised as one, and what plain words beside it mean.
+"""Recognise queries that a person typed as a query, and read the plain words beside them.
 
 A text is a query if it has the tag of a known field, an operator in capitals, or quotation marks without a sentence
 around them, or if it is a row of groups in brackets. A question, a sentence or a headline in capitals stays plain

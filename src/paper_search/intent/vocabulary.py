@@ -1,4 +1,4 @@
-"""How terms are written: singular and plural, the key that all spellings share, and a vocabulary of known terms."""
+"""Know how terms are written: singular and plural, and one key for all spellings."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What requests say about the papers they want: how many, in which language and journal, by whom and on what not.
+"""Read what requests say about the papers: how many, in which language and journal, by whom, on what not.
 
 Names are recognised by their capitals. In a request written In Title Case only plain cues count, such as "papers by".
 """

@@ -1,4 +1,4 @@
-"""Boolean queries that a person wrote: they run as written, beside others that follow the changes of their blocks."""
+"""Respect Boolean queries that a person wrote: they run as written, beside others that follow changes."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""The interface of a language model, and the schema of its answers."""
+"""What a language model offers to a search, and the schema of its answers."""
 
 from typing import Any, Protocol
 

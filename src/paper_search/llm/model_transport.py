@@ -1,4 +1,4 @@
-"""A model behind a transport, so that its answers are recorded and replayed like those of any source."""
+"""Record and replay the answers of a model as those of any source."""
 
 import json
 from typing import Any, Final, cast
@@ -34,7 +34,6 @@ class ModelTransport:
         return _make_response({"answer": answer})
 
     async def aclose(self) -> None:
-        """Close the other transport."""
         await self._inner.aclose()
 
 

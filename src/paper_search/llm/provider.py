@@ -1,4 +1,4 @@
-"""The language model of the settings, asked for text or for a JSON object."""
+"""Ask the language model of the settings for text or for a JSON object."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Questions to a language model: a prompt of the folder `prompts`, data as JSON, and an answer of a known type."""
+"""Put questions to a language model: a prompt of the folder `prompts`, data, and an answer of a known type."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The words of concept blocks as they are searched, and those of a question without the concepts that left a plan."""
+"""Choose the words with which concept blocks are searched, also after concepts have left a plan."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Filters for papers that a source returned: limits and exclusions that the source did not apply itself."""
+"""Apply limits and exclusions that a source did not apply itself."""
 
 import re
 from collections import Counter

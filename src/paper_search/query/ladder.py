@@ -1,4 +1,4 @@
-"""The ladder of a plan: queries from strict to broad, composed of concept blocks, and blocks read back from queries.
+"""Compose queries from strict to broad of concept blocks, and read the blocks back from queries.
 
 A Boolean query of the ladder requires at least two blocks, or one that is specific enough to stand alone. Blocks that
 were learned from papers are never required together: each is combined with the blocks of the question, and in pairs.
@@ -156,7 +156,6 @@ def align_blocks_and_queries(proposed: SearchStrategy, edited: SearchStrategy) -
 
 
 def list_common_exclusions(queries: Sequence[SearchQuery]) -> list[Node]:
-    """Return the nodes that every Boolean query excludes."""
     trees = [tree for query in queries if (tree := parse_query(query.boolean_query))]
     found = [tree.excluded if isinstance(tree, AllOf) else () for tree in trees]
     return [node for node in found[0] if all(node in other for other in found)] if found else []
@@ -200,11 +199,9 @@ def read_blocks(edited: SearchStrategy) -> list[ConceptBlock]:
 
 
 def list_conditions(tree: Node) -> list[Sequence[Node]]:
-    """Return the alternatives of each condition."""
     parts = tree.parts if isinstance(tree, AllOf) else (tree,)
     return [part.parts if isinstance(part, AnyOf) else (part,) for part in parts]
 
 
 def join_wanted_terms(node: Node) -> str:
-    """Return the wanted terms as one text."""
     return " ".join(term.text for term in iterate_wanted_terms(node))

@@ -1,4 +1,4 @@
-"""The specificity of concept blocks by the sources' own counts: how many papers match each pair of blocks."""
+"""Learn from the sources' own counts how many papers match each pair of concept blocks."""
 
 import math
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Boolean queries as text: the form that people read, and helpers for the syntaxes of sources."""
+"""Write Boolean queries as text: for people, and for the syntaxes of sources."""
 
 import re
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""The queries of a strategy that a source receives: Boolean text or plain words, according to its kind."""
+"""Select the queries of a strategy that a source receives: Boolean text or plain words, by its kind."""
 
 from collections.abc import Sequence
 

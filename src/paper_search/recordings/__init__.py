@@ -1,4 +1,4 @@
-"""The recordings that ship with the package, for the demo, for the documents and for offline trials.
+"""Recorded searches that ship with the package, for the demo, the documents and offline trials.
 
 Their papers and the bibliographic facts are real. The answers that name them were written for this purpose, in the
 shape each source uses, and so were the short texts that stand for abstracts.

@@ -1,4 +1,4 @@
-"""BM25 over title, abstract and venue: term weights from the pool, and how strongly each candidate matches a query.
+"""Score candidates by BM25 over title, abstract and venue, with term weights from the pool.
 
 The candidates were found by the query terms, so document frequency alone cannot separate a rare word that the sources
 matched from a common one. Three further signs can: a word that names a topic stands in titles, is repeated where it

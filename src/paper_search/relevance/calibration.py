@@ -1,4 +1,4 @@
-"""Scores from 0 to 1 that mean the same in every pool, and how preferences and marks move a score.
+"""Calibrate scores from 0 to 1 so that they mean the same in every pool.
 
 `FAIR` separates papers that match a fair part of the query from papers that match almost nothing. A paper that holds
 the main concepts of the query never scores below `FAIR`. A paper that holds none of them, or one word out of many,

@@ -1,4 +1,4 @@
-"""The candidates of one search as counted terms, with document frequencies and tf-idf vectors."""
+"""Count the terms of the candidates of one search, with document frequencies and tf-idf vectors."""
 
 import math
 from collections import Counter

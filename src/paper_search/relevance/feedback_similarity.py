@@ -1,4 +1,4 @@
-"""Marks of a person: which papers are marked, and how much the others resemble marked papers."""
+"""Measure how much papers resemble those that a person has marked."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""How far each paper of a pool leans towards others, from -1 to 1: towards papers marked relevant, or the best matches.
+"""Measure how far each paper leans towards marked papers or the best matches, from -1 to 1.
 
 The order of the papers changes nothing.
 """

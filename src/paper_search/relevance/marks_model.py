@@ -1,4 +1,4 @@
-"""A linear model of marked papers: which words papers marked relevant have and papers marked irrelevant lack.
+"""Learn from marks which words relevant papers have and irrelevant ones lack.
 
 The model is a ridge regression on tf-idf vectors. Papers marked relevant, which are few, weigh more than the others.
 It is solved in its dual form by conjugate gradients, so that its cost grows with the number of words and not with the

@@ -1,4 +1,4 @@
-"""Preferences of an intent, compared with papers."""
+"""Compare papers with the preferences of an intent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

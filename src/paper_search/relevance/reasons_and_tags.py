@@ -1,4 +1,4 @@
-"""Annotations of a scored paper: the one-line reason for its score, and tags for the kind of paper."""
+"""Explain a score in one line, and tag the kind of paper."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache

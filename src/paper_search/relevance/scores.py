@@ -1,4 +1,4 @@
-"""Scores of a pool of papers for an intent: a score from 0 to 1, a reason and tags for each paper.
+"""Score a pool of papers for an intent: from 0 to 1, with a reason and tags for each paper.
 
 The strength of a match comes from the words of the paper, raised a little by its similarity to the best matches, by
 citations and by recency. Preferences and the marks of earlier rounds then move the score.

@@ -1,4 +1,4 @@
-"""Evidence besides the query words: citations, year, authors, venue, and similarity to the best matches.
+"""Add evidence besides the query words: citations, year, authors, venue, similarity to the best.
 
 Papers on one topic resemble one another. A paper close to the strongest matches is therefore likelier to be relevant
 than its own query words show.

@@ -1,4 +1,4 @@
-"""The query behind an intent as weighted terms, pairs, phrases and main concepts."""
+"""Turn an intent into weighted terms, pairs, phrases and main concepts to score against."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The addresses of the resources of a session."""
+"""Write the addresses of the resources of a session."""
 
 
 def build_papers_uri(session_id: str, offset: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""Background tasks of sessions: applying decisions of other processes, and freeing memory and disk."""
+"""Apply decisions of other processes to sessions, and free memory and disk, in the background."""
 
 import asyncio
 from typing import Final
@@ -53,7 +53,6 @@ class BackgroundTasks:
         self.start()
 
     async def stop(self) -> None:
-        """Cancel the tasks."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()

@@ -1,4 +1,4 @@
-"""Deciding a checkpoint, for every interface: with the stored marks, checked, and stored once."""
+"""Decide a checkpoint, for every interface: with the stored marks, checked, and stored once."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Checkpoints of sessions in the inbox: adding them, and displaying them as text."""
+"""Put checkpoints of sessions into the inbox, and display them there as text."""
 
 from paper_search.checkpoint_replies import CheckpointPayload, PapersToReview, PlanFields
 from paper_search.errors import SessionNotFound

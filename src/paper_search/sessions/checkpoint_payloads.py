@@ -1,4 +1,4 @@
-"""The payload of a checkpoint as replies have it, short enough for the context window of an agent."""
+"""Build the payload of a checkpoint, short enough for the context window of an agent."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Event loops of sessions: a handler that holds a search at a checkpoint, and a runner for one loop of many callers."""
+"""Hold a search at a checkpoint, and run the work of many callers in one event loop."""
 
 import asyncio
 import threading

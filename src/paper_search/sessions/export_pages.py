@@ -1,4 +1,4 @@
-"""The JSON export of a large session in parts: a summary that names the address of its first page, and the pages."""
+"""Send the JSON export of a large session in parts: a summary with an address, and pages."""
 
 import json
 from collections.abc import Iterator
@@ -83,7 +83,6 @@ def _iterate_pieces(collection: PaperCollection) -> Iterator[_Piece]:
 
 
 def _iterate_fields(part: BaseModel) -> Iterator[tuple[str, Any]]:
-    """Yield the fields that the export of the part has."""
     for name, value in part:
         is_left_out = type(part).model_fields[name].exclude_if
         if is_left_out is None or not is_left_out(value):

@@ -1,4 +1,4 @@
-"""The PRISMA flow of a review, with the reviewer's marks, as a reply."""
+"""Reply with the PRISMA flow of a review, including the reviewer's marks."""
 
 from collections import Counter
 

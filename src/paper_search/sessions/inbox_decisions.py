@@ -1,4 +1,4 @@
-"""Decisions about sessions: read from calls and from the inbox, completed, and checked against their checkpoint."""
+"""Read decisions from calls and from the inbox, complete them, and check them against their checkpoint."""
 
 import re
 from typing import Any, Final, cast
@@ -35,7 +35,6 @@ def parse_action(action: str) -> DecisionAction:
 
 
 def to_inbox_decision(decision: Decision) -> InboxDecision:
-    """Return the decision as the inbox stores it."""
     data = decision.revised_data
     if isinstance(data, BaseModel):
         data = data.model_dump(mode="json")

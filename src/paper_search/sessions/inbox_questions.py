@@ -1,4 +1,4 @@
-"""The checkpoints of sessions as questions of the inbox, which are answered while no manager is at hand."""
+"""Answer questions of the inbox about sessions while no manager is at hand."""
 
 from paper_search.sessions.checkpoint_decisions import CheckpointDecisions, Decider, PreparedDecision
 from paper_search.sessions.checkpoint_inbox import format_payload

@@ -1,4 +1,4 @@
-"""Models as JSON, written part by part, so that a large one does not stop the other threads of the process."""
+"""Write large models as JSON part by part, so that other threads of the process can run."""
 
 from typing import Final, cast
 

@@ -1,4 +1,4 @@
-"""Papers in replies: with short fields, and the pages that list all papers of a session."""
+"""Shorten papers for replies, and page through all papers of a session."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -66,7 +66,6 @@ def build_papers_page(session_id: str, collection: PaperCollection, offset: int)
 
 
 def build_paper_fields(paper: Paper, collection: PaperCollection) -> PaperFields:
-    """Return a paper in short."""
     fields: PaperFields = {
         "id": paper.id,
         "title": clip_text(paper.title, 160),

@@ -1,4 +1,4 @@
-"""The session manager: opens sessions, takes decisions, and returns states, papers and results."""
+"""Open sessions, take decisions, and return states, papers and results."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The origin of a paper field by field: the source of each value, and the values of the other merged records."""
+"""Show field by field which source gave the value of a paper, and what the other records say."""
 
 import threading
 from collections.abc import Callable, Mapping

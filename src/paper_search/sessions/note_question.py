@@ -1,4 +1,4 @@
-"""The question about an approval whose note asks for something, asked once before the approval is applied."""
+"""Ask once about an approval whose note asks for something, before the approval is applied."""
 
 import hashlib
 from datetime import date

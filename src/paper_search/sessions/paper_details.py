@@ -1,4 +1,4 @@
-"""One paper of a session in full: title and abstract as trees, all authors, notices, decisions and identifiers."""
+"""Reply with one paper in full: title and abstract as trees, authors, notices, decisions and identifiers."""
 
 from typing import Final
 from urllib.parse import quote

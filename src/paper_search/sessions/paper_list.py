@@ -1,4 +1,4 @@
-"""Lists of the papers of a session, for review: filtered, sorted and paged, as one reviewer may see them."""
+"""List papers of a session for review: filtered, sorted and paged, as one reviewer may see them."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -114,7 +114,6 @@ def list_reasons(collection: PaperCollection, view: ReviewerView) -> list[Reason
 
 
 def count_removed(collection: PaperCollection) -> dict[str, int]:
-    """Return the number of papers that automation removed, by reason."""
     counts = Counter(exclusion.reason for exclusion in collection.metadata.exclusions)
     return {reason.value: counts[reason] for reason in sorted(BY_AUTOMATION)}
 

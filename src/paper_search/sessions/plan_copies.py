@@ -1,4 +1,4 @@
-"""A plan as one query in the syntax of a database: from its concepts, or from the queries that a person wrote."""
+"""Write a plan as one query in the syntax of a database, to copy it there."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Pages of the complete queries of a strategy, of which replies show only the beginnings if they are long."""
+"""Page through the complete queries of a strategy, of which replies show only the beginnings."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The question of a checkpoint to a person."""
+"""Word the question of a checkpoint to a person."""
 
 from collections import Counter
 from collections.abc import Sequence

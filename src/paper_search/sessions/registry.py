@@ -1,4 +1,4 @@
-"""The sessions in the memory of this process: opened, restored from the store, parked, unloaded and deleted."""
+"""Hold the sessions of this process in memory: open, restore, park, unload and delete them."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Pages of the screened papers that are not in the result: removed by automation, or excluded by reviewers."""
+"""Page through screened papers that are not in the result: removed by automation, or excluded."""
 
 from collections import Counter
 from typing import Final

@@ -1,4 +1,4 @@
-"""Replies about sessions: their state and their lists, short enough for the context window of an agent."""
+"""Build replies about sessions, short enough for the context window of an agent."""
 
 from datetime import datetime
 from typing import Final

@@ -1,4 +1,4 @@
-"""The sizes of replies: texts and lists that are shortened until a reply fits the context window of an agent."""
+"""Shorten texts and lists until a reply fits the context window of an agent."""
 
 from collections.abc import Mapping
 from typing import Final, TypeVar, cast, overload
@@ -22,7 +22,6 @@ def clip_text(text: str | None, max_chars: int) -> str | None:
 
 
 def count_json_bytes(value: object) -> int:
-    """Return the size of the value as JSON in bytes."""
     return len(to_json(value))
 
 

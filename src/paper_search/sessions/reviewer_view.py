@@ -1,4 +1,4 @@
-"""The papers of a session as one reviewer may see them: blind to the decisions of others until the own decision."""
+"""Show papers to one reviewer, blind to the decisions of others until the own decision."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -55,7 +55,6 @@ class ReviewerView:
         return [*sent, *marked.values()]
 
     def _build_decision(self, reviewer: str, mark: PaperDecision) -> ReviewDecision:
-        """Return the mark of a reviewer as a decision."""
         actor = self.actors.get(reviewer)
         return ReviewDecision(
             status=mark.status,
@@ -194,7 +193,6 @@ def _build_exclusion(paper: Paper) -> Exclusion:
 
 
 def count_statuses(collection: PaperCollection, view: ReviewerView) -> dict[Status, int]:
-    """Return the number of papers with each status."""
     counts: dict[Status, int] = {status.value: 0 for status in ReviewStatus}
     for paper in list_reviewed_papers(collection):
         counts[view.get_status(paper).value] += 1

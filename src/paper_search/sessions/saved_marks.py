@@ -1,4 +1,4 @@
-"""The marks of an unfinished review, by reviewer, stored after each key so that the review can be resumed."""
+"""Store the marks of an unfinished review after each key, so that the review can be resumed."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The options of a new search: what can be chosen, and the config of a choice."""
+"""List what can be chosen for a new search, and configure a search by a choice."""
 
 from collections.abc import Sequence
 

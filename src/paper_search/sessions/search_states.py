@@ -1,4 +1,4 @@
-"""The state of a search for people: every field, and the names of sources that they know."""
+"""Reply with the state of a search for people: every field, and names of sources that they know."""
 
 from paper_search.search_replies import SearchState
 from paper_search.session_replies import SessionReply

@@ -1,4 +1,4 @@
-"""One session: a search that runs in a task, waits at its checkpoints, and stores every step."""
+"""Run one search in a task: it waits at its checkpoints, and stores every step."""
 
 import asyncio
 import errno
@@ -172,7 +172,6 @@ class WorkflowSession:
         self._task = asyncio.create_task(self._run_search(services, request, build), name=self.session_id)
 
     def get_state(self) -> SessionState:
-        """Return the present state of the session."""
         assert self._request is not None
         return SessionState(
             self.session_id,
@@ -294,7 +293,6 @@ class WorkflowSession:
         self.interruption = interruption
 
     async def _store_failure(self, exc: Exception, journal: SessionJournal, now: datetime) -> None:
-        """Store the error as the end of the session."""
         _log.exception("search failed", exc=exc, session_id=self.session_id)
         error = clip_text(redact(describe_exception(exc)), _MAX_ERROR_CHARS)
         ended = SessionEnd(at=now, error=error, rounds=self._round, sources=self._reports)

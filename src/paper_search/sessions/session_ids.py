@@ -1,4 +1,4 @@
-"""The ids of sessions as people and agents write them: whole, in a longer text, or only the beginning."""
+"""Read session ids as people and agents write them: whole, in a longer text, or only the beginning."""
 
 import re
 from collections.abc import Iterable

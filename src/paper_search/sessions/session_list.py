@@ -1,4 +1,4 @@
-"""Lists of sessions for people: with rounds, counts and the health of sources, filtered and paged."""
+"""List sessions for people: with rounds, counts and the health of sources, filtered and paged."""
 
 from collections.abc import Mapping
 from contextlib import suppress

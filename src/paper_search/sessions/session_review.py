@@ -1,4 +1,4 @@
-"""The review of a session: its papers with marks that are stored one by one and sent with the decision."""
+"""Review the papers of a session: marks are stored one by one and sent with the decision."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The steps of sessions: decisions that are taken once, and the states that they lead to."""
+"""Take decisions of sessions once, and wait for the states that they lead to."""
 
 import asyncio
 from contextlib import AsyncExitStack

@@ -1,4 +1,4 @@
-"""Another round of a complete session: a new session that repeats its stored steps and asks about the next strategy."""
+"""Continue a complete session: a new one repeats its steps and asks about the next strategy."""
 
 import asyncio
 from typing import Final, cast

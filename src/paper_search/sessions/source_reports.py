@@ -1,4 +1,4 @@
-"""The reports of sources in replies."""
+"""Build the reports of sources in replies."""
 
 from paper_search.models import SourceReport
 from paper_search.search_replies import SourceReportReply

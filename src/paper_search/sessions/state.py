@@ -1,4 +1,4 @@
-"""The state of a session, and the values of the steps that a session stores: request, checkpoints and end."""
+"""Describe the state of a session, and the values that it stores: request, checkpoints and end."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -38,7 +38,6 @@ class SessionRequest(BaseModel):
 
     @classmethod
     def from_config(cls, query: str, config: AppConfig, at: datetime, actor: Actor | None = None) -> "SessionRequest":
-        """Return the request for a query with this configuration."""
         secrets = {"llm": {"api_key"}, "sources": {"__all__": {"api_key"}}}
         stored = config.model_dump(mode="json", exclude={"record_dir": True, **secrets})
         stored["llm"]["base_url"] = redact(stored["llm"]["base_url"])

@@ -1,4 +1,4 @@
-"""The state of a session in a few words."""
+"""Summarise the state of a session in a few words."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The store of sessions: one SQLite file for each, with the results of its steps, and a lease beside it.
+"""Store sessions: one SQLite file for each, with the results of its steps, and a lease beside it.
 
 The steps are `session` (the request), the steps and decisions of the engine, `checkpoint-N`, and at the end `result`,
 if there is one, and `ended`. Each is written once, before any reply depends on it. A file of an older version is copied

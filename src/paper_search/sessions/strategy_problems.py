@@ -1,4 +1,4 @@
-"""The problems of an edited strategy for a person: all of them, each with the path and the label of its field."""
+"""List all problems of an edited strategy for a person, each with the path and label of its field."""
 
 from typing import Final, cast
 

@@ -1,4 +1,4 @@
-"""The strategy of a session for a person: queries in the syntax of each source, sources, origins, and differences."""
+"""Show a strategy to a person: queries in the syntax of each source, origins, and differences."""
 
 import re
 from collections.abc import Iterable

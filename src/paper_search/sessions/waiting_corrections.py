@@ -1,4 +1,4 @@
-"""The merges and splits of a review as people see them: those that wait for the decision, and those that were made."""
+"""Show people the merges and splits of a review: those that wait, and those that were made."""
 
 from collections.abc import Mapping
 

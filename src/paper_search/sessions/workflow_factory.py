@@ -1,4 +1,4 @@
-"""The workflows of sessions, which share one network client."""
+"""Build the workflows of sessions, which share one network client."""
 
 import threading
 from typing import TYPE_CHECKING, Any

@@ -1,1 +1,1 @@
-"""The skills: the six steps of a search, each usable alone."""
+"""Six skills, the steps of a search, each usable alone."""

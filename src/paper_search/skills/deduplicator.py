@@ -1,4 +1,4 @@
-"""The skill that merges the records of each paper."""
+"""Skill: merge the records of each paper."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The skill that reads a query: with a language model if one is configured, otherwise by rule."""
+"""Skill: read a query, with a language model if one is configured, otherwise by rule."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The skill that builds the strategy of a round: with a language model if one is configured, otherwise by rule."""
+"""Skill: build the strategy of a round, with a language model if one is configured, otherwise by rule."""
 
 import asyncio
 from collections.abc import Sequence

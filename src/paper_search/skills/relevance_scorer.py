@@ -1,4 +1,4 @@
-"""The skill that scores papers by rule, and then with a language model if one is configured."""
+"""Skill: score papers by rule, and then with a language model if one is configured."""
 
 import asyncio
 from collections import Counter

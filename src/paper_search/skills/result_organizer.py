@@ -1,4 +1,4 @@
-"""The skill that selects the relevant papers of a round and sorts them."""
+"""Skill: select the relevant papers of a round and sort them."""
 
 from paper_search.facets import count_facets
 from paper_search.large_work import call_in_thread_if_large

@@ -1,4 +1,4 @@
-"""The skill that searches all sources of a strategy concurrently and reports on each."""
+"""Skill: search all sources of a strategy concurrently and report on each."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -68,7 +68,6 @@ class Searcher:
             await asyncio.gather(*pending, return_exceptions=True)
 
     async def aclose(self) -> None:
-        """Close the sources that can be closed."""
         for source in self._sources.values():
             close: Callable[[], Awaitable[None]] | None = getattr(source, "aclose", None)
             if close:

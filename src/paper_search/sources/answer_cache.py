@@ -1,4 +1,4 @@
-"""The answer cache: a transport that answers repeated requests from a folder."""
+"""Answer repeated requests from a folder, without a network."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The answer store: one readable file per request with its outcomes, for the cache and for recordings."""
+"""Store answers, one readable file per request with its outcomes, for the cache and for recordings."""
 
 import base64
 import json
@@ -54,7 +54,6 @@ class StoredAnswer(_Strict):
 
     @classmethod
     def from_response(cls, response: Response) -> "StoredAnswer":
-        """Return the stored form of a response."""
         encoding, body = _encode_body(response.body)
         return cls(
             status=response.status,
@@ -84,7 +83,6 @@ class StoredFailure(_Strict):
 
     @classmethod
     def from_error(cls, error: SearchSourceError) -> "StoredFailure":
-        """Return the stored form of an error."""
         return cls(
             code=error.code,
             message=error.message,
@@ -150,7 +148,6 @@ class AnswerStore:
         self.folder = folder
 
     def get_path(self, request: Request) -> Path:
-        """Return the path of the file for a request."""
         source = re.sub(r"[^a-z0-9_-]", "_", request.source.lower())[:40]
         return self.folder / f"{source}-{request.fingerprint}.json"
 

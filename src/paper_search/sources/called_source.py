@@ -1,4 +1,4 @@
-"""Sources that are objects in this process: called once for each query if they declare a kind, otherwise once."""
+"""Search objects of this process: called once for each query if they declare a kind, otherwise once."""
 
 from collections.abc import AsyncGenerator
 from typing import Final, Protocol, runtime_checkable

@@ -114,7 +114,6 @@ def _read_xml_hits_in_json_form(response: Response) -> dict[str, Any]:
 
 
 def _convert_xml_info_to_json_form(info: Element) -> dict[str, Any]:
-    """Return the XML form of a hit as the object of the JSON form."""
     found: dict[str, Any] = {child.tag: get_element_text(child) for child in info}
     authors = [
         {"@pid": author.get("pid"), "text": get_element_text(author)} for author in info.findall("authors/author")

@@ -1,4 +1,4 @@
-"""The number of distinct papers among the records of one source: a source may send a paper several times."""
+"""Count distinct papers among the records of one source, which may send a paper several times."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Editorial notices in the records of Crossref, PubMed and Europe PMC."""
+"""Read editorial notices from records of Crossref, PubMed and Europe PMC."""
 
 import re
 from collections.abc import Iterable, Iterator

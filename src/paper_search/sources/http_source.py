@@ -1,4 +1,4 @@
-"""HTTP sources: a definition's requests sent, pages followed, limits applied and failures reported."""
+"""Search a source over HTTP: send a definition's requests, follow pages, apply limits, report failures."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""The HTTP transport: rate limits, keys, retries, redirects and call budgets."""
+"""Send requests to sources with keys, rate limits, retries, redirects and call budgets."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Interfaces of sources: requests and responses, definitions, transports and searchable sources.
+"""What sources are: requests and responses, definitions, transports and searchable sources.
 
 A `SourceDefinition` is pure: it turns queries into requests and responses into papers. It never sees keys, clocks or
 sockets: the transport adds keys by source name, waits for the source's rate limit, retries and caches. A response may

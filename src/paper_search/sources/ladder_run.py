@@ -1,4 +1,4 @@
-"""The run of one source up the ladder of a strategy: rung by rung until the search has enough papers."""
+"""Climb the ladder of a strategy with one source, rung by rung, until the search has enough papers."""
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence

@@ -1,4 +1,4 @@
-"""Papers from the XML of PubMed and PubMed Central: MEDLINE citations, books and JATS articles."""
+"""Read papers from the XML of PubMed and PubMed Central: MEDLINE citations, books and JATS articles."""
 
 import re
 from xml.etree.ElementTree import Element

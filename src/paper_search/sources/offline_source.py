@@ -1,4 +1,4 @@
-"""Offline sources: the papers of the shipped recordings, filtered by the queries and limits of a strategy.
+"""Search the papers of the shipped recordings, filtered by the queries and limits of a strategy.
 
 An offline source makes no request. It is for trials: people and agents try the whole review without a network. A replay
 of a recording (see `recording`) is something else: it answers the recorded requests and no others.

@@ -1,4 +1,4 @@
-"""The queries of a strategy as each source receives them: the requests that a search would send."""
+"""Show the queries of a strategy as each source would receive them, without sending them."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -40,7 +40,6 @@ class QueryTranslation(TypedDict):
 def translate_queries(
     names: Sequence[str], queries: Sequence[SearchQuery], filters: SearchConstraints
 ) -> list[list[QueryTranslation]]:
-    """Return for each query its translations for all sources."""
     columns = [_translate_for_source(name, queries, filters) for name in names]
     return [[column[index] for column in columns] for index in range(len(queries))]
 

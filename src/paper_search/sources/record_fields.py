@@ -1,4 +1,4 @@
-"""Fields of records: values of any type cleaned, and papers built of them."""
+"""Clean values of records, and build papers of them."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Recordings of searches in folders, replayed without a network and with the same result."""
+"""Record searches in folders, and replay them without a network and with the same result."""
 
 import asyncio
 import json
@@ -130,7 +130,6 @@ class Recording:
         return ReplayTransport(self)
 
     def write_manifest(self, *, complete: bool) -> None:
-        """Write the manifest of the recording."""
         manifest = _Manifest(
             format=1, recorded_at=self.recorded_at, complete=complete, query=self.query, options=self.options
         )

@@ -1,4 +1,4 @@
-"""The registry of sources: their names, policies and definitions, and the sources that a search uses."""
+"""Know all sources by name, with policies and definitions, and choose those that a search uses."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

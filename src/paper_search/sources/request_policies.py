@@ -1,4 +1,4 @@
-"""Policies of sources: rate limits, keys, the meaning of refusals, and retries."""
+"""How each source may be asked: rate limits, keys, the meaning of refusals, and retries."""
 
 import logging
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""The first requests of a query to a source, and the exact text of the query in them."""
+"""Find the exact text of a query in the first requests to a source."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Bodies of responses: JSON and XML parsed, errors made of unusable bodies, and requests that follow a page."""
+"""Parse bodies of responses as JSON and XML; unusable ones become errors."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -161,5 +161,4 @@ def limit_page_size(wanted_papers: int, max_size: int) -> int:
 
 
 def select_values_of_scheme(identifiers: Iterable[Identifier], scheme: str) -> list[str]:
-    """Return the values of the identifiers of one scheme."""
     return [identifier.value for identifier in identifiers if identifier.scheme == scheme]

@@ -1,4 +1,4 @@
-"""The report on the run of one source: its status, what was asked and fetched, and whether anything is missing."""
+"""Report on the run of one source: its status, what was asked and fetched, and what is missing."""
 
 from dataclasses import dataclass, field
 
@@ -20,14 +20,12 @@ class RunCost:
     """The first requests of each query as addresses."""
 
     def add_request(self, calls: int = 1, seconds: float = 0.0) -> None:
-        """Add a request with its calls and seconds."""
         self.sent += 1
         self.calls += calls
         self.seconds = round(self.seconds + seconds, 3)
 
 
 def build_run_report(name: str, run: LadderRun, cost: RunCost) -> SourceReport:
-    """Return the report on a run that has ended."""
     return SourceReport(
         name=name,
         status=_get_status(run, cost),

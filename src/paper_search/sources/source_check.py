@@ -1,4 +1,4 @@
-"""A check of one source: one short query, and the report on the answer."""
+"""Check one source by one short query, and report on the answer."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Replies of sources that are called once for each query: a list of papers, or an object that also states totals."""
+"""Read replies of called sources: a list of papers, or an object that also states totals."""
 
 from typing import Annotated, Any, cast
 

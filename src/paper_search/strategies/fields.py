@@ -1,4 +1,4 @@
-"""The fields of PubMed and the names of their tags, short and long."""
+"""Know the fields of PubMed and the names of their tags, short and long."""
 
 from enum import StrEnum
 from typing import Final

@@ -1,4 +1,4 @@
-"""Problems of a query, each with its position and an edit that corrects it."""
+"""Describe a problem of a query, with its position and an edit that corrects it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,7 +29,6 @@ class QueryProblem:
     """None if only a person can choose."""
 
     def to_fields(self) -> "ProblemFields":
-        """Return the fields of the problem."""
         edit = self.correction
         return {
             "severity": self.severity,

@@ -1,4 +1,4 @@
-"""Numbered lines of a strategy: `#1 …` or `2. …` in any order, and references such as `#1 AND #2` and `or/1-3`."""
+"""Join numbered lines of a strategy: `#1 …` or `2. …`, and references such as `#1 AND #2` and `or/1-3`."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The check of a query that a person wrote: every problem with its position and a correction."""
+"""Check a query that a person wrote: every problem with its position and a correction."""
 
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Checks of brackets and operators: unbalanced and empty brackets, lost operands, mixed operators, repeated terms."""
+"""Check brackets and operators: unbalanced, empty, mixed or repeated ones, and lost operands."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

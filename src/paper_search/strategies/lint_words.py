@@ -1,4 +1,4 @@
-"""Checks of words, quotation marks and field tags."""
+"""Check words, quotation marks and field tags."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Alternatives that only exclude, such as the second one of `a OR NOT b`: the parser drops them."""
+"""Find alternatives that only exclude, such as the second of `a OR NOT b`: the parser drops them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

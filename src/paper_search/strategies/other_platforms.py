@@ -1,4 +1,4 @@
-"""Signs of the syntax of other databases, whose strategies would be misread as plain words."""
+"""Recognise strategies of other databases, which would be misread as plain words."""
 
 import re
 from typing import Final

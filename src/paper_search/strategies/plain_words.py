@@ -1,4 +1,4 @@
-"""Queries in plain terms: also strategies, without their fields, limits and exclusions by indexing."""
+"""Reduce strategies to plain terms, for sources without fields, limits and indexing."""
 
 from functools import lru_cache
 from typing import Final

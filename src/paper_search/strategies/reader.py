@@ -1,4 +1,4 @@
-"""A reader of strategies in the syntax of PubMed: field tags, phrases, ranges, and numbered lines."""
+"""Read strategies in the syntax of PubMed: field tags, phrases, ranges, and numbered lines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Rendering of a strategy for a database: operators, groups of terms in one field, and notes on what was changed."""
+"""Render a strategy for a database: operators, groups of terms, and notes on what was changed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,6 @@ class Changes:
     terms: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
     def add(self, change: str, term: FieldTerm) -> None:
-        """Add a term to a change."""
         written = term.source_text
         listed = self.terms.setdefault(change, [])
         if written not in listed[-50:]:
@@ -43,7 +42,6 @@ class Piece:
     """Whether the text has operators of its own, such as NEAR."""
 
     def render(self) -> str:
-        """Return the text in its field."""
         return self.field.format(f"({self.text})" if self.is_group and self.field.startswith("{}") else self.text)
 
 

@@ -1,4 +1,4 @@
-"""Strategies as queries of single sources: in the syntax of a source with fields, or in plain terms."""
+"""Send strategies to single sources: in the syntax of a source with fields, or in plain terms."""
 
 from collections.abc import Callable
 

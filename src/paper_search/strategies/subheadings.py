@@ -1,4 +1,4 @@
-"""The subheadings of MeSH with the two letters that Ovid and the Cochrane Library write for them."""
+"""Translate subheadings of MeSH to the two letters of Ovid and the Cochrane Library."""
 
 from typing import Final
 

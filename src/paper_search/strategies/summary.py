@@ -1,4 +1,4 @@
-"""What a strategy asks for in short: the first term of each of its conditions, and the limits that all records meet."""
+"""Summarise a strategy: the first term of each condition, and the limits that all records meet."""
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
@@ -19,7 +19,6 @@ class StrategyLimits:
     terms: list[str] = field(default_factory=list[str])
 
     def list_names(self) -> list[str]:
-        """Return the names of the limits that are stated."""
         return [name for name in ("year_from", "year_to", "language") if getattr(self, name) is not None]
 
 

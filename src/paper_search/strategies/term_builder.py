@@ -1,4 +1,4 @@
-"""The terms of a strategy, built of its tokens: a word run or a phrase with the tag after it, a range, a distance."""
+"""Build the terms of a strategy of its tokens: words or a phrase with a tag, a range, a distance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""The tokens of a query with their positions: phrases, words, operators, brackets and field tags."""
+"""Split a query into tokens with positions: phrases, words, operators, brackets and field tags."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Translations of a query into the syntax of databases, each with what was changed or lost."""
+"""Translate a query for other databases, each with what was changed or lost."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""The review of a search at a terminal: text, keys, and the marks of an unfinished review."""
+"""Review a search at a terminal: text, keys, and the marks of an unfinished review."""

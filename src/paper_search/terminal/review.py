@@ -1,4 +1,4 @@
-"""The review of a session at a terminal, from checkpoint to checkpoint, until it is complete or the person quits."""
+"""Review a session at a terminal, from checkpoint to checkpoint, until it is complete or the person quits."""
 
 import asyncio
 from typing import Final

@@ -1,4 +1,4 @@
-"""The dialogs of a review with single keys: approve a strategy, mark papers, finish or search again."""
+"""Ask with single keys: approve a strategy, mark papers, finish or search again."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The text of a review, formatted to lines of the terminal's width: a strategy, a paper, a list of papers."""
+"""Format a strategy, a paper and a list of papers to lines of the terminal's width."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -105,7 +105,6 @@ def format_exclusions(exclusions: Sequence[Exclusion], decisions: Mapping[str, P
 
 
 def format_mark_counts(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision]) -> str:
-    """Return the number of papers with each status."""
     counts = Counter(get_status(paper, decisions) for paper in papers)
     return ", ".join(f"{counts[status]} {status.value}" for status in ReviewStatus)
 

@@ -1,4 +1,4 @@
-"""The search workflow: rounds, checkpoints, decisions and the journal of a search."""
+"""Run a search in rounds, with checkpoints, decisions and a journal."""
 
 from paper_search.workflow.checkpoints import (
     Checkpoint,

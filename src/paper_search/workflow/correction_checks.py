@@ -1,4 +1,4 @@
-"""Checks of the merges and splits of a decision against the papers of the review."""
+"""Check the merges and splits of a decision against the papers of the review."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Decisions: checked once against their checkpoint, and read as the strategy or the feedback that they contain.
+"""Check decisions once against their checkpoint, and read the strategy or the feedback in them.
 
 A server checks a decision before it accepts it, so that an invalid one leaves the checkpoint pending, and passes the
 `CheckedDecision` on. The engine checks what other checkpoint handlers return.

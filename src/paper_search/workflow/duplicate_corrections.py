@@ -1,4 +1,4 @@
-"""Merges and splits of reviewers: applied to the pool, and respected when later rounds find the records again."""
+"""Apply merges and splits of reviewers to the pool, also when later rounds find the records again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -75,7 +75,6 @@ class DuplicateCorrections:
             self.pool.corrections.append(correction)
 
     def name_records(self, papers: Iterable[RawPaper], round_number: int) -> list[FoundRecord]:
-        """Return the papers of sources as records of the round."""
         return [FoundRecord(paper=paper, names=self._list_names(paper), round=round_number) for paper in papers]
 
     def _list_names(self, paper: RawPaper) -> list[RecordKey]:

@@ -1,4 +1,4 @@
-"""The search workflow: six skills, options, and the method that runs a search."""
+"""Run a search: six skills, options, and one method."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any

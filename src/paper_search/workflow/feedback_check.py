@@ -1,4 +1,4 @@
-"""The check of the exact fields of feedback against the plan that they change."""
+"""Check exact feedback against the plan that it changes."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The pool of papers of a search: a paper stays in it, and decisions and scores change whether it is in the result."""
+"""Hold all papers of a search: each stays, and decisions and scores change whether it is in the result."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -54,7 +54,6 @@ class Pool(BaseModel):
     """The `min_relevance` of the last round that admitted papers."""
 
     def select_by_status(self, status: ReviewStatus) -> list[Paper]:
-        """Return the papers with this status."""
         return [entry.paper for entry in self.entries if entry.status is status]
 
     @property

@@ -1,4 +1,4 @@
-"""One paper of a pool: its records in parts, each part a paper until the software or a reviewer merged it."""
+"""Hold one paper of a pool with its records in parts, so that merges can be undone."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -79,12 +79,10 @@ class PooledPaper(BaseModel):
 
     @property
     def id(self) -> str:
-        """The id of the paper."""
         return self.scored.paper.id
 
     @property
     def records(self) -> list[FoundRecord]:
-        """All records of the paper."""
         return [record for part in self.parts for record in part.records]
 
     @property
@@ -100,7 +98,6 @@ class PooledPaper(BaseModel):
 
     @property
     def status(self) -> ReviewStatus:
-        """The combined status of all decisions."""
         return combine_decisions(self.decisions)
 
     @property

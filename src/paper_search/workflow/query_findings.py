@@ -1,4 +1,4 @@
-"""The warnings about the queries of a strategy that a person wrote, for the question about it."""
+"""Warn about queries of a strategy that a person wrote, in the question about it."""
 
 from typing import Final
 

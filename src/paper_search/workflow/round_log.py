@@ -1,4 +1,4 @@
-"""The search log: each round in the counts of PRISMA 2020, and the counts of the stages derived from them."""
+"""Log each round in the counts of PRISMA 2020, and derive the counts of the stages."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

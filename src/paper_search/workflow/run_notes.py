@@ -1,4 +1,4 @@
-"""The notes of a strategy: how the question was read, as far as the strategy follows it, and limits and exclusions.
+"""Note how the question was read, as far as the strategy follows it, with limits and exclusions.
 
 Once a person has set queries or limits, the sentences about them are derived from the strategy alone.
 """

@@ -1,4 +1,4 @@
-"""The intent that papers are scored against: the question, or the plan that a person put in its place."""
+"""Choose what papers are scored against: the question, or the plan that a person put in its place."""
 
 from paper_search.models import ParsedIntent, SearchStrategy
 from paper_search.strategies.plain_words import parse_query

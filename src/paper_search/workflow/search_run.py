@@ -1,4 +1,4 @@
-"""One search from query to collection: rounds of query building, search, merging, scoring and review."""
+"""Take one search from query to collection: rounds of building, searching, merging, scoring and review."""
 
 import asyncio
 from collections.abc import Callable
@@ -295,11 +295,9 @@ class SearchRun:
         return scoring
 
     async def _call_in_thread_if_large(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a function that works on all papers of the pool."""
         return await call_in_thread_if_large(len(self._state.pool.entries), function, *args, **kwargs)
 
     def _build_collection(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
-        """Return the present result of all rounds with the search log."""
         papers = add_citation_keys(self._state.pool.result)
         # Excluded papers get their keys last, so that an exclusion changes no key of the result.
         excluded = add_citation_keys([*papers, *self._state.pool.excluded_by_reviewers])[len(papers) :]
@@ -351,7 +349,6 @@ class SearchRun:
     async def _ask_person(
         self, dialog: JournalledDecisions, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, **facts: Any
     ) -> tuple[Checkpoint, CheckedDecision]:
-        """Show a checkpoint and return it with its decision."""
         checkpoint = await dialog.create_checkpoint_with_journalled_time(
             kind, payload, self._state.decisions_taken, self._round
         )
@@ -420,7 +417,6 @@ def _list_asked_names(strategy: SearchStrategy) -> list[str]:
 
 
 def _describe_missing_answers(round_number: int, has_papers: bool) -> str:
-    """Return the note for a round in which no source answered."""
     earlier = "; the papers are those of the earlier rounds" if has_papers else ""
     return f"No source answered in round {round_number + 1}{earlier}."
 

@@ -1,4 +1,4 @@
-"""The interfaces of the six skills that the engine calls, and the values they return.
+"""What the engine demands of the six skills, and the values they return.
 
 A skill needs only the methods and parameters that are named first in each protocol. `search`, `deduplicate` and `score`
 may return plain lists; a list that carries reports, merge reasons or notes makes the search log complete.

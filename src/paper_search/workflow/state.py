@@ -1,4 +1,4 @@
-"""The state of a search: finished rounds with their feedback, and the papers found."""
+"""Remember the finished rounds of a search with their feedback, and the papers found."""
 
 from datetime import datetime
 

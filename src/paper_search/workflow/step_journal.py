@@ -1,4 +1,4 @@
-"""The journal of a search: the result of each step, stored before the next step starts.
+"""Store the result of each step before the next one starts, so that a search can be continued.
 
 A search that is started again with the same journal reads the stored results instead of repeating the steps, and so
 continues where it stopped. A session stores its journal on disk.

@@ -1,4 +1,4 @@
-"""Origins of the parts of a strategy, and inheritance: parts that a person set stay in later rounds."""
+"""Remember who set each part of a strategy: parts that a person set stay in later rounds."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -28,7 +28,6 @@ def get_query_text(query: SearchQuery) -> str:
 
 
 def select_person_queries(strategy: SearchStrategy | None) -> list[SearchQuery]:
-    """Return the queries of a strategy that a person set."""
     origins = _index_origins(strategy) if strategy else {}
     set_by_person = {key for key, origin in origins.items() if origin.by_person}
     return [query for query in (strategy.queries if strategy else ()) if get_query_text(query) in set_by_person]

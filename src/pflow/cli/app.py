@@ -1,4 +1,4 @@
-"""The typer application, and the options and the service that all commands share."""
+"""What all `pflow` commands share: the typer application, options, and the service."""
 
 import sys
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Diagnostics of the checker in the style of a compiler: the problem, its position, an excerpt and the fix."""
+"""Print diagnostics as compilers do: the problem, its position, an excerpt and the fix."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Values of inputs from KEY=VALUE arguments, files and stdin."""
+"""Read values of inputs from KEY=VALUE arguments, files and stdin."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Positions of values in a JSON text."""
+"""Find the line and column of a value in a JSON text, for messages about it."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The command line: run workflows, check and look at them, make them, serve them."""
+"""`pflow`: run, check, describe, make and serve workflows."""
 
 from collections.abc import Sequence
 from typing import Final, NoReturn

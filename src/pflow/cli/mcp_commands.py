@@ -1,4 +1,4 @@
-"""MCP: serving workflows to agents, and other servers whose tools workflows may use."""
+"""`pflow mcp` and `pflow serve`: serve workflows to agents, and use the tools of other MCP servers."""
 
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Final

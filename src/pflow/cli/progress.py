@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: a line for each node that ended, and on a terminal a line with the running nodes."""
+"""Show the progress of a run on stderr: a line for each node that ended, and those that run."""
 
 import threading
 import time
@@ -115,14 +115,12 @@ class ProgressPrinter:
             self._write_line(self._make_mark(style), took, StyledText(DIM, counts))
 
     def _fit_note(self, note: str, used_width: int) -> str:
-        """Return the first line of a note, cut to the terminal."""
         line = _mask_and_escape_line(get_first_line_with_mark("\n".join(redact(note).splitlines())))
         if self._columns is None:
             return line
         return cut_to_width(line, max(_LEAST_NOTE, self._columns - used_width), self._get_mark(_RUNNING))
 
     def _get_stop_status(self) -> NodeStatus:
-        """Return the status that stopped the run."""
         if self._end_counts["failed"]:
             return "failed"
         return "waiting" if self._end_counts["waiting"] else "uncertain" if self._end_counts["uncertain"] else "failed"

@@ -1,4 +1,4 @@
-"""The arguments of `pflow run`, read by hand: a run starts sooner without a library for it."""
+"""Read the arguments of `pflow run` by hand: a run starts sooner without a library for it."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The command `pflow run`. It loads nothing that a run does not need."""
+"""`pflow run`. It loads nothing that a run does not need."""
 
 import contextlib
 import os
@@ -107,7 +107,6 @@ def _find_actor(service: "Service", workflow: str) -> "Actor":
 
 
 def _restore_given_name(reply: "EndedRun", name_or_path: str) -> "EndedRun":
-    """Return the reply with the workflow named as on the command line."""
     from pflow.cli.workflow_sources import restore_given_name
 
     restored: EndedRun = {**reply, "warnings": [restore_given_name(one, name_or_path) for one in reply["warnings"]]}

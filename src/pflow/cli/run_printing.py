@@ -1,4 +1,4 @@
-"""How runs are shown to a person: a line for each, or one with all its nodes."""
+"""Show runs to a person: a line for each, or one with all its nodes."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""Printed results of a run: outputs on stdout; warnings, errors and hints on stderr."""
+"""Print the results of a run: outputs on stdout; warnings, errors and hints on stderr."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Running a workflow at fixed times, with the scheduler of the system."""
+"""`pflow schedule`: run a workflow at fixed times, with the scheduler of the system."""
 
 import os
 import sys

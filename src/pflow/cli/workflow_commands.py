@@ -1,4 +1,4 @@
-"""Checking workflows, and drawing them."""
+"""`pflow check`, `graph`, `list`, `describe`, `browse` and `guide`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pages about workflows and node types: lists and descriptions."""
+"""Print workflows and node types: lists and descriptions."""
 
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Final

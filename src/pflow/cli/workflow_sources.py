@@ -1,4 +1,4 @@
-"""Workflows that the command line can name: a saved workflow, a draft or a file; and the check of the pflow home."""
+"""Find what the command line names: a saved workflow, a draft or a file; and check the pflow home."""
 
 import os
 import re
@@ -174,7 +174,6 @@ def list_named_workflows(service: Service, pattern: str | None) -> "NamedWorkflo
 
 
 def _remove_shadowed(project_drafts: Iterable[Summary], home_drafts: Iterable[Summary]) -> list[Summary]:
-    """Return the drafts of the project that no draft of the home hides."""
     taken = {one.name for one in home_drafts}
     return [one for one in project_drafts if one.name not in taken]
 

@@ -110,7 +110,6 @@ class BatchRun:
             raise failed
 
     def build_result(self) -> StepResult:
-        """Return the result of the batch as one step."""
         can_fail = self._batch.error_handling == "fail_fast"
         outputs: Any = self._build_outputs() if self.is_known else None
         return StepResult(

@@ -1,4 +1,4 @@
-"""The executor that runs nodes on a Dask cluster, with the same resume point and the same log.
+"""Run nodes on a Dask cluster, with the same resume point and the same log.
 
 If a worker dies, a cluster repeats the nodes that the worker had finished. Therefore nodes with effects run in this
 process, which records their start and their result. Nodes on the cluster may run more than once. Workers need this
@@ -269,7 +269,6 @@ def _encode_outputs_without_bytes(outputs: Any) -> Any:
 
 
 def _contains_bytes(value: Any) -> bool:
-    """Return True if bytes are anywhere in the value."""
     if isinstance(value, Mapping):
         return any(map(_contains_bytes, cast("Mapping[Any, Any]", value).values()))
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -1,4 +1,4 @@
-"""The dry run: a walk over a workflow that executes nothing and reports what a run would do."""
+"""Report what a run would do, by a walk over the workflow that executes nothing."""
 
 import asyncio
 import re

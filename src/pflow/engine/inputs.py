@@ -1,4 +1,4 @@
-"""The inputs of a run, checked against the declarations of the workflow."""
+"""Check the inputs of a run against the declarations of the workflow."""
 
 import os
 from collections.abc import Mapping

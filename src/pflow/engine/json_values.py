@@ -1,4 +1,4 @@
-"""The outputs of nodes as JSON: the same whether just computed or read back from a journal. Fingerprints of values."""
+"""Make outputs of nodes JSON, the same whether just computed or read back, and fingerprint values."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The order of the nodes of a workflow: which may start, which are skipped and which may never be reached. Pure."""
+"""Decide which nodes may start, which are skipped and which may never be reached. Pure."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -59,11 +59,9 @@ class NodeSchedule:
         return ready
 
     def has_edge(self, node: str, action: str) -> bool:
-        """Return True if an edge for the action leaves the node."""
         return any(edge.action == action for edge in self._graph.leaving[node])
 
     def iter_edge_actions(self, node: str) -> Iterator[str]:
-        """Yield the action of each edge that leaves the node."""
         return (edge.action for edge in self._graph.leaving[node])
 
     def _is_edge_uncertain(self, node: str, edge_action: str, node_action: str | None) -> bool:

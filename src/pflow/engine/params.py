@@ -1,4 +1,4 @@
-"""The parameters of a node: templates resolved, defaults filled in, types converted."""
+"""Prepare the parameters of a node: templates resolved, defaults filled in, types converted."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The durable log of runs: their nodes, results and durations, in one SQLite file for all processes.
+"""Log runs durably: nodes, results and durations, in one SQLite file for all processes.
 
 Methods that write raise `DatabaseUnusable` (the disk is full or read-only, or another process holds the file),
 `DatabaseNewer` (a newer version of this program made the file) or `RunNotFound` (the run was not begun here). None of

@@ -1,4 +1,4 @@
-"""The table of changes in the log of runs: who wrote which text, cancelled which run, or scheduled which workflow."""
+"""Log who wrote which text, cancelled which run, or scheduled which workflow."""
 
 import sqlite3
 from typing import Final, Literal, NamedTuple

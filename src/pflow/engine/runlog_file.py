@@ -1,4 +1,4 @@
-"""The SQLite file of the log of runs: private, migrated when opened, and renamed when it is damaged."""
+"""Open the SQLite file of the log of runs: private, migrated, and renamed when it is damaged."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""The parts of a run that the log holds beside its nodes: items of batches, and messages of nodes that run."""
+"""Log what a run has beside nodes: items of batches, and messages of nodes that run."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The rows of the log of runs: nodes and runs as SQLite stores them and as plain objects, with secrets masked."""
+"""Convert nodes and runs between rows of SQLite and plain objects, with secrets masked."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The writer of one run in the log of runs: it collects rows and writes many at a time."""
+"""Collect the rows of one run and write many to the log at a time."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The spool: files of output that is too long for a value, in a folder for each run, deleted after a week."""
+"""Store output that is too long for a value: files in a folder for each run, deleted after a week."""
 
 import os
 import shutil
@@ -19,7 +19,6 @@ def get_spool_folder(home: Path, run_id: str) -> Path:
 
 
 def has_all_spooled_files(outputs: Mapping[str, Any], spool_folder: Path) -> bool:
-    """Return True if all spooled files that the outputs name still exist."""
     named = [outputs[key] for key in outputs if key.endswith("_file")]
     if not named:
         return True

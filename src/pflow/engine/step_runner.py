@@ -1,4 +1,4 @@
-"""The step runner of a run: it reuses earlier results, executes nodes with retries, and records the results."""
+"""Run one step: reuse an earlier result, or execute the node with retries, and record the result."""
 
 import asyncio
 import threading

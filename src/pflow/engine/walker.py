@@ -1,4 +1,4 @@
-"""The walk over a workflow: its nodes in the order that the edges give, at the same time where the edges allow it.
+"""Walk over a workflow: run its nodes in the order of the edges, at the same time where they allow it.
 
 The same walk serves a run and a dry run. In a dry run the outputs, the action and the effects of a node that would run
 are not known: the walk continues with those that are.
@@ -291,7 +291,6 @@ class WorkflowWalker:
         return set() if interface.open_actions else {*interface.actions} - {ERROR_ACTION}
 
     def _warn_of_dead_end(self, node: Node, action: str) -> None:
-        """Warn that a node ended with an action that none of its edges is for."""
         if actions := {*self._schedule.iter_edge_actions(node.id)} - {ERROR_ACTION}:
             listed = ", ".join(sorted(actions))
             self._state.warnings.append(f"'{node.id}' returned the action '{action}', but has edges only for {listed}.")
@@ -377,7 +376,6 @@ class WorkflowWalker:
         return self._build_nested_result(node, inner, effects_digest)
 
     def _build_nested_result(self, node: Node, inner: "WorkflowWalker", effects_digest: str) -> StepResult:
-        """Return the result of a nested workflow as one step."""
         effect_run_id = "" if inner.effects_digest == effects_digest else inner.effects_digest
         if inner.unknown:
             return StepResult(None, None, effect_run_id=effect_run_id)

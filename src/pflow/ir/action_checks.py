@@ -1,4 +1,4 @@
-"""Edges that can never be followed, because the node they leave never returns their action. Pure."""
+"""Find edges that are never followed, because the node they leave never returns their action. Pure."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final

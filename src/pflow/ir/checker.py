@@ -1,4 +1,4 @@
-"""The checker: finds all errors and warnings of a workflow before anything runs."""
+"""Find all errors and warnings of a workflow before anything runs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -240,7 +240,6 @@ def _make_too_deep_error(node: Node, path: str) -> Diagnostic:
 
 
 def _convert_nested_errors(node: Node, path: str, inner: CheckResult) -> list[Diagnostic]:
-    """Return the errors of a nested workflow as errors of the node that runs it."""
     return [
         replace(one, path=f"{path}/{one.path}", message=f"In '{node.id}': {one.message}", node=node.id)
         for one in inner.errors

@@ -1,4 +1,4 @@
-"""Templates in code and commands: positions in which a value would be code, or would not be replaced at all."""
+"""Find templates in code and commands, where a value would be code or would not be replaced."""
 
 import re
 from typing import TYPE_CHECKING, Any, Final, cast

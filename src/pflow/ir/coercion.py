@@ -1,4 +1,4 @@
-"""Conversion of values to their declared types, as long as nothing is lost."""
+"""Convert values to their declared types, as long as nothing is lost."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Checks of constant parameters that would make a node fail or return nothing."""
+"""Find constant parameters that would make a node fail or return nothing."""
 
 import re
 from typing import Any, Final

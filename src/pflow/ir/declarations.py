@@ -1,4 +1,4 @@
-"""Declared inputs and outputs of a workflow."""
+"""Read the declared inputs and outputs of a workflow."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Drawings of a workflow: Mermaid text and SVG. Pure."""
+"""Draw a workflow as Mermaid text and as SVG. Pure."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Placeholders of other languages, such as `{{name}}`, `{name}` and `$name`, where a template `${name}` was meant.
+"""Find placeholders of other languages, such as `{{name}}` and `$name`, where `${name}` was meant.
 
 Such a text is used as it stands, so a mistake goes unnoticed until the effect has happened. The same text may be right:
 `$name` belongs to the shell, `<title>` to HTML, `{{name}}` to Jinja. A placeholder is therefore reported only if the

@@ -1,4 +1,4 @@
-"""The graph of a workflow: edges, reachable nodes, order, cycles and ancestors. Pure."""
+"""Answer questions about the graph of a workflow: reachable nodes, order, cycles, ancestors. Pure."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping

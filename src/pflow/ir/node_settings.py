@@ -1,4 +1,4 @@
-"""Settings of a node that control its runs: batch, retry and timeout."""
+"""Read the settings that control how a node runs: batch, retry and timeout."""
 
 from typing import TYPE_CHECKING, Any, Final, cast
 

@@ -1,4 +1,4 @@
-"""Checks of the parameters of a node against the interface of its type, with the corrected parameters as example."""
+"""Check parameters against the interface of the node type, with the corrected parameters as example."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Parser of workflows: JSON objects, raw or wrapped, become a workflow and a list of all errors."""
+"""Parse workflows: JSON objects, raw or wrapped, become a workflow and a list of all errors."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Checks of the references in templates: inputs, nodes, outputs and fields must exist when they are resolved."""
+"""Check references in templates: inputs, nodes, outputs and fields must exist when they are resolved."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Where a workflow uses templates, and which variables it needs from outside."""
+"""Find where a workflow uses templates, and which variables it needs from outside."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The changes of workflow files since the last look, whichever program wrote them."""
+"""Notice workflow files that any program has written, changed or deleted since the last look."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Lists of the workflows on disk: name, description, inputs and kind, with an index of the files read."""
+"""List the workflows on disk quickly, with an index of the files that were read."""
 
 import contextlib
 import os

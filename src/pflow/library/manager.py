@@ -1,4 +1,4 @@
-"""A folder of workflows: load, save, list, search and delete them by name."""
+"""Load, save, list, search and delete the workflows of a folder by name."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Workflows whose text mentions something, such as the identifier of a paper."""
+"""Find workflows whose text mentions something, such as the identifier of a paper."""
 
 import json
 import re

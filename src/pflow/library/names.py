@@ -1,4 +1,4 @@
-"""The rule for names of workflows, and the path of the file of a name, which is always inside its folder."""
+"""Check names of workflows, so that the file of a name is always inside its folder."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Saving a draft to the library. If the process is killed, the draft, the saved workflow, or both exist."""
+"""Save a draft to the library. If the process is killed, the draft, the saved workflow, or both exist."""
 
 import os
 from dataclasses import dataclass

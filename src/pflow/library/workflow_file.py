@@ -1,4 +1,4 @@
-"""The file of a workflow: the IR alone, or wrapped with a name and a description."""
+"""Read and write the file of a workflow: the IR alone, or wrapped with a name and a description."""
 
 import hashlib
 import json

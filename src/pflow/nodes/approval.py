@@ -1,4 +1,4 @@
-"""A question to a person, in the inbox that all parts share: asked once, however often the run is resumed."""
+"""The approval node: ask a person in the inbox once, however often the run is resumed."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final

@@ -1,4 +1,4 @@
-"""Output of a child process: its start in memory, and all of it in a file if it is long."""
+"""Hold the output of a child process: its start in memory, and all of it in a file if it is long."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Child processes at the level of the system: start, input and exit."""
+"""Start, feed and reap child processes with calls of the system."""
 
 import asyncio
 import errno

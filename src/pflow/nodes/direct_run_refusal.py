@@ -1,4 +1,4 @@
-"""Refusal to run directly a node type that only the engine runs: a workflow, or a node for each item of a list."""
+"""Refuse to run directly what only the engine runs: a workflow, or a node for each item of a list."""
 
 from typing import Any
 

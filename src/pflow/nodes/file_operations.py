@@ -1,4 +1,4 @@
-"""Atomic file operations, and errors of the file system with hints."""
+"""Change files atomically, and explain errors of the file system with hints."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The program git, run without prompts; every failure has a hint."""
+"""Run the program git without prompts; every failure has a hint."""
 
 from dataclasses import replace
 from typing import Any, Final, NamedTuple

@@ -1,4 +1,4 @@
-"""Client of one GitHub repository over the REST API: follows pages, and explains refusals."""
+"""Call the REST API of GitHub for one repository: follow pages, and explain refusals."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Building the request of an http node from its parameters."""
+"""Build the request of an http node from its parameters."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The response as outputs: JSON as a value, text as text, anything else in base64, up to a maximum size."""
+"""Turn a response into outputs: JSON as a value, text as text, anything else in base64, up to a maximum size."""
 
 import asyncio
 import zlib

@@ -1,4 +1,4 @@
-"""Pieces of texts for messages. Secrets are masked before the text is cut: a part of a secret is not recognised."""
+"""Quote pieces of texts in messages. Secrets are masked before the cut: a part of one is not recognised."""
 
 from typing import Any, Final
 

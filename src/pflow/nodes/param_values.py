@@ -1,4 +1,4 @@
-"""Parameters of built-in nodes: paths from the workflow's folder, seconds, and values as text."""
+"""Read parameters of built-in nodes: paths from the workflow's folder, seconds, and values as text."""
 
 from collections.abc import Mapping
 from pathlib import Path

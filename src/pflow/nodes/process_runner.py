@@ -1,4 +1,4 @@
-"""Child processes: a new session, separate streams, bounded output, and a guaranteed end."""
+"""Run child processes with a new session, separate streams, bounded output, and a guaranteed end."""
 
 import asyncio
 import os

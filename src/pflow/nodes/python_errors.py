@@ -1,4 +1,4 @@
-"""Errors of a python node: the line, the reason, and how to fix it."""
+"""Explain errors of a python node: the line, the reason, and how to fix it."""
 
 import io
 import os

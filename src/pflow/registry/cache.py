@@ -1,4 +1,4 @@
-"""Cache of the discovered nodes in a file, so that the next process does not discover them again.
+"""Cache discovered nodes in a file, so that the next process does not discover them again.
 
 The first line is a checksum of the others. The second has the stamps on which the cache depends; then each line is a
 component, and the last has the texts for searches. Components are located by their span and parsed on demand: most runs

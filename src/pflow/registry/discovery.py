@@ -1,4 +1,4 @@
-"""Discovery of all nodes: built in, user-defined, of installed packages, and tools of MCP servers.
+"""Discover all nodes: built in, user-defined, of installed packages, and tools of MCP servers.
 
 Only declarations are read. No module of a node is imported, and unreadable declarations are reported and skipped.
 """

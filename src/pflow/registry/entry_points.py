@@ -1,4 +1,4 @@
-"""The modules that installed packages offer as nodes, under the entry points `pflow.nodes`. Imports none of them.
+"""Find the modules that installed packages offer as nodes (`pflow.nodes`), and import none of them.
 
 `importlib.metadata` is not used: importing it takes longer than loading the whole registry.
 """

@@ -1,4 +1,4 @@
-"""Import of the function of a node. Nothing else in the registry imports code of nodes."""
+"""Import the function of a node. Nothing else in the registry imports code of nodes."""
 
 import importlib
 import importlib.util

@@ -1,4 +1,4 @@
-"""The interface of a node type as data: parameters, outputs, actions and effect."""
+"""Describe a node type as data: parameters, outputs, actions and effect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

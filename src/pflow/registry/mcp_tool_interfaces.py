@@ -1,4 +1,4 @@
-"""Interfaces of MCP tools, made from the tool lists of servers."""
+"""Make interfaces of nodes from the tool lists of MCP servers."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, cast

@@ -1,4 +1,4 @@
-"""Reading of the files that declare nodes, with a stamp of each file and the problems of unreadable ones."""
+"""Read the files that declare nodes, with a stamp of each file and the problems of unreadable ones."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""All node types: discovered without importing their code, and searched by name or by words."""
+"""Know all node types, without importing their code, and find them by name or by words."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

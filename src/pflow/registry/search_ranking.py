@@ -1,4 +1,4 @@
-"""Ranking of nodes and workflows for a query. Pure: no file is read.
+"""Rank nodes and workflows for a query. Pure: no file is read.
 
 Every word of the query counts, rare words more. A word in the name counts most, then in the description, then in
 parameters and outputs, then in tags; the number of uses decides only between equals. A document that has more of the

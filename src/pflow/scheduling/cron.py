@@ -1,4 +1,4 @@
-"""The user's crontab: one line for each workflow. All other lines stay as they are."""
+"""Schedule with the user's crontab: one line for each workflow. All other lines stay as they are."""
 
 import re
 import shlex

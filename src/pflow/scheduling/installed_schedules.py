@@ -1,4 +1,4 @@
-"""The schedules that are installed on this system: listing and removing them."""
+"""List and remove the schedules that are installed on this system."""
 
 import os
 from collections.abc import Generator

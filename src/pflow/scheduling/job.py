@@ -1,4 +1,4 @@
-"""A workflow that a scheduler runs: the command, its folder and environment. Pure: nothing is installed here."""
+"""Describe what a scheduler runs: the command, its folder and environment. Pure: nothing is installed here."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Agents of launchd, on macOS: a property list for each workflow."""
+"""Schedule with launchd, on macOS: a property list for each workflow."""
 
 import os
 import plistlib

@@ -1,4 +1,4 @@
-"""A workflow as the job of a scheduler: its inputs checked, its command and environment, and its installation."""
+"""Prepare a workflow for a scheduler: check its inputs, build command and environment, install it."""
 
 import json
 import os

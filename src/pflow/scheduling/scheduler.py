@@ -1,4 +1,4 @@
-"""Base class of the schedulers, and files that are written with a rollback.
+"""What all schedulers share, and files that are written with a rollback.
 
 A scheduler gets the environment of the command, which locates its folders and programs.
 """

@@ -1,4 +1,4 @@
-"""The selection of the scheduler of this system."""
+"""Select the scheduler of this system."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -21,5 +21,4 @@ def select_scheduler(kind: Kind | None, platform: str, env: Mapping[str, str]) -
 
 
 def list_schedulers(kind: Kind | None, env: Mapping[str, str]) -> list[Scheduler]:
-    """Return the scheduler of this kind, or all of them."""
     return [one(env) for known, one in _CLASSES.items() if kind in (None, known)]

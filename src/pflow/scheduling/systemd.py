@@ -1,4 +1,4 @@
-"""User timers of systemd: a service and a timer for each workflow."""
+"""Schedule with systemd: a service and a timer of the user for each workflow."""
 
 import re
 from pathlib import Path

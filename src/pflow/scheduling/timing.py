@@ -1,4 +1,4 @@
-"""When a scheduled workflow runs: days of the week and a time of day, parsed and written for each scheduler. Pure."""
+"""Parse days of the week and a time of day, and write them for each scheduler. Pure."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Checks of the commands of the shell itself that set variables, compute, or run other commands."""
+"""Check commands of the shell itself that set variables, compute, or run other commands."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Programs that run other programs: which of their arguments is a program, a command, or only data.
+"""Know programs that run other programs: which arguments are a program, a command, or only data.
 
 A role is the kind of an operand: `code` is program text, `file` a file with a program, `command` the first word of
 another command, `data` anything else. The last role is that of all further operands.

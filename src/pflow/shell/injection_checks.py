@@ -1,4 +1,4 @@
-"""Checks of a command for injections: each position in which a value would be program text and not data."""
+"""Find each position of a command in which a value would be program text and not data."""
 
 import re
 from collections.abc import Iterable
@@ -126,7 +126,6 @@ class _ScriptValueTracer:
         self.report.numbers.add(template_index)
 
     def inspect_inner_shell_program(self, text: str, *, arguments_have_values: bool, input_has_values: bool) -> None:
-        """Inspect a constant program for another shell."""
         if not self.is_last:
             return
         tracer = _ScriptValueTracer(
@@ -169,7 +168,6 @@ class _ScriptValueTracer:
         return carries or input_has_values
 
     def record_files_with_values(self, files: Iterable[Word]) -> None:
-        """Record files that values are written to."""
         self.files_with_values.update(
             get_file_name(one) or _UNKNOWN_FILE for one in files if not get_constant_prefix(one).startswith("/dev/")
         )
@@ -241,7 +239,6 @@ class _ScriptValueTracer:
         return True
 
     def forbid_value_as_variable_name(self, word: Word, program: str) -> None:
-        """Report a value that is used as the name of a variable."""
         if self.trace_values_in_word(word):
             self.add_finding(program, _CONSTANT, word)
 
@@ -280,7 +277,6 @@ class _ScriptValueTracer:
         return (name.isdecimal() or name in "@*") and "@" in self.value_variables
 
     def forbid_value_in_arithmetic(self, word: Word, program: str) -> None:
-        """Report values in a word that bash computes."""
         if self.trace_values_in_word(word) or any(
             self.may_variable_hold_value(name[0])
             for part in word

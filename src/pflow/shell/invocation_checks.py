@@ -1,4 +1,4 @@
-"""Checks of one invocation of a program: which of its options and operands it would run as code."""
+"""Check one invocation of a program: which of its options and operands it would run as code."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -178,7 +178,6 @@ class _ProgramInvocation:
             self._tracer.add_finding(self._name, self._program.hint)
 
     def _report_values_after_split_word(self, word: Word) -> None:
-        """Report values behind or in a word of which the shell makes any number of words."""
         if not self._reads_options and set(self._roles[min(self._operands, len(self._roles) - 1) :]) == {"data"}:
             return
         rest = self._words[self._at - 1 :] if may_word_split(word) and not self._only_inline else ()

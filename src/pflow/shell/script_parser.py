@@ -1,4 +1,4 @@
-"""Parser of shell scripts: simple and compound ones, pipelines, redirections and here-documents."""
+"""Parse shell scripts: commands, pipelines, redirections and here-documents."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Checks of programs with special arguments: `find`, `git`, `make`, `xargs`, `parallel` and those that copy."""
+"""Check programs with special arguments: `find`, `git`, `make`, `xargs`, `parallel` and those that copy."""
 
 import re
 from collections.abc import Sequence

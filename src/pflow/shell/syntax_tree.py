@@ -1,4 +1,4 @@
-"""The syntax tree of a shell command: words with their parts, commands, pipelines and scripts."""
+"""Represent a shell script as a tree: words with their parts, commands, pipelines and scripts."""
 
 import re
 from collections.abc import Iterator

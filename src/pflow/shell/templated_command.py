@@ -1,4 +1,4 @@
-"""A command with templates: values reach the shell as variables, so that none of them is ever read as code."""
+"""Pass values to a shell command as variables, so that none of them is ever read as code."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Parser of the words of a shell command: quotes, expansions and substitutions, read from left to right."""
+"""Parse the words of a shell command: quotes, expansions and substitutions, read from left to right."""
 
 import re
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""Explanations of references without a value: how far they lead, and which names exist."""
+"""Explain references without a value: how far they lead, and which names exist."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

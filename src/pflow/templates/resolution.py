@@ -1,4 +1,4 @@
-"""Resolution of templates: text with templates becomes text or values."""
+"""Resolve templates: text with templates becomes text or values."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The names that templates can refer to, and the values inside their values."""
+"""Look up the names that templates can refer to, and the values inside their values."""
 
 import re
 from collections.abc import Mapping

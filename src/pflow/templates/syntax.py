@@ -1,4 +1,4 @@
-"""Syntax of templates in text: positions and references. Pure: values are not needed."""
+"""Find templates in text, with positions and references. Pure: values are not needed."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Outputs that were truncated: using the start as if it were complete is an error."""
+"""Refuse templates that would use a truncated output as if it were complete."""
 
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, cast

@@ -1,4 +1,4 @@
-"""Names of a body in tables and passages: `TRAPPIST-1 e`, `TRAPPIST-1e`, `planet e`, or `e` alone as a label."""
+"""Recognise a body in tables and passages: `TRAPPIST-1 e`, `TRAPPIST-1e`, `planet e`, or `e` as a label."""
 
 import re
 from collections.abc import Mapping

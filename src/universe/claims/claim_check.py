@@ -1,4 +1,4 @@
-"""The status of one value: supported by the location that its source names, or an unverified claim."""
+"""Decide whether a value is supported by the location that its source names, or an unverified claim."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The workflow node that makes a command from a table row: it sets a value of a body and cites the row."""
+"""Make a command from a table row: it sets a value of a body and cites the row."""
 
 import math
 from collections.abc import Iterator, Mapping

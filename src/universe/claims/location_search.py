@@ -1,4 +1,4 @@
-"""Search of the text of a paper for a location: a row under its header, or a passage."""
+"""Find the location that a source names in the text of a paper: a row under its header, or a passage."""
 
 import re
 from collections.abc import Iterator, Sequence

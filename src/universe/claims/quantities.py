@@ -1,4 +1,4 @@
-"""Quantities of fields, their labels in tables, and the units that papers use."""
+"""Know how papers write the quantities of fields: labels in tables, and units."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The numbers that a location states for one field of one body: in a row of a table, or in a passage."""
+"""Find the numbers that a location states for one field of one body: in a row of a table, or in a passage."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Parsing of numbers in papers: with uncertainties, powers of ten, LaTeX markup and Unicode signs."""
+"""Parse numbers as papers write them: with uncertainties, powers of ten, LaTeX markup and Unicode signs."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The commands `send`, `undo` and `restore`."""
+"""`universe send`, `undo` and `restore`."""
 
 from typing import TYPE_CHECKING, Annotated, cast
 

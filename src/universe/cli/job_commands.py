@@ -1,4 +1,4 @@
-"""The commands `jobs` and `job`: the stored N-body runs, transits and radial velocities of universes."""
+"""`universe jobs` and `job`: stored N-body runs, transits and radial velocities."""
 
 from pathlib import Path
 from typing import Annotated

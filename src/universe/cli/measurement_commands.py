@@ -1,4 +1,4 @@
-"""The commands `transits` and `rv`, and the report of `show --physics`."""
+"""`universe transits` and `rv`, and the report of `show --physics`."""
 
 from collections.abc import Callable
 from pathlib import Path

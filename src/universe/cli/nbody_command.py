@@ -1,4 +1,4 @@
-"""The command `nbody`: run an N-body integration and report its results."""
+"""`universe nbody`: run an N-body integration and report its results."""
 
 import time
 from collections.abc import Sequence

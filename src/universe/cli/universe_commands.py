@@ -1,4 +1,4 @@
-"""The commands `serve`, `new`, `import`, `branch` and `delete`."""
+"""`universe serve`, `new`, `import`, `branch` and `delete`."""
 
 import sys
 from datetime import datetime

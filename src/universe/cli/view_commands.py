@@ -1,4 +1,4 @@
-"""The commands `list`, `show`, `history`, `plot`, `export`, `diff`, `cite`, `verify` and `commands`."""
+"""`universe list`, `show`, `history`, `plot`, `export`, `diff`, `cite`, `verify` and `commands`."""
 
 import sys
 from pathlib import Path

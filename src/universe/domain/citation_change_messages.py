@@ -1,4 +1,4 @@
-"""Descriptions of the citations that a change withdrew and the values that it recomputed."""
+"""Tell a sender which citations a change withdrew and which values it recomputed."""
 
 from collections.abc import Iterator
 from typing import Final

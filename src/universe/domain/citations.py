@@ -1,4 +1,4 @@
-"""The `sources` and `setBy` of a body: which publications support which fields, and which commands set them."""
+"""Maintain `sources` and `setBy` of a body: which publications support its fields, and which commands set them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
@@ -18,7 +18,6 @@ def list_sources(body: Mapping[str, Any]) -> list[Entity]:
 
 
 def list_cited_fields(source: Mapping[str, Any]) -> list[str]:
-    """Return the fields that a source supports."""
     fields = source.get("fields")
     return [one for one in cast("list[Any]", fields) if isinstance(one, str)] if isinstance(fields, list) else []
 

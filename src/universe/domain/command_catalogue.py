@@ -1,4 +1,4 @@
-"""The reference of commands and entities: by category, with fields, an example and refusals."""
+"""Describe all commands and entities for agents and the reference: fields, examples and refusals."""
 
 from functools import cache
 from inspect import cleandoc
@@ -95,7 +95,6 @@ _ENTITIES: Final = (
 
 
 def render_markdown_reference() -> str:
-    """Return the reference of commands and entities as Markdown."""
     return "\n".join([*_render_command_lines(), *_render_entity_lines()])
 
 

@@ -1,4 +1,4 @@
-"""Parsing of commands: `parse_command` checks any value and returns the command, or raises with every problem."""
+"""Parse commands: `parse_command` checks any value and returns the command, or raises with every problem."""
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
@@ -62,7 +62,6 @@ def parse_small_command(given: Any) -> Command | None:
 
 @cache
 def _get_type_check(command_type: str) -> Callable[[Any], bool]:
-    """Return a function that returns True for commands of this type."""
     return get_type_adapter(COMMAND_CLASSES[command_type]).validator.isinstance_python
 
 

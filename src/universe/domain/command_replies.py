@@ -1,4 +1,4 @@
-"""The replies about commands: their categories, fields, examples and refusals."""
+"""Replies about commands: their categories, fields, examples and refusals."""
 
 from typing import NotRequired
 

@@ -1,4 +1,4 @@
-"""The 25 commands that change a universe, with the types of their fields and their categories."""
+"""The 25 commands that change a universe, as types with their fields and categories."""
 
 from typing import Annotated, Any, Final, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""DerivedBody values of a body: recomputed when their basis changes, or known to be out of date."""
+"""Recompute the values of a body that follow from others when these change, or mark them as out of date."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping

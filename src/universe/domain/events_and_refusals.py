@@ -1,4 +1,4 @@
-"""Events of the reducer, and the errors for events that refuse a command."""
+"""Events that commands cause, and the errors for commands that a universe refuses."""
 
 from itertools import islice
 from typing import Any, Final
@@ -101,5 +101,4 @@ def make_refusal_error(event: Event, state: State = EMPTY, **ids: Any) -> Comman
 
 
 def get_refusal_code(event_type: str) -> str:
-    """Return the error code of a refusal."""
     return _REFUSALS[event_type][0].code

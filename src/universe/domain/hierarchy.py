@@ -1,4 +1,4 @@
-"""Walks through parents and children of bodies and groups. Each walk ends, also in a cycle."""
+"""Walk through parents and children of bodies and groups. Each walk ends, also in a cycle."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal

@@ -37,7 +37,6 @@ class ValueProblem(Exception):
         return ".".join(parts)[:_SHOWN].encode("utf-8", "replace").decode()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the problem as JSON."""
         facts: dict[str, Any] = {"path": self.path, "problem": self.problem}
         if self.allowed is not None:
             facts["allowed"] = self.allowed

@@ -1,4 +1,4 @@
-"""Provenance of values: a changed value loses its source, and the body records the command that set it.
+"""Track who set each value: a changed value loses its source, and the body names the command.
 
 `sources` of a body says which publication gave which fields; `setBy` says, for fields that a command set, cited or
 left without a source, which entry of the log did so. A body that never had sources has neither.

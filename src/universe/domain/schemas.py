@@ -67,7 +67,6 @@ def make_openapi_components() -> Schema:
 
 @cache
 def make_command_schema() -> Schema:
-    """Return the complete schema of a command."""
     definitions = _make_definitions("#/$defs/{model}")
     command = definitions.pop("Command")
     del definitions["State"], command["discriminator"]

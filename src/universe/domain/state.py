@@ -1,4 +1,4 @@
-"""The immutable state of a universe, its checks, and `Draft`, a state under change."""
+"""An immutable state of a universe, its checks, and `Draft`, a state under change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast, get_args
@@ -53,7 +53,6 @@ class State(NamedTuple):
     """The ids of bodies whose orbit has an element derived by Kepler's third law: an index, not part of the JSON."""
 
     def get_entities(self, kind: EntityKind) -> Entities:
-        """Return the entities of one kind by their ids."""
         return getattr(self, kind)
 
     def to_plain(self) -> Plain:
@@ -203,7 +202,6 @@ class Draft:
         self.touched: Touched = {}
 
     def make_state(self) -> State:
-        """Return the current state."""
         return State(
             self.stars,
             self.groups,
@@ -218,7 +216,6 @@ class Draft:
         )
 
     def get_entities(self, kind: EntityKind) -> Entities:
-        """Return the entities of one kind by their ids."""
         return getattr(self, kind)
 
     def put_entity(self, kind: EntityKind, key: str, entity: Entity) -> None:

@@ -138,7 +138,6 @@ def find_entity_map_problems(holder: Mapping[str, Any], *path: str) -> list[Valu
 
 
 def _make_problem(kind: Any, error: ErrorDetails, value: Any) -> ValueProblem:
-    """Return the problem that one of pydantic's errors reports."""
     path = list(error["loc"])
     if path and path[-1] in _UNION_MEMBERS:
         allowed = "a string or a number"
@@ -188,7 +187,6 @@ def describe_type_at(schema: Schema, path: Sequence[str]) -> str:
 
 
 def find_schema_at(schema: Schema, path: Sequence[str]) -> Schema:
-    """Return the schema of the field at the path."""
     return resolve_reference(_find_field_schema(schema, path), schema.get("$defs", {}))
 
 

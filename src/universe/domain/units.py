@@ -1,4 +1,4 @@
-"""The units of a universe: scene units and simulation seconds, or AU and days since an epoch."""
+"""Units of a universe: scene units and simulation seconds, or AU and days since an epoch."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast

@@ -1,4 +1,4 @@
-"""Values of a row of the NASA Exoplanet Archive: numbers with their errors and limits, and their references.
+"""Read values of the NASA Exoplanet Archive: numbers with errors and limits, and their references.
 
 `NAMEerr1` and `NAMEerr2` are the upper and lower error of `NAME`, `NAMElim` is 1 for an upper and -1 for a lower limit,
 `NAME_reflink`, `pl_refname`, `st_refname` and `sy_refname` are HTML links to publications.
@@ -90,7 +90,6 @@ class ArchiveRow:
 
 
 def make_archive_source(table: str) -> dict[str, Any]:
-    """Return the archive itself as a source."""
     return {
         "id": ARCHIVE,
         "title": f"NASA Exoplanet Archive, table {table}",

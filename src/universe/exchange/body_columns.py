@@ -1,4 +1,4 @@
-"""The columns of the table of bodies: their names, datatypes and units, in CSV and VOTable."""
+"""Columns of the table of bodies: names, datatypes and units, in CSV and VOTable."""
 
 from typing import Final
 

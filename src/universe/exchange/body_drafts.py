@@ -71,7 +71,6 @@ def choose_star_color(teff: float | None) -> str:
 
 
 def choose_planet_color(index: int) -> str:
-    """Return one of the colours of planets."""
     return _PLANETS[index % len(_PLANETS)]
 
 

@@ -1,4 +1,4 @@
-"""The table of bodies, one row for each, as CSV or VOTable: read into states."""
+"""Read states from the table of bodies, one row for each, as CSV or VOTable."""
 
 import math
 from collections.abc import Mapping, Sequence

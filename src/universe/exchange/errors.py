@@ -1,4 +1,4 @@
-"""Errors of imports.
+"""Errors that imports raise.
 
 UraniborgError
 └── InvalidInput

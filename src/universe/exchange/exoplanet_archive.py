@@ -1,4 +1,4 @@
-"""Systems from the tables `ps` and `pscomppars` of the NASA Exoplanet Archive, as CSV or a TAP answer.
+"""Read systems from the tables `ps` and `pscomppars` of the NASA Exoplanet Archive, as CSV or a TAP answer.
 
 The period and the mass of the star give the size of an orbit; the published size is kept as a remark. Values that the
 table does not state are marked as unknown, limits are not values, and the node is never known. Values of one row of

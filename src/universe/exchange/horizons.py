@@ -1,4 +1,4 @@
-"""Bodies of the Solar System from answers of JPL Horizons: tables of vectors or of osculating elements.
+"""Read Solar System bodies from answers of JPL Horizons: tables of vectors or of osculating elements.
 
 The first instant of a table counts. Several answers for the same instant and centre become one universe.
 """

@@ -1,4 +1,4 @@
-"""The result of an import: systems with their states, rows that were skipped with the reason, and notes."""
+"""Report an import: systems with their states, rows that were skipped with the reason, and notes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

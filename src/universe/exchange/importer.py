@@ -1,4 +1,4 @@
-"""The import of systems from any supported format, which is recognized by its content."""
+"""Import systems from any supported format, which is recognised by its content."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

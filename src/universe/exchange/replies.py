@@ -1,4 +1,4 @@
-"""The replies about imports, as REST and the command line send them."""
+"""Replies about imports, for REST and the command line."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Universes from imported systems: one with all systems, or one for each."""
+"""Make universes of imported systems: one with all systems, or one for each."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Black holes: their probability, mass, spin, accretion disk and jets."""
+"""Generate black holes: their probability, mass, spin, accretion disk and jets."""
 
 import math
 from typing import Any, Final

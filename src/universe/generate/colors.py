@@ -1,4 +1,4 @@
-"""Colours: by mass for stars, from small palettes for all other objects."""
+"""Choose colours: by mass for stars, from small palettes for all other objects."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""A universe from a seed: the bodies of every system are counted, then made. The same seed gives the same bytes."""
+"""Generate a universe from a seed. The same seed gives the same bytes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final

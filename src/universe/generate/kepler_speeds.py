@@ -1,4 +1,4 @@
-"""Speeds of realistic systems, by Kepler's third law."""
+"""Set the speeds of realistic systems by Kepler's third law."""
 
 import math
 from typing import Final

@@ -1,4 +1,4 @@
-"""Names of generated objects; planets and moons are named after their star."""
+"""Name generated objects; planets and moons are named after their star."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Errors of jobs.
+"""Errors that jobs raise.
 
 UraniborgError
 ├── InvalidInput

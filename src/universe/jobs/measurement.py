@@ -1,4 +1,4 @@
-"""Measurements of a universe: an N-body run, transits or radial velocities, with a chart and a short summary.
+"""Measure a universe, by an N-body run, transits or radial velocities, with a chart and a short summary.
 
 Every interface computes through `measure`: jobs, workflow nodes and the Python API. The commands of the terminal call
 the same functions below it and write other files besides.
@@ -55,7 +55,6 @@ class Measurement:
         return summarise_reply(self.kind, self.reply)
 
     def render_svg(self) -> str:
-        """Return the chart as SVG."""
         return render_svg(self.chart.draw())
 
     def _repr_svg_(self) -> str:

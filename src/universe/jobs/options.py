@@ -1,4 +1,4 @@
-"""The options of jobs: what to compute, for how long, for which bodies and by which method."""
+"""Options of jobs: what to compute, for how long, for which bodies and by which method."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal

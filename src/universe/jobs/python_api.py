@@ -1,4 +1,4 @@
-"""Measurements for Python programs and notebooks: an N-body run, transits and radial velocities of a state.
+"""Measure a state from Python programs and notebooks: an N-body run, transits and radial velocities.
 
 A result has `reply` (all values, as the command line prints them with --json), `summary` and `render_svg()`. In a
 notebook, a result that ends a cell is shown with its summary and its chart.
@@ -86,6 +86,5 @@ def _to_list(values: Sequence[Any] | None) -> list[Any] | None:
 
 
 def _find_name(state: Mapping[str, Any]) -> str:
-    """Return the name of the heaviest body."""
     bodies = sorted(state["stars"].values(), key=lambda body: body.get("mass") or 0.0)
     return str(bodies[-1].get("name") or "") if bodies else ""

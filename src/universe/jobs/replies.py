@@ -1,4 +1,4 @@
-"""The replies about jobs, as REST, MCP and the command line send them."""
+"""Replies about jobs, for REST, MCP and the command line."""
 
 from typing import Annotated, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""The service of jobs behind REST, MCP, workflow nodes and the command line: start, follow, read, cancel, delete."""
+"""Start, follow, read, cancel and delete jobs, for REST, MCP, workflow nodes and the command line."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
@@ -310,7 +310,6 @@ class JobService:
         return found
 
     async def _fail_and_announce_orphans(self) -> None:
-        """Fail the active jobs of processes that have ended."""
         if await asyncio.to_thread(lambda: self._store.exists):
             for job in await asyncio.to_thread(self._fail_orphans):
                 self._announce(job)

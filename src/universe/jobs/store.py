@@ -1,4 +1,4 @@
-"""The stored jobs of a database of universes: an SQLite file beside it, written by servers and workers.
+"""Store the jobs of a database of universes in an SQLite file beside it, which servers and workers write.
 
 Jobs of a PostgreSQL database are stored in the data folder of the machine that computes them.
 """
@@ -116,7 +116,6 @@ class Job:
         return self.state in ACTIVE
 
     def describe(self) -> JobFacts:
-        """Return the job as JSON values."""
         return {
             "id": self.id,
             "universeId": self.universe_id,
@@ -164,7 +163,6 @@ class JobStore:
         return self.path.exists()
 
     def close(self) -> None:
-        """Close the file."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -186,7 +184,6 @@ class JobStore:
         return self._execute_change(sql, row)
 
     def get(self, job_id: str) -> Job | None:
-        """Return a job, or None."""
         return next(iter(self._select_jobs("WHERE id = ?", (job_id,))), None)
 
     def find_by_prefix(self, text: str) -> list[Job]:
@@ -262,7 +259,6 @@ class JobStore:
         return self._execute_change("DELETE FROM jobs WHERE id = ? AND state NOT IN ('queued', 'running')", (job_id,))
 
     def delete_of_universe(self, universe_id: str) -> None:
-        """Delete the ended jobs of a universe."""
         sql = "DELETE FROM jobs WHERE universe_id = ? AND state NOT IN ('queued', 'running')"
         self._execute_change(sql, (universe_id,))
 

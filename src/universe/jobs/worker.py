@@ -1,4 +1,4 @@
-"""`python -m universe.jobs.worker`: computes one job in a process of its own and stores the result."""
+"""`python -m universe.jobs.worker`: compute one job in a process of its own and store the result."""
 
 import os
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The worker processes of one server: a bounded number at once, further jobs wait in order."""
+"""Run jobs in worker processes of one server: a bounded number at once, further jobs wait in order."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Search for bodies by name, and short names for tables."""
+"""Find bodies by name, and shorten names for tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Selection of the bodies of an N-body run, with the bodies that connect them."""
+"""Select the bodies of an N-body run, with the bodies that connect them."""
 
 import math
 from collections import Counter

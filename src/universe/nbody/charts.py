@@ -39,7 +39,6 @@ _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 def make_run_chart(
     reply: RunReply, run: Run, motion: OrbitHistory, *, title: str, kinds: Sequence[str] = KINDS
 ) -> Chart:
-    """Return a chart with the panels of these kinds."""
     start, samples = run.start, run.samples
     is_long = motion.span >= 3 * YEAR_IN_DAYS
     unit, name = (YEAR_IN_DAYS, "years") if is_long else (1.0, "days")
@@ -93,7 +92,6 @@ def _make_element_panels(motion: OrbitHistory, times: Floats, short_names: Mappi
 
 
 def _compute_column_means(values: Floats) -> Floats:
-    """Return the mean of each column over the values that it has."""
     count = np.isfinite(values).sum(axis=0)
     return np.where(count, np.nan_to_num(values).sum(axis=0) / np.maximum(count, 1), np.nan)
 

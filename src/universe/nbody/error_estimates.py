@@ -1,4 +1,4 @@
-"""The error of a run by comparison with its twin, a second run with another method or step.
+"""Estimate the error of a run by its twin, a second run with another method or step.
 
 The error of a body is twice the difference of the two runs, relative to the centre that the body orbits, and at least
 the rounding that any method collects: 1e-14 of the distance, and 3e-15 of it times revolutions^1.5. A body that orbits
@@ -43,7 +43,6 @@ def compute_orbit_distances(relative_matrix: Floats, positions: Floats) -> Float
 
 
 def _compute_nearest_neighbour_distances(positions: Floats, bodies: NDArray[np.intp]) -> Floats:
-    """Return the distances from these bodies to their nearest neighbours."""
     apart = positions[:, None, :] - positions[:, bodies, None]
     square = (apart * apart).sum(axis=0)
     square[np.arange(bodies.size), bodies] = np.inf

@@ -207,7 +207,6 @@ class GaussLegendreStepper:
         return _NOISE * np.sqrt((x * x).sum(axis=1)) / compute_pairwise_distances(x).min(axis=2)
 
     def _repeat_current_accelerations(self) -> Floats:
-        """Return the current accelerations, repeated for all nodes."""
         accelerations = self._gravity.compute_accelerations(self.positions, self.velocities).reshape(1, -1)
         return np.repeat(accelerations, self._tables.nodes, axis=0)
 

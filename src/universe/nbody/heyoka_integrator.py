@@ -1,4 +1,4 @@
-"""Taylor series by the optional package heyoka: as exact as the default method, and faster for up to 30 bodies.
+"""Integrate by Taylor series with the optional package heyoka: as exact as the default, and faster for few bodies.
 
 F. Biscani and D. Izzo, "Revisiting high-order Taylor methods for astrodynamics and celestial mechanics", MNRAS 504
 (2021). The equations of so many bodies are compiled once, with masses as parameters.

@@ -1,4 +1,4 @@
-"""The host stars of planets among the bodies of a run."""
+"""Find the host stars of planets among the bodies of a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast

@@ -1,4 +1,4 @@
-"""The start of a run as files for other programs: a REBOUND script and a CSV table, both exact to the last bit.
+"""Write the start of a run for other programs: a REBOUND script and a CSV table, exact to the last bit.
 
 Texts of the universe are written as quoted data, in ASCII in the script, so that a name cannot add code.
 """

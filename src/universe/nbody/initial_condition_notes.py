@@ -1,4 +1,4 @@
-"""Sentences about the accuracy of the start of a run."""
+"""Say how accurate the start of a run is."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast

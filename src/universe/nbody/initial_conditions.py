@@ -1,4 +1,4 @@
-"""The start of an N-body run: masses, positions and velocities of bodies at the time of the universe."""
+"""Start an N-body run: masses, positions and velocities of bodies at the time of the universe."""
 
 import math
 from collections.abc import Mapping, Sequence

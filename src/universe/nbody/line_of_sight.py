@@ -1,4 +1,4 @@
-"""The line of sight to a system: the direction of the observer, and directions on the sky."""
+"""Know the observer's line of sight to a system, and directions on the sky."""
 
 import math
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The motion for measurements: by gravity with a twin for the error, or along fixed Kepler orbits."""
+"""Provide the motion for measurements: by gravity with a twin for the error, or along fixed Kepler orbits."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The distances of all pairs of bodies within a step: where they are least, and when they fall below a value."""
+"""Find within a step when pairs of bodies are closest, and when their distance falls below a value."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +38,6 @@ class Pairs:
         self.count = self.first.size
 
     def get_pair_index(self, one: int, other: int) -> int:
-        """Return the index of a pair."""
         return int(np.flatnonzero((self.first == min(one, other)) & (self.second == max(one, other)))[0])
 
 
@@ -126,7 +125,6 @@ class PairMotion:
         return float(np.linalg.norm(v[0, :, self.pairs.second[pair]] - v[0, :, self.pairs.first[pair]]))
 
     def _compute_distances_and_rates(self, pair: int, times: Floats) -> tuple[Floats, Floats]:
-        """Return distances and their growth at these times."""
         x, v = self.segment.compute_transposed_states(times)
         one, other = self.pairs.first[pair], self.pairs.second[pair]
         offset, speed = x[:, :, other] - x[:, :, one], v[:, :, other] - v[:, :, one]

@@ -1,4 +1,4 @@
-"""Radial velocities of a star: its own motion along the line of sight, and the share of each planet.
+"""Compute the radial velocity of a star, and the share of each planet.
 
 Positive is away from the observer. The velocity is relative to the barycentre of the bodies of the universe. The
 semi-amplitude of a planet is that of C. Lovis and D. Fischer, "Radial Velocity Techniques for Exoplanets" (2010):

@@ -1,4 +1,4 @@
-"""The replies about N-body runs, transits and radial velocities, as every interface sends them."""
+"""Replies about N-body runs, transits and radial velocities, for every interface."""
 
 from typing import Annotated, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""Reports of N-body runs: the run of a universe, its reply for every interface, and the physics that is left out."""
+"""Run a universe and build the reply for every interface, with the physics that is left out."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

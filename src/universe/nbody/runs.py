@@ -50,7 +50,6 @@ class RunRecord:
         self._positions[: self._taken], self._velocities[: self._taken] = start.positions, start.velocities
 
     def add_segment(self, segment: Segment, gravity: Gravity) -> None:
-        """Record a segment."""
         length = abs(segment.length)
         self.shortest_step = min(self.shortest_step, length) if self.steps else length
         self.steps += 1

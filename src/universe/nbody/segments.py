@@ -1,4 +1,4 @@
-"""The motion within one step of an integration."""
+"""Represent the motion within one step of an integration."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

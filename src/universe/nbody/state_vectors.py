@@ -1,4 +1,4 @@
-"""State vectors of bodies, and their integration to the time of a run."""
+"""Integrate bodies with stated vectors to the time of a run."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -101,7 +101,6 @@ def move_planets_to_moon_barycentres(
 
 
 def _get_parent_or_empty(stars: Bodies, body_id: str) -> str:
-    """Return the parent of a body, or an empty string."""
     parent = stars[body_id].get("parentId")
     return parent if isinstance(parent, str) and parent in stars else ""
 

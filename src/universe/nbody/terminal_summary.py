@@ -1,4 +1,4 @@
-"""Summaries of a run, and of two runs side by side, for a terminal: the verdict, then tables of 80 columns."""
+"""Summarise a run, or two side by side, for a terminal: the verdict, then tables of 80 columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -74,7 +74,6 @@ def _format_orbit_table(reply: Reply, short_names: Mapping[str, str]) -> Iterato
 def _list_orbit_rows(
     reply: Reply, short_names: Mapping[str, str], axis_digits: int, other_digits: int
 ) -> list[tuple[str, ...]]:
-    """Return the rows of the table of orbits with these numbers of digits."""
     rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (°)", "period (d)", "error (°)")]
     for key, orbit in list(reply["orbits"].items())[:_MOST_ROWS]:
         period = orbit["meanPeriod"]
@@ -131,7 +130,6 @@ def _get_swing_sort_key(resonance: Reply) -> tuple[bool, float]:
 
 
 def format_resonant_angle(resonance: Reply, short_names: Mapping[str, str]) -> str:
-    """Return a resonant angle of a reply as a short formula with short names."""
     names = [short_names.get(key, key) for key in resonance["bodies"]]
     return format_angle_formula(resonance["longitudes"], resonance["apsides"], names, is_short=True)
 

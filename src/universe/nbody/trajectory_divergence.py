@@ -1,4 +1,4 @@
-"""The growth of the distance between two trajectories that start close together, a measure of chaos."""
+"""Measure chaos by the growing distance of two trajectories that start close together."""
 
 import math
 from typing import Final

@@ -1,4 +1,4 @@
-"""One integration of a start through all collisions, and its twin, whose difference shows the error."""
+"""Integrate a start through all collisions, and its twin, whose difference shows the error."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Transit times of a universe: for each planet a linear ephemeris and the deviations from it."""
+"""Predict transits: for each planet a linear ephemeris and the deviations from it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -118,7 +118,6 @@ def fit_linear_ephemeris(numbers: Sequence[int], times: Sequence[float]) -> Line
 def _make_transits(
     found: Sequence[Conjunction], twins: Sequence[Conjunction] | None, start: InitialConditions, pair: tuple[int, int]
 ) -> list[Transit]:
-    """Return the conjunctions with their geometry and errors."""
     radii = float(start.radii[pair[1]]), float(start.radii[pair[0]])
     errors = [None] * len(found) if twins is None else _estimate_time_errors(found, twins)
     return [

@@ -1,4 +1,4 @@
-"""The orbits of all bodies as one binary for viewers: a header, 64 bytes for each body, exact orbits, and the ids.
+"""Encode the orbits of all bodies as one binary for viewers: a header, 64 bytes for each body, and the ids.
 
 The layout is documented in docs/reference/universe.md. Phases are fractions of a turn in fixed point, so that a viewer
 with 32-bit arithmetic finds the same positions after any number of turns.

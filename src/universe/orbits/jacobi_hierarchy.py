@@ -1,4 +1,4 @@
-"""The hierarchical (Jacobi) rule: the centre and the mass of each orbit of a system.
+"""Choose the centre and the mass of each orbit of a system by the hierarchical (Jacobi) rule.
 
 A body and all bodies below it are its subsystem. The children of a body are sorted by the size of their orbits. The
 elements of a child describe the motion of its subsystem's barycentre about the barycentre of the parent and the
@@ -164,7 +164,6 @@ def _cut_cycles(parents: Sequence[int]) -> list[int]:
 
 
 def _list_body_and_descendants(stars: Bodies, root: str) -> list[str]:
-    """Return a body and all bodies with true orbits below it."""
     below: dict[str, list[str]] = {}
     for body_id, body in stars.items():
         if body.get("kepler") and (parent := _get_parent_or_empty(body)):

@@ -1,4 +1,4 @@
-"""The `kepler` block of a body, read and checked: the elements of an orbit whose focus is the parent."""
+"""Read and check the `kepler` block of a body: an orbit whose focus is the parent."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -110,7 +110,6 @@ _ANGLES: Final = ("inclination", "longitudeOfAscendingNode", "argumentOfPeriapsi
 def _compute_axis_and_periapsis(
     body_id: str, axis: float | None, nearest: float | None, eccentricity: float
 ) -> tuple[float, float]:
-    """Return the semi-major axis and the periapsis distance from the one that is given."""
     if eccentricity < 0:
         raise _make_field_error(body_id, "kepler.eccentricity", f"{eccentricity} is below 0", "0 or more")
     if axis is not None and nearest is not None:

@@ -1,4 +1,4 @@
-"""Numbers of a body: null counts as absent, and anything but a finite number is refused."""
+"""Read numbers of a body: null counts as absent, and anything but a finite number is refused."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Positions of all bodies of a state: the local position of each, summed along its parents."""
+"""Compute the positions of all bodies of a state: each local position, summed along its parents."""
 
 import dataclasses
 import math
@@ -134,7 +134,6 @@ class Orrery:
         )
 
     def _find_parents(self, after: Bodies) -> Indices:
-        """Return the slot of the parent of each slot."""
         parents = np.full(len(self._slot_ids), NO_PARENT, dtype=np.intp)
         parents[: len(self._first_parents)] = self._first_parents
         is_absent = np.ones(len(parents) + 1, dtype=np.bool_)  # the last one is that of NO_PARENT

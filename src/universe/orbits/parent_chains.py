@@ -55,7 +55,6 @@ def find_parent_indices(stars: Mapping[str, Mapping[str, Any]]) -> Indices:
 
 
 def _find_cycles(parents: Indices) -> list[list[int]]:
-    """Return the members of each cycle of parents."""
     if not _has_cycle(parents):
         return []
     up: list[int] = parents.tolist()

@@ -1,4 +1,4 @@
-"""The compatible rule for many bodies at once: ellipses, and the straight or curved paths of rogue planets."""
+"""Apply the compatible rule to many bodies at once: ellipses, and the paths of rogue planets."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The compatible rule: ellipses centred on the parent, traversed at a uniform rate. For one body at a time.
+"""Apply the compatible rule to one body: an ellipse centred on the parent, traversed at a uniform rate.
 
 The orbit lies in the XZ plane (Y is up), is turned about Z, then Y, then X, and is then shifted by its offset.
 """

@@ -1,4 +1,4 @@
-"""The replies about physical quantities, as REST and the command line send them."""
+"""Replies about physical quantities, for REST and the command line."""
 
 from typing import Annotated, NotRequired
 

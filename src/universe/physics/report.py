@@ -1,4 +1,4 @@
-"""The physical quantities of every body of a universe, with units and the papers of their formulas."""
+"""Compute the physical quantities of every body of a universe, with units and the papers of the formulas."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The area of a chart's panel: from values to pixels, and the marks of its axes."""
+"""Map values to pixels in the panel of a chart, and choose the marks of its axes."""
 
 import itertools
 import math

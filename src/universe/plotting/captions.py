@@ -1,4 +1,4 @@
-"""Captions of a picture: title, time, scale and the number of hidden bodies."""
+"""Caption a picture: title, time, scale and the number of hidden bodies."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping

@@ -83,7 +83,6 @@ class Chart:
     footer: str = ""
 
     def draw(self) -> Drawing:
-        """Return the picture."""
         return draw_chart(
             self.panels, title=self.title, subtitle=self.subtitle, x_label=self.x_label, footer=self.footer
         )

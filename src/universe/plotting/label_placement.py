@@ -1,4 +1,4 @@
-"""Positions of labels that cover neither each other nor a body."""
+"""Place labels so that they cover neither each other nor a body."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Scales from distances in a universe to distances on a page: linear or logarithmic."""
+"""Scale distances in a universe to distances on a page, linearly or logarithmically."""
 
 import math
 from collections.abc import Iterator

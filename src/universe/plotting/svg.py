@@ -10,7 +10,6 @@ _FONT: Final = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
 
 
 def render_svg(drawing: Drawing) -> str:
-    """Return the drawing as an SVG document."""
     width, height = drawing.width, drawing.height
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '

@@ -1,4 +1,4 @@
-"""The top view of a universe as marks: x to the right, z up the page. Pure: nothing is read or written."""
+"""Draw a universe from above as marks: x to the right, z up the page. Pure: nothing is read or written."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -239,7 +239,6 @@ def _compute_paths(stars: Bodies, orrery: Orrery, positions: Floats) -> dict[str
 
 
 def _sample_indices_by_size(sizes: Floats) -> list[int]:
-    """Return the indices of a sample of orbits of all visible sizes."""
     order = np.argsort(-sizes, kind="stable")
     seen = order[sizes[order] >= 0.01 * sizes.max()]
     return seen[:: math.ceil(len(seen) / _MOST_ORBITS)].tolist()

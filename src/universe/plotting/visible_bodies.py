@@ -1,4 +1,4 @@
-"""The visible bodies of a universe and their positions on the page."""
+"""Decide which bodies a picture shows, and where on the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

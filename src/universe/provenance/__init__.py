@@ -1,1 +1,1 @@
-"""The origin of values: their status, sources, inputs and commands, and the bibliography of a universe."""
+"""Where values come from: their status, sources, inputs and commands, and the bibliography of a universe."""

@@ -1,4 +1,4 @@
-"""The bibliography of a universe: the papers that its bodies cite, and their BibTeX.
+"""List the papers that the bodies of a universe cite, with their BibTeX.
 
 Bodies can come from any program, so `sources` is not trusted: an invalid source is left out and reported.
 """

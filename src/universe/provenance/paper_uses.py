@@ -1,4 +1,4 @@
-"""The bodies, in all universes, that take values from a paper."""
+"""Find the bodies, in all universes, that take values from a paper."""
 
 import asyncio
 import time
@@ -104,5 +104,4 @@ def _is_same_paper(source: CitedSource, wanted: set[str], ids: set[str]) -> bool
 
 
 def _read_keys(doi: str | None, arxiv: str | None) -> set[str]:
-    """Return the identifiers in their canonical spellings."""
     return {f"{kind}:{key}" for kind, key in (("doi", normalise_doi(doi)), ("arxiv", normalise_arxiv(arxiv))) if key}

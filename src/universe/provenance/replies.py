@@ -1,4 +1,4 @@
-"""The replies about citations and the origin of values, as REST and the command line send them."""
+"""Replies about citations and origins of values, for REST and the command line."""
 
 from typing import Annotated, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""Texts of papers from shelves, read by the entry points of the group `universe.texts`.
+"""Read texts of papers from shelves, through the entry points of the group `universe.texts`.
 
 Each entry point is a function `text_of(identifiers, shelf)`. It takes identifiers such as `{"doi": …, "arxiv": …}` and
 the folder of a shelf (None for the default shelf), and returns the text of the paper or None. Its errors are logged.

@@ -1,4 +1,4 @@
-"""The origin of a value: its publication and location, the conversion, its inputs, and the command that set it."""
+"""Trace a value to its publication and location, its conversion and inputs, and the command that set it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
@@ -306,7 +306,6 @@ async def _describe_setting_command(
 async def _find_entry_that_set(
     service: UniverseService, universe_id: str, key: str, field: str, version: int
 ) -> Entry | None:
-    """Replay the log and return the entry that gave a field the value it has at a version."""
     replica = Replica(universe_id)
     setters: list[tuple[int, Entry | None]] = [(0, None)]
     async for entries in read_entry_pages(service.store, universe_id, upto=version):

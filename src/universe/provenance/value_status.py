@@ -1,4 +1,4 @@
-"""The status of a value of a body: cited, supported by its location, an unverified claim, computed or set.
+"""Decide the status of a value: cited, supported by its location, an unverified claim, computed or set.
 
 The status is computed on request and never stored.
 """

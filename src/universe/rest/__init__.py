@@ -1,4 +1,4 @@
-"""The REST API of universes."""
+"""Serve universes over REST."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""REST routes of what a client can choose from: the origins of universes, and all commands."""
+"""REST routes that list what a client can choose from: the origins of universes, and all commands."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Reading and checking of REST requests: bodies, versions, authors, cursors and parameters."""
+"""Read and check REST requests: bodies, versions, authors, cursors and parameters."""
 
 import json
 from contextlib import suppress

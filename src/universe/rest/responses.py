@@ -1,4 +1,4 @@
-"""Responses of the REST API: results, records and ETags."""
+"""Write responses of the REST API: results, records and ETags."""
 
 import asyncio
 import gzip

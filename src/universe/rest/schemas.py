@@ -1,4 +1,4 @@
-"""The types and JSON schemas of the REST API for OpenAPI."""
+"""Describe the REST API for OpenAPI: its types and JSON schemas."""
 
 from typing import Annotated, Any, Final
 

@@ -1,4 +1,4 @@
-"""Checks of the arguments of the service: commands, names, ids, authors and idempotency keys."""
+"""Check arguments of the service: commands, names, ids, authors and idempotency keys."""
 
 import asyncio
 from typing import Any, Final, cast

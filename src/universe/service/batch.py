@@ -1,4 +1,4 @@
-"""Batches: several changes that are applied in order and written together."""
+"""Apply several changes in order and write them together."""
 
 import asyncio
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Requests for changes of a universe, and their results."""
+"""Requests to change a universe, and the results that their senders wait for."""
 
 import asyncio
 import hashlib
@@ -27,7 +27,6 @@ class Restore(NamedTuple):
     reason: RestoreReason
 
     def make_event(self) -> Event:
-        """Return the event of this change."""
         return {"type": "stateRestored", "reason": self.reason}
 
     def encode_body(self) -> bytes:
@@ -43,7 +42,6 @@ class Return(NamedTuple):
     earlier: EarlierState | Replica
 
     def make_event(self) -> Event:
-        """Return the event of this change."""
         return {"type": "stateRestored", "reason": self.reason, "toVersion": self.to_version}
 
     def encode_body(self) -> bytes:

@@ -1,4 +1,4 @@
-"""The feed of one universe: its log entries as frames of an event stream, shared by all listeners."""
+"""Feed listeners of one universe: log entries as frames of an event stream, made once for all."""
 
 import asyncio
 from collections import deque

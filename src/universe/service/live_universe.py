@@ -105,7 +105,6 @@ class LiveUniverse:
             self._feed.wake_for_heartbeat()
 
     def mark_deleted_and_close_feed(self) -> None:
-        """Mark the universe as deleted and end its feed."""
         self.is_deleted = True
         if self._feed is not None:
             self._feed.close()

@@ -1,4 +1,4 @@
-"""Replies of REST, MCP and the command line as JSON: states, parts of states, changes, records and log entries."""
+"""Encode states, changes, records and log entries as JSON, the same for REST, MCP and the command line."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping
@@ -73,7 +73,6 @@ def _encode_other_state(state: State) -> bytes:
 
 
 async def encode_change_result(result: ChangeResult, content: ReplyContent) -> bytes:
-    """Return the result of a command as JSON."""
     events = orjson.dumps(result.events)
     changed = result.before, result.state, result.touched
     is_quick = len(result.touched.get("stars") or ()) <= _MAX_INLINE_BODIES
@@ -207,7 +206,6 @@ def _list_model_fields() -> dict[str, None]:
 
 
 def keep_only_fields(entity: Entity, fields: Collection[str]) -> Entity:
-    """Return an entity with only these of its fields."""
     return {name: value for name, value in entity.items() if name in fields}
 
 

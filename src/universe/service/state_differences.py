@@ -1,4 +1,4 @@
-"""The differences of two states: entities that were added, removed or changed, with the old and new values."""
+"""Compare two states: entities that were added, removed or changed, with the old and new values."""
 
 from collections.abc import Iterator
 from itertools import islice

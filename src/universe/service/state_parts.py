@@ -1,4 +1,4 @@
-"""Parts of a universe as JSON: some entities, a subtree, a region, some fields, a page, or each citation once."""
+"""Return parts of a universe as JSON: some entities, a subtree, a region, some fields, or a page."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The universes in memory: loaded when they are used, and dropped when they are idle or deleted."""
+"""Load universes into memory when they are used, and drop them when they are idle or deleted."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""The service behind REST, MCP and the command line: it creates, changes, reads and deletes universes."""
+"""Create, change, read and delete universes, for REST, MCP and the command line."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable

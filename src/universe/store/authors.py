@@ -32,7 +32,6 @@ class Author(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def make_author(actor: Actor) -> Author:
-    """Return the texts for an actor."""
     return Author(describe_actor(actor), f"{actor.kind} {actor.authenticated}")
 
 

@@ -1,4 +1,4 @@
-"""The choice of the store for the address of a database."""
+"""Choose the store for the address of a database."""
 
 from pathlib import Path
 from urllib.parse import urlsplit

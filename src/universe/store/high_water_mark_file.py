@@ -1,4 +1,4 @@
-"""High-water marks: a file outside the database with the last version written of each universe.
+"""Store the last written version of each universe outside the database, so that lost ends are noticed.
 
 A log that lost its end looks intact: SQLite, for example, silently drops the rest of a damaged write-ahead log. A mark
 is written after its commit, so that no mark is ahead of an intact log, and in another thread, so that no commit waits.

@@ -1,4 +1,4 @@
-"""Marks: the last version written of each universe as lines of a file, and the losses that they reveal."""
+"""Compare a database with the last written versions of its universes, to reveal what it has lost."""
 
 import hashlib
 import json
@@ -59,7 +59,6 @@ class Marks:
     """When deletions were marked, in seconds since 1970."""
 
     def apply_line(self, fields: dict[str, Any]) -> None:
-        """Apply one line of the file."""
         key = (fields["id"], fields["made"])
         if fields["is"] == "deleted":
             self.marks.pop(key, None)
@@ -119,7 +118,6 @@ def format_mark_line(head: Head) -> bytes:
 
 
 def format_loss_line(key: Key, loss: Loss) -> bytes:
-    """Return the line that records a loss."""
     return format_line("loss", key, **loss.mark._asdict(), left=loss.left)
 
 

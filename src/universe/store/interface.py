@@ -1,4 +1,4 @@
-"""The interface of stores, its values, and the errors and the broadcast of changes that all stores share."""
+"""What every store of universes offers, with the errors and the broadcast of changes that all share."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""Verification of logs: every entry, every snapshot, the state served and the mark outside the database."""
+"""Verify logs: every entry, every snapshot, the state served and the mark outside the database."""
 
 import asyncio
 from collections.abc import Collection
@@ -39,7 +39,6 @@ class Verdict:
         return not self.problems
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the verdict as JSON."""
         return {
             "universeId": self.universe_id,
             "ok": self.is_intact,

@@ -1,4 +1,4 @@
-"""The store in memory, for trials and tests: universes are lost when the process ends."""
+"""Store universes in memory, for trials and tests: they are lost when the process ends."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The store in a PostgreSQL database, which any number of processes may use at once."""
+"""Store universes in PostgreSQL, which any number of processes may use at once."""
 
 import asyncio
 import hashlib
@@ -355,7 +355,6 @@ def _check_storable_name(name: str) -> None:
 
 
 def _transpose_to_columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
-    """Return the fields of entries as one list for each column of the log."""
     return (
         [entry.version for entry in entries],
         [entry.kind for entry in entries],

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, the migrations of its tables, and its errors as StoreUnavailable without passwords."""
+"""Connect to PostgreSQL, migrate its tables, and report its errors without passwords."""
 
 import asyncio
 import re

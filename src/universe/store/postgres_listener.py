@@ -1,4 +1,4 @@
-"""The listener for changes in a PostgreSQL database, including those made while its connection was lost."""
+"""Listen for changes in PostgreSQL, including those made while the connection was lost."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable

@@ -1,4 +1,4 @@
-"""The latest changes of a universe in memory, so that an undo needs neither the log nor a copy of the state."""
+"""Remember the latest changes of a universe, so that an undo needs neither the log nor a copy of the state."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Replicas: a universe rebuilt from its log, from the last snapshot or from the first entry.
+"""Rebuild a universe from its log, from the last snapshot or from the first entry.
 
 An entry may refer to an earlier version of the universe, or to a version of the universe that it was branched from. To
 rebuild a version, the last such entry is found first: earlier entries do not matter, and no state is rebuilt twice.
@@ -124,7 +124,6 @@ class StateMirror:
         return list(self._plain["stars"])
 
     def to_json(self) -> bytes:
-        """Return the state as JSON."""
         return orjson.dumps(self._plain)
 
     @property

@@ -1,4 +1,4 @@
-"""The store in a SQLite file. One thread writes, others read at the same time; other processes may do both."""
+"""Store universes in an SQLite file. One thread writes, others read; other processes may do both."""
 
 import asyncio
 import json
@@ -259,7 +259,6 @@ class SqliteStore:
             self.marks.record_losses_and_advance_marks(known, heads)
 
     def _schedule_marks(self, committed: list[Any]) -> None:
-        """Mark the versions that were committed."""
         if self.marks is not None:
             self.marks.schedule_marks([one for one in committed if isinstance(one, Head)])
 

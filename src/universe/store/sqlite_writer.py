@@ -1,4 +1,4 @@
-"""The thread that writes to SQLite, the tables, and the changes of a universe inside a transaction.
+"""Write to SQLite in one thread: the tables, and the changes of a universe inside a transaction.
 
 Changes that wait while the thread is busy are written together in one transaction.
 """

@@ -1,4 +1,4 @@
-"""States as bytes for logs and snapshots: JSON with each citation once, compressed if it is large.
+"""Encode states for logs and snapshots: JSON with each citation once, compressed if it is large.
 
 Bodies of one system cite the same publications. The stored form of a state has a list `citations`; in its place a body
 has a list with the index of the citation, and the fields and locations that belong to this body alone. A state in
@@ -26,7 +26,6 @@ StoredState = JsonObject
 
 
 def encode_state(plain: Plain) -> bytes:
-    """Return a state as bytes."""
     return encode_json(move_citations_out(plain))
 
 

@@ -1,4 +1,4 @@
-"""Bodies of a state from the data of a system: true orbits, compatible orbits, physical values and sources.
+"""Make bodies of a state from the data of a system: orbits, physical values and sources.
 
 A compatible orbit is the same ellipse as the true orbit, traversed at the mean rate. Both positions agree at time 0 and
 after each period; in between they differ by at most about twice the eccentricity, in radians.

@@ -1,4 +1,4 @@
-"""The catalogue of real systems, and the state of a universe with one of them."""
+"""List the real systems, and start the state of a universe with one of them."""
 
 import json
 from datetime import date, datetime
@@ -64,7 +64,6 @@ def load_system(name: str, *, at: date | datetime | float | None = None) -> "Pla
 
 
 def read_system_data(name: str) -> "SystemData":
-    """Return the shipped data of a system."""
     text = (files("universe.systems") / "data" / f"{name}.json").read_text(encoding="utf-8")
     return cast("SystemData", json.loads(text))
 

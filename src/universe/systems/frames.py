@@ -1,4 +1,4 @@
-"""Orientation of orbits: angles, directions, and rotations between frames.
+"""Orient orbits: angles, directions, and rotations between frames.
 
 All frames are right-handed with z as the pole. The scene's frame has the reference plane of its system as the
 (x, y) plane; y and z are exchanged only in `compute_scene_orbit_fields`, because Y is up in the scene.

@@ -1,4 +1,4 @@
-"""Dates as Julian dates, and the conversion between UTC and TDB, the uniform time scale of orbits.
+"""Convert dates to Julian dates, and UTC to TDB, the uniform time scale of orbits.
 
 TDB follows TT to 2 milliseconds, TT is TAI + 32.184 s, and TAI - UTC is a whole number of seconds since 1972: the
 leap seconds that the IERS announces in its Bulletin C and the IETF distributes as `leap-seconds.list`.

@@ -1,4 +1,4 @@
-"""The shipped data of real systems, as their files have them."""
+"""Declare the format of the shipped data of real systems."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict

@@ -1,4 +1,4 @@
-"""The numbers of publications in the shipped data: the value of each field and the stated numbers behind it."""
+"""Take values from the shipped data: the number for each field, and the stated numbers behind it."""
 
 import math
 import re
@@ -205,7 +205,6 @@ _read_cached_system = cache(read_system_data)
 
 @cache
 def _map_bodies_to_systems() -> dict[str, str]:
-    """Return for each shipped body the name of its system."""
     return {body["id"]: name for name in list_system_names() for body in _read_cached_system(name)["bodies"]}
 
 

@@ -1,4 +1,4 @@
-"""Conversion of orbits as papers state them to elements in AU, days and degrees at one instant.
+"""Convert orbits as papers state them to elements in AU, days and degrees at one instant.
 
 A paper states an orbit in one of six ways:
 - secular: elements at J2000 and how much they change in a century, on the ecliptic

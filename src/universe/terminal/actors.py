@@ -1,4 +1,4 @@
-"""Actors on the terminal: the author of a change, whether a person, an agent or software, and how that was checked."""
+"""Name the author of a change on the terminal, and how that was checked."""
 
 from collections.abc import Mapping
 from typing import Any, Final

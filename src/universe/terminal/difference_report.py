@@ -1,4 +1,4 @@
-"""The differences of two versions or two universes on the terminal."""
+"""Print what differs between two versions or two universes."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The report of an import on the terminal."""
+"""Print the report of an import."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Jobs on the terminal: a list, and one job with its summary."""
+"""Print jobs: a list, and one job with its summary."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Measurements as tables on stdout and as CSV: transits, radial velocities and physical quantities."""
+"""Print transits, radial velocities and physical quantities as tables, or write them as CSV."""
 
 import csv
 import io
@@ -152,7 +152,6 @@ def print_physics(reply: Mapping[str, Any]) -> None:
 
 
 def render_transits_csv(reply: Mapping[str, Any]) -> bytes:
-    """Return all transits as CSV."""
     names = ("number", "time", "ocMinutes", "impactParameter", "durationMinutes", "kind", "errorSeconds")
     rows = [
         [body_id, *(one[name] for name in names)]

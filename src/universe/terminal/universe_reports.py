@@ -1,4 +1,4 @@
-"""Reports of `universe` commands on stdout: lists, trees, histories, changes and verdicts."""
+"""Print universes: lists, trees, histories, changes and verdicts."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Reports of the origin of values: the chain behind one value, and the sources of all values of a body."""
+"""Print where values come from: the chain behind one value, and the sources of all values of a body."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The result of a check, and the checks of a bundle's frame: its digests and its RO-Crate metadata."""
+"""How a check of a bundle reports, and the checks of digests and RO-Crate metadata."""
 
 import re
 from collections.abc import Iterator

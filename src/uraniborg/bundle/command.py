@@ -1,4 +1,4 @@
-"""The commands `uraniborg export` and `uraniborg verify`."""
+"""`uraniborg export` and `uraniborg verify`."""
 
 import asyncio
 import shlex

@@ -1,4 +1,4 @@
-"""The frame of a bundle: the page for people, the metadata for programs after RO-Crate 1.1, and the digests."""
+"""Describe a bundle as RO-Crate 1.1: a page for people, metadata for programs, and digests."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -65,7 +65,6 @@ def make_entity_id(path: str) -> str:
 
 
 def make_page(files: Sequence[ListedFile], *, title: str, steps: Sequence[str], program: str) -> BundleFile:
-    """Return the page that lists the files."""
     lines = [
         f"# {title}",
         "",

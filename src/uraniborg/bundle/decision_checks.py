@@ -1,4 +1,4 @@
-"""The checks of decisions: the marks of papers and the queries in a result must be those that were decided."""
+"""Check that the marks and queries in a result are those that people and agents decided."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -85,13 +85,11 @@ def check_decisions(
 
 
 def _list_plans(decisions: Sequence[Entry]) -> list[Decision]:
-    """Return the decisions about the plans of rounds that were searched."""
     decided = [one.decision for one in decisions if one.kind == _PLAN and one.decision]
     return [one for one in decided if one.action != "reject"]
 
 
 def _compare_queries(found: PaperCollection, plans: Sequence[Decision]) -> Iterator[str]:
-    """Yield the rounds with other queries than those that were decided."""
     for number, (plan, log) in enumerate(zip(plans, found.metadata.round_logs, strict=True), 1):
         data: Any = plan.data
         queries = cast("Plain", data).get("queries") if isinstance(data, dict) else None
@@ -102,7 +100,6 @@ def _compare_queries(found: PaperCollection, plans: Sequence[Decision]) -> Itera
 
 
 def _read_query(query: Any) -> str:
-    """Return the words of a query."""
     if not isinstance(query, dict):
         return str(query)
     plain = cast("Plain", query)

@@ -1,4 +1,4 @@
-"""The export: collects the chosen work from all parts and returns the files of a bundle."""
+"""Export chosen work: collect it from all parts and return the files of a bundle."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The checks of files that an export makes from the records of a bundle: they must be as made again."""
+"""Check files that an export makes from records: make them again and compare."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""The checks of a bundle's frame: methods, page, metadata and digests are made again, and unknown files are named."""
+"""Check what frames a bundle: methods, page, metadata and digests are made again, unknown files are named."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

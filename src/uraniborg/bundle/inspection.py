@@ -1,4 +1,4 @@
-"""What the checks of one bundle share: its files, the time that is left, and what was replayed and repeated."""
+"""Share what the checks of one bundle need: its files, the time left, and what was replayed and repeated."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The checks of measurements: made again from the stored universe, with the result, the plot and the start."""
+"""Check measurements: repeat them on the stored universe, and compare result, plot and start."""
 
 from collections.abc import Iterator
 from typing import Final, cast

@@ -1,4 +1,4 @@
-"""The comparison of two N-body runs: what their errors allow, what rounding decides, and everything else exactly."""
+"""Compare two N-body runs: within their errors, apart from what rounding decides, otherwise exactly."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The comparison of values of two results: numbers within a tolerance, everything else exactly."""
+"""Compare two results value by value: numbers within a tolerance, everything else exactly."""
 
 import math
 from collections.abc import Iterator

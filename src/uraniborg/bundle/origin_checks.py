@@ -1,4 +1,4 @@
-"""The origins of states that no command made: shipped systems, and other universes of the bundle."""
+"""Check states that no command made: they come from shipped systems or other universes of the bundle."""
 
 import hashlib
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The pieces of a bundle: files with descriptions, the sentences of the methods about them, and their times."""
+"""Pieces of a bundle: files with descriptions, the sentences of the methods about them, and their times."""
 
 import hashlib
 import json
@@ -82,5 +82,4 @@ def make_text_file(path: str, description: str, text: str) -> BundleFile:
 
 
 def make_json_file(path: str, description: str, value: Any) -> BundleFile:
-    """Return a file with a value as JSON."""
     return make_text_file(path, description, json.dumps(value, ensure_ascii=False, indent=1) + "\n")

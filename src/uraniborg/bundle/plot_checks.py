@@ -1,4 +1,4 @@
-"""The check of a plot: drawn again from the repeated run, it must have the same marks at the same places."""
+"""Check a plot: drawn again from the repeated run, it must have the same marks at the same places."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -110,6 +110,5 @@ def _compare_lines(plots: Sequence[Sequence[str]], worst: float) -> _Comparison:
 
 
 def _split_text(line: str) -> tuple[str, str]:
-    """Return the tag of a mark and its text."""
     tag, _, text = line.partition(">")
     return tag, text

@@ -1,4 +1,4 @@
-"""Reading a bundle of unknown origin: a folder or a zip file, with limits on names, sizes and kinds of files."""
+"""Read a bundle of unknown origin, folder or zip file, with limits on names, sizes and kinds of files."""
 
 import hashlib
 import json

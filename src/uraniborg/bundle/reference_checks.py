@@ -1,4 +1,4 @@
-"""The references of a run: what a node or the run took from another node must be what that node returned."""
+"""Check references of a run: what a node took from another must be what that node returned."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

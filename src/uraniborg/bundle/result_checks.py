@@ -1,4 +1,4 @@
-"""The comparison of a stored result of a measurement with a repeated one."""
+"""Compare a stored measurement with a repeated one."""
 
 import math
 from collections.abc import Iterator
@@ -35,7 +35,6 @@ def compare_results(path: str, kind: str, stored: Plain, computed: Plain) -> lis
 
 
 def _compare_numbers(path: str, stored: Plain, computed: Plain) -> Iterator[Check]:
-    """Compare all numbers and texts of two results."""
     numbers = 0
     for name in {**computed, **stored}:
         if name not in stored or name not in computed:

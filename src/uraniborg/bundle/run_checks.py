@@ -1,4 +1,4 @@
-"""The checks of workflow runs: nodes that only compute are run again with their stored inputs. No other node is run."""
+"""Check workflow runs: nodes that only compute are run again with their stored inputs, and no other node."""
 
 import asyncio
 import tempfile
@@ -48,7 +48,6 @@ def verify_workflow(inspection: Inspection, path: str) -> Verified:
 
 
 def _check_summary(inspection: Inspection, path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Check]:
-    """Yield the contradictions between a run and its nodes."""
     statuses = [str(node.get("status")) for node in nodes]
     failed = [str(node.get("node")) for node in nodes if node.get("status") == "failed"]
     reused = statuses.count("reused")
@@ -74,7 +73,6 @@ def _check_summary(inspection: Inspection, path: str, run: Plain, nodes: Sequenc
 
 
 def _find_workflow(bundle: Bundle, run: Plain) -> Plain | None:
-    """Return the workflow of a run, if the bundle has it."""
     (name,) = make_names([Chosen(str(run.get("workflow")))])
     path = f"workflows/{name}.json"
     return bundle.read_object(path) if bundle.has(path) else None

@@ -1,4 +1,4 @@
-"""The checks of searches and shelves: the counts of the result add up, and marks and queries are those decided."""
+"""Check searches and shelves: counts add up, and marks and queries are those decided."""
 
 from collections.abc import Iterator
 from typing import Any

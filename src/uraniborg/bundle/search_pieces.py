@@ -1,4 +1,4 @@
-"""The pieces of searches and shelves: search log, decisions and bibliographies."""
+"""Collect searches and shelves for a bundle: search log, decisions and bibliographies."""
 
 import asyncio
 from collections import Counter
@@ -48,7 +48,6 @@ async def collect_searches(chosen: Sequence[Chosen]) -> list[Piece]:
 
 
 def make_search_piece(found: PaperCollection, decisions: Sequence[Plain], folder: str) -> Piece:
-    """Return the piece of a search with this result and these decisions."""
     kept = select_kept_papers(found)
     return Piece(
         [
@@ -135,7 +134,6 @@ def collect_shelves(chosen: Sequence[Chosen]) -> list[Piece]:
 
 
 def make_shelf_piece(shelf: ShelfRecord, folder: str) -> Piece:
-    """Return the piece of a shelf."""
     papers = shelf["papers"]
     record = "the shelf and its papers, from which the bibliographies are made"
     return Piece(

@@ -1,4 +1,4 @@
-"""The checks of universes: the log leads to the state, and the values and citations are those of the state."""
+"""Check universes: their log leads to their state, and values and citations are those of the state."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""The log of a universe in a bundle: its entries replayed to the states of all versions."""
+"""Replay the log of a bundled universe to the states of all versions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast, get_args

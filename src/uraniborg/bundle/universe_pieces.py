@@ -1,4 +1,4 @@
-"""The pieces of universes and measurements: states, logs, values with their sources, and starts and results."""
+"""Collect universes and measurements for a bundle: states, logs, values with sources, starts and results."""
 
 import asyncio
 from collections import Counter
@@ -140,7 +140,6 @@ async def collect_measurements(chosen: Sequence[Chosen]) -> list[Piece]:
 
 
 def make_measurement_piece(job: Job, plain: Plain, reply: Plain, plot: bytes, title: str, folder: str) -> Piece:
-    """Return the piece of a measurement of this plain state."""
     what = f"{title}, version {job.version}"
     start = encode_document(make_document(plain, job.universe_id, title, job.version))
     files = [

@@ -1,4 +1,4 @@
-"""The rows of a table of values, computed again from the state of its universe."""
+"""Check the table of values of a bundle against the state of its universe."""
 
 import csv
 import io

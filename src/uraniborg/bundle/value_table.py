@@ -1,4 +1,4 @@
-"""The table of the values of a universe: each value with its unit, status, source and location."""
+"""Tabulate the values of a universe, each with its unit, status, source and location."""
 
 import csv
 import io
@@ -60,7 +60,6 @@ def _get_object(value: Any) -> Plain:
 
 
 def write_value_table(rows: Sequence[Plain]) -> str:
-    """Return the rows as CSV."""
     out = io.StringIO(newline="")
     table: csv.DictWriter[str] = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     table.writeheader()

@@ -1,4 +1,4 @@
-"""The verification of a bundle: everything in it is made again from its records, or named as not checked."""
+"""Verify a bundle: make everything in it again from its records, or name it as not checked."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

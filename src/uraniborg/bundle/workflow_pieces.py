@@ -1,4 +1,4 @@
-"""The pieces of workflows and their runs: the documents, and every node with its inputs and outputs."""
+"""Collect workflows and runs for a bundle: documents, and every node with its inputs and outputs."""
 
 import json
 from collections.abc import Sequence
@@ -43,7 +43,6 @@ def collect_workflows(workflows: Sequence[Chosen], runs: Sequence[Chosen], folde
 
 
 def make_workflow_piece(document: Any, name: str) -> Piece:
-    """Return the piece of a workflow."""
     description = f"the workflow {name}, to run with `pflow run`"
     return Piece([make_json_file(f"workflows/{name}.json", description, document)])
 
@@ -55,7 +54,6 @@ def _hide_data_folder(run: Plain) -> Plain:
 
 
 def make_run_piece(run: Plain, name: str) -> Piece:
-    """Return the piece of a run."""
     nodes: list[Plain] = run["nodes"]
     reused = sum(node["status"] == "reused" for node in nodes)
     ended = f"ended with {run['status']}" + (f" at the node {run['failed_node']}" if run["failed_node"] else "")

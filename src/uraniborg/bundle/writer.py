@@ -1,4 +1,4 @@
-"""Writing a bundle: a folder or, by the ending of its name, a zip file; complete, or not there at all."""
+"""Write a bundle as a folder or a zip file: complete, or not there at all."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The configuration file of a client: entries added or removed, everything else kept, a backup before each write."""
+"""Edit the configuration file of a client: add or remove entries, keep everything else, write a backup."""
 
 import difflib
 import os

@@ -1,4 +1,4 @@
-"""The MCP clients we can configure: the file of each, its format, and the shape of an entry."""
+"""The MCP clients that can be configured: the file of each, its format, and the shape of an entry."""
 
 import os
 import shutil
@@ -163,7 +163,6 @@ def make_windsurf_entry(server: Server) -> Entry:
 
 
 def make_opencode_entry(server: Server) -> Entry:
-    """Return an entry with the command as one list."""
     if isinstance(server, StdioServer):
         return {"type": "local", "command": [server.command, *server.arguments], "enabled": True}
     return {"type": "remote", **_make_address("url", server), "enabled": True}

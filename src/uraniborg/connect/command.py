@@ -1,4 +1,4 @@
-"""The command `uraniborg connect`: list clients, show the change, ask, write it."""
+"""`uraniborg connect`: list clients, show the change, ask, write it."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The four MCP servers of this installation, with absolute paths, as clients start or reach them."""
+"""Describe the four MCP servers of this installation as clients start or reach them."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""The settings of `uraniborg serve`."""
+"""Settings of `uraniborg serve`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

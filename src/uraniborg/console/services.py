@@ -1,4 +1,4 @@
-"""The services behind the console: the same objects that the tools and commands of the parts use."""
+"""Give the console the same objects that the tools and commands of the parts use."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""A small private file of data that the servers of one data folder share."""
+"""A small private file that the servers of one data folder share."""
 
 import os
 from collections.abc import Callable, Generator

@@ -1,4 +1,4 @@
-"""The pages of the console: the built files of `console/`, served beside the API."""
+"""Serve the built pages of the console beside the API."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""The result of one check."""
+"""How one check of the installation reports its result."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Ports, clients, keys and sources: what this installation is connected to."""
+"""Check what this installation is connected to: ports, clients, keys and sources."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""The folders of this installation: usable by their owner, closed to others, and with free space."""
+"""Check the folders of this installation: usable by their owner, closed to others, with free space."""
 
 import os
 import shutil
@@ -105,7 +105,6 @@ def _check_unused_workflows(locations: list[Location]) -> Checks:
 
 
 def _check_free_space(locations: list[Location]) -> Checks:
-    """Check every disk that has one of the folders."""
     disks: dict[int, Path] = {}
     for location in sorted(locations, key=lambda one: one.name != "data"):
         existing = next(path for path in (location.path, *location.path.absolute().parents) if path.exists())

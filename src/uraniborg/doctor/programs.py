@@ -1,4 +1,4 @@
-"""The versions of Python, of the dependencies and of the extras, compared with the requirements of this package."""
+"""Compare the versions of Python, dependencies and extras with what this package requires."""
 
 import importlib.metadata
 import platform

@@ -1,4 +1,4 @@
-"""The unix sockets of `uraniborg serve`, and the entries of clients that name them."""
+"""Check the unix sockets of `uraniborg serve`, and the entries of clients that name them."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The integrity of databases, universes and shelves. No file is changed, and servers may run."""
+"""Check that databases, universes and shelves are intact. No file is changed, and servers may run."""
 
 import shutil
 import sqlite3

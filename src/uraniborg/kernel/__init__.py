@@ -1,1 +1,1 @@
-"""The ground every part stands on. It knows no part."""
+"""What all parts need: errors, settings, files, the inbox, HTTP and MCP servers. Imports no part."""

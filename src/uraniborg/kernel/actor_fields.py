@@ -1,4 +1,4 @@
-"""The type of an actor in replies."""
+"""Declare the actor in replies once, for all parts."""
 
 from typing import Annotated, TypeAlias
 

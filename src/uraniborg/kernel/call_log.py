@@ -1,4 +1,4 @@
-"""The last calls of tools: which server answered what to whom, how fast and how long, from all processes.
+"""A log of tool calls from all processes, so that the console can show what agents asked and got.
 
 Arguments and replies are not recorded, except what a tool declares a call to be `about`: with it, the log has the ids
 and the text of an error. The log is a folder of numbered files like the change feed: `calls` in the data folder.

@@ -1,4 +1,4 @@
-"""The client for language models, over the chat completions interface that OpenAI, Anthropic, Google and others share.
+"""Ask a language model over the chat completions interface that OpenAI, Anthropic, Google and others share.
 
 The client library is the extra `llm`; it is imported with the first request. A part translates `ChatError` into
 its own errors and keeps its own settings.

@@ -1,4 +1,4 @@
-"""The environment of child processes: the variables they inherit, and the values of the others that are secrets."""
+"""Decide which environment variables child processes inherit, so that no secret reaches them."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The end of child processes that read their requests from a pipe."""
+"""Ensure that child processes end with the process that started them."""
 
 import asyncio
 import os

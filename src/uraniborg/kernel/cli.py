@@ -1,4 +1,4 @@
-"""Exit codes, error messages, closed streams and broken pipes, for all commands."""
+"""What every command needs at its start and end: exit codes, error messages, closed streams, broken pipes."""
 
 import json
 import os

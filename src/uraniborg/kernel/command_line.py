@@ -1,4 +1,4 @@
-"""The typer app of every command line: plain help, `-h`, the same names for the same options in all parts."""
+"""A typer app that gives all command lines the same help and the same names of options."""
 
 import sys
 from collections.abc import Callable
@@ -95,5 +95,4 @@ class CommandLine(typer.Typer):
     def command(  # pyright: ignore[reportIncompatibleMethodOverride] - all other arguments are passed on
         self, name: str | None = None, **settings: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Add a command."""
         return super().command(name, cls=_Command, **settings)

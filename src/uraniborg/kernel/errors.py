@@ -1,4 +1,4 @@
-"""The errors that all parts share.
+"""The one family of errors that all parts raise, and how any exception becomes one of them.
 
 UraniborgError              code, message, hint and the ids concerned
 ├── InvalidInput            the caller sent something that cannot be accepted       422   exit 2

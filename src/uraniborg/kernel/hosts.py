@@ -1,4 +1,4 @@
-"""The host names and origins of a server: exact names, or any name of this machine."""
+"""Compare hosts and origins of requests with the allowed ones: exact names, or any name of this machine."""
 
 import re
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Checks of the headers of a request: its token, its host, its origin and the type of its body.
+"""Check the headers of a request before it is answered: token, host, origin, media type.
 
 UraniborgError
 ├── Refused

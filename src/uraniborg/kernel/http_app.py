@@ -1,4 +1,4 @@
-"""The HTTP application of every server: error bodies, access checks, CORS, HEAD requests and the policy of pages."""
+"""Wrap the app of every HTTP server in the same checks, error bodies and headers."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final
@@ -185,7 +185,6 @@ def _answer_routing_error(exc: HTTPException, request: Request) -> Response:
 
 
 def _list_methods(request: Request) -> set[str]:
-    """Return the methods of all routes at the address of a request."""
     found: set[str] = set()
     for route in request.app.router.routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
@@ -244,7 +243,6 @@ class StoppableApp:
 
 
 def _merge_vary(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers with all Vary headers as one."""
     varied = [value for name, value in headers if name.lower() == b"vary"]
     others = [(name, value) for name, value in headers if name.lower() != b"vary"]
     return [*others, (b"vary", b", ".join(varied))]

@@ -1,4 +1,4 @@
-"""The settings that every HTTP server has."""
+"""Settings that every HTTP server has."""
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 

@@ -1,4 +1,4 @@
-"""The HTTP server process: uvicorn with our limits, a clean shutdown, and workers that end with their parent."""
+"""Run uvicorn with our limits and a clean shutdown, in one process or in workers that end with their parent."""
 
 import asyncio
 import gc

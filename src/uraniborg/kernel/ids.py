@@ -1,4 +1,4 @@
-"""Ids: random ones that cannot be guessed, ones derived from content, and their first characters."""
+"""Make ids that cannot be guessed, derive ids from content, and find ids by their first characters."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""The entries of the inbox: questions to a person, their decisions, and the errors of deciding."""
+"""Entries of the inbox: questions to a person, their decisions, and the errors of deciding."""
 
 from datetime import datetime
 from typing import Any, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""JSON: the types of values that have no shape of their own, and how replies are written."""
+"""Types for JSON without a fixed shape, and the one way in which replies are written as JSON."""
 
 import json
 from typing import Any, Final, TypeAlias

@@ -1,4 +1,4 @@
-"""The name of the person who uses this installation, for decisions and changes. It is claimed, not verified."""
+"""Find the name of the person who uses this installation. It is claimed, not verified."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

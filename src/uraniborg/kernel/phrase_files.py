@@ -96,7 +96,6 @@ class PhraseFile:
 
     @lru_cache(maxsize=256)  # noqa: B019
     def compile_each(self, title: str) -> tuple[re.Pattern[str], ...]:
-        """Return a pattern for each entry of a list."""
         return tuple(re.compile(translate_pattern(entry, self.names), re.IGNORECASE) for entry in self.lists[title])
 
     @cached_property

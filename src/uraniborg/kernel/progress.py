@@ -1,4 +1,4 @@
-"""Callbacks that report the progress of long work. Their results are ignored."""
+"""Type of the callbacks that report the progress of long work; what they return is ignored."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The id of the request being answered: in every log line and error of the request, and in its reply."""
+"""Give every request an id, and put it into its log lines, its errors and its reply."""
 
 import contextvars
 import re

@@ -1,4 +1,4 @@
-"""Origins of settings (environment, dotenv file, settings file, default) and the reader of each."""
+"""Read settings from environment, dotenv file and settings file, and remember where each came from."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping

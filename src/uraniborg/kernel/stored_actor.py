@@ -1,4 +1,4 @@
-"""The type of an actor in the records of models."""
+"""Declare the actor in stored records once, for all parts."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What was probably meant by an unknown name or id."""
+"""Suggest what was probably meant by an unknown name or id."""
 
 from collections.abc import Iterable, Mapping
 from itertools import islice

@@ -1,4 +1,4 @@
-"""The version of the installed package, found in a few milliseconds: `importlib.metadata` takes a hundred to load."""
+"""Find the version of the installed package in milliseconds: importing `importlib.metadata` takes a hundred."""
 
 import os
 import sys

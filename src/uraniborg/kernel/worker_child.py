@@ -1,4 +1,4 @@
-"""The dialogue of a worker with the process that started it; see `uraniborg.kernel.workers` for the messages."""
+"""The child's side of the dialogue with workers; `uraniborg.kernel.workers` describes the messages."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The dialogue of this process with a worker, a child process that answers its requests.
+"""The parent's side of the dialogue with workers: child processes that answer requests.
 
 `uraniborg.kernel.worker_child` is the other side. A message is a line of JSON, followed by `size` bytes. To the worker
 go requests: `{"id": 1, "request": …, "size": 0}`. From the worker come `{"ready": …}`, and with the id of a request any

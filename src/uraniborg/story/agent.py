@@ -1,4 +1,4 @@
-"""The agent of the story: a client of the real search server over stdio, as the client of an agent is."""
+"""Play the agent of the story: a client of the real search server over stdio."""
 
 import asyncio
 import json
@@ -67,7 +67,6 @@ class Agent:
         raise Unavailable("The search server of the story ended too early.", hint=_HINT)
 
     async def send_message(self, message: Plain) -> None:
-        """Send a message."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         await self._process.stdin.drain()

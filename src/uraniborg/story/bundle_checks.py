@@ -1,4 +1,4 @@
-"""The checks of the story's own files: made again from the runs, universes and workflow of the bundle."""
+"""Check the story's own files in a bundle: made again from its runs, universes and workflow."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
@@ -119,7 +119,6 @@ def _list_wrong_facts(stored: Plain, made: Plain) -> Iterator[str]:
 
 
 def _check_angles(path: str, repeated: RepeatedRun, run: StoredRun) -> Iterator[Check]:
-    """Compare the angles over time with those of the repeated run."""
     name = str(run.about["name"])[:60]
     if repeated.trajectory is None:
         yield Check(path, "not repeated", f"the angles of {name}: the run was not repeated")
@@ -161,7 +160,6 @@ def _check_sheets(sheets: Mapping[str, bytes]) -> Iterator[Check]:
 
 
 def _make_text_reader(sheets: Mapping[str, bytes]) -> PaperTextReader:
-    """Return a reader of the data sheets of the bundle by the DOI in their header."""
     texts = {
         line.removeprefix("doi:").strip().lower(): text
         for text in (content.decode("utf-8", "replace") for content in sheets.values())

@@ -1,4 +1,4 @@
-"""The files of the story that no part has: the answers, the steps, the data sheets, the masses and the comparisons."""
+"""Write the files that only the story has: answers, steps, data sheets, masses and comparisons."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -50,7 +50,6 @@ class Comparison(NamedTuple):
 
 
 async def collect_story_piece(results: Results, steps: Sequence[Plain]) -> Piece:
-    """Return the piece of a finished story."""
     compared = [results["compare"], results["break"]]
     base, *others = await read_runs([*compared[0]["runs"], compared[1]["runs"][1]])
     names = make_names([Chosen(_name_factor(found["factor"])) for found in compared])

@@ -1,4 +1,4 @@
-"""The step of the bundle: one folder and one zip file with everything, described, with digests to check."""
+"""Step that writes the bundle: one folder and one zip file with everything, described, with digests."""
 
 import asyncio
 import shlex

@@ -1,4 +1,4 @@
-"""Deletes what the story has stored in its data folder, also while a server works with the rest of the folder."""
+"""Delete what the story has stored, also while a server works with the rest of the folder."""
 
 import asyncio
 import shutil

@@ -1,4 +1,4 @@
-"""The errors of the story."""
+"""Errors that the steps of the story raise."""
 
 from typing import Final
 

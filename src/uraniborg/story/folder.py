@@ -1,4 +1,4 @@
-"""The folder of the story: a data folder of its own, so that the story never touches the data of its reader."""
+"""Give the story a data folder of its own, so that it never touches the data of its reader."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The bundle of the last story, for `uraniborg export` without a choice."""
+"""Find the bundle of the last story, for `uraniborg export` without a choice."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The answers of the story as a page, and the sentences of its methods that no part can write."""
+"""Write the answers of the story as a page, and the sentences of its methods that no part can write."""
 
 from uraniborg.comparison_answers import format_multiple
 from uraniborg.kernel.bibliography.short_citations import cite_paper

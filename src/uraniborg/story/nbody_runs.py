@@ -1,4 +1,4 @@
-"""The N-body runs of the story: jobs of its universes, their results, and their Laplace angles over time."""
+"""Compute the N-body runs of the story as jobs of its universes, with their Laplace angles over time."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The steps of the N-body runs: two universes are integrated and compared, then a third with another mass."""
+"""Steps that integrate and compare two universes, and then a third one with another mass."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The question of the story."""
+"""Word the question of the story for the mass that a person chooses."""
 
 from typing import Final
 

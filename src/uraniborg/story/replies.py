@@ -1,4 +1,4 @@
-"""The replies about the story: its steps and its state."""
+"""Replies about the story: its steps and its state."""
 
 from typing import Annotated, Literal, NotRequired
 

@@ -1,4 +1,4 @@
-"""The steps of the search: the agent asks, the person strikes a query and approves, and reviews the papers."""
+"""Steps of the search: the agent asks, the person strikes a query and approves, and reviews the papers."""
 
 import asyncio
 import re
@@ -298,7 +298,6 @@ async def run_review(context: StepContext, inputs: Plain) -> Plain:
 
 
 def list_kept_ids(results: Results) -> list[str]:
-    """Return the ids of the papers that the review includes."""
     return [paper["id"] for paper in results["review"]["papers"] if paper["status"] == ReviewStatus.INCLUDE]
 
 

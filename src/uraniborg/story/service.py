@@ -1,4 +1,4 @@
-"""The story as a service for the terminal and the API: its steps, its state, and running a step.
+"""Offer the story to the terminal and the API: its steps, its state, and running a step.
 
 This module imports no part: a process of its own runs the steps and describes them.
 """

@@ -1,4 +1,4 @@
-"""The steps of the shelf and the workflow: kept papers, masses read from table rows, and one that no row states."""
+"""Steps that shelve papers and read masses from their tables, up to one that no row states."""
 
 import asyncio
 import json
@@ -40,7 +40,6 @@ class NothingKept(Conflict):
 
 
 def read_workflow() -> Plain:
-    """Return the workflow as it is shipped."""
     return json.loads(files("uraniborg.story").joinpath(f"{WORKFLOW}.json").read_bytes())
 
 

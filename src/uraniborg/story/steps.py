@@ -1,4 +1,4 @@
-"""Steps as data: what a step is called, who acts, what it asks for, how it runs, and how its result reads."""
+"""Describe each step as data: its name, who acts, what it asks for, how it runs, and how its result reads."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The steps of the universe: the system with sourced masses, a branch with another mass, and earlier versions."""
+"""Steps that build a universe with sourced masses, branch it with another mass, and read earlier versions."""
 
 import asyncio
 from typing import Final, cast
@@ -30,7 +30,6 @@ class NoMasses(Conflict):
 
 
 async def read_universe(service: UniverseService, universe_id: str, version: int | None = None) -> tuple[int, Plain]:
-    """Return the version and the plain state of a universe."""
     view = await service.view(universe_id, version)
     return view.version, cast("Plain", view.replica.mirror.to_plain())
 

@@ -1,4 +1,4 @@
-"""The view of the story: its steps with their statuses and sentences, computed after each step and stored."""
+"""Show the steps of the story with statuses and sentences, computed after each step and stored."""
 
 from collections.abc import Mapping
 from typing import Any, cast

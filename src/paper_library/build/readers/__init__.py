@@ -1,4 +1,4 @@
-"""One reader for each kind of file that a shelf can be built from."""
+"""Read each kind of file that a shelf can be built from."""
 
 from collections.abc import Iterator
 from importlib import import_module

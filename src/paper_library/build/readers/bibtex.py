@@ -1,4 +1,4 @@
-"""The reader of BibTeX files: each entry with its fields decoded and its own text unchanged."""
+"""Read BibTeX files: each entry with its fields decoded and its own text unchanged."""
 
 import re
 from collections.abc import Iterator

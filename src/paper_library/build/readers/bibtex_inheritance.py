@@ -1,4 +1,4 @@
-"""Fields that BibTeX entries inherit from others: a chapter from its book (crossref), any entry from an @xdata.
+"""Inherit fields of BibTeX entries: a chapter from its book (crossref), any entry from an @xdata.
 
 BibTeX wants parents after their children, so that children can be completed only at the end of the file. Until then
 both are in a temporary file: memory holds only the position of each parent.

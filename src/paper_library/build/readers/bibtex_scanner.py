@@ -1,4 +1,4 @@
-"""BibTeX files split into entries, each with its fields and the exact text that its owner wrote.
+"""Split BibTeX files into entries, each with its fields and the exact text that its owner wrote.
 
 The scanner is our own because bibtexparser keeps the whole file and all its entries in memory, drops an entry with a
 repeated field, and silently loses the text after an extra brace. This scanner reads piece by piece and restarts at

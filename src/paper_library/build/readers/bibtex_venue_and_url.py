@@ -1,4 +1,4 @@
-"""The venue and the URL of a BibTeX entry."""
+"""Choose the venue and the URL of a BibTeX entry."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Years and months parsed from dates in any usual notation."""
+"""Parse years and months from dates in any usual notation."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The YAML front matter of a Markdown file, and the fields of a paper in it."""
+"""Read the YAML front matter of a Markdown file, and the fields of a paper in it."""
 
 import re
 from dataclasses import dataclass
@@ -88,7 +88,6 @@ def fill_entry(entry: Entry, fields: dict[str, Any]) -> None:
 
 
 def clean_name_or_names(value: Any) -> list[str]:
-    """Return one name or several as a list."""
     return clean_unique_values(cast("list[Any]", value)) if isinstance(value, list) else clean_unique_values([value])
 
 

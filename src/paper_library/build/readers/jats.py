@@ -1,4 +1,4 @@
-"""The reader of JATS XML, the format of articles at publishers and PubMed Central."""
+"""Read JATS XML, the format of articles at publishers and PubMed Central."""
 
 import re
 from collections.abc import Iterator

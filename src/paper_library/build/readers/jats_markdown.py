@@ -1,4 +1,4 @@
-"""The text, tables and reference list of a JATS article as Markdown."""
+"""Convert the text, tables and reference list of a JATS article to Markdown."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The fields of a paper in JSON, under all the names in use for them."""
+"""Find the fields of a paper in JSON, under all the names in use for them."""
 
 import re
 from collections.abc import Callable
@@ -320,7 +320,6 @@ def _read_text_or_first_item(value: Any) -> str:
 
 
 def _replace_objects_by_names(value: Any) -> Any:
-    """Return a list in which each object is replaced by its name."""
     if isinstance(value, dict):
         value = [value]
     if not isinstance(value, list):

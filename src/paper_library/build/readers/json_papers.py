@@ -1,4 +1,4 @@
-"""The readers of JSON: lists, lines and exports of papers, and CSL-JSON."""
+"""Read JSON: lists, lines and exports of papers, and CSL-JSON."""
 
 import json
 from collections.abc import Iterator

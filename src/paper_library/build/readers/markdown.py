@@ -1,4 +1,4 @@
-"""The reader of papers in Markdown: their front matter, else their headings, and their text."""
+"""Read papers in Markdown: their front matter, else their headings, and their text."""
 
 import re
 from collections.abc import Iterator

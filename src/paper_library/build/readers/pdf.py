@@ -1,4 +1,4 @@
-"""The reader of PDFs: the text layer as Markdown, and the title, identifiers and date of the paper."""
+"""Read PDFs: the text layer as Markdown, and the title, identifiers and date of the paper."""
 
 import re
 from collections.abc import Iterator

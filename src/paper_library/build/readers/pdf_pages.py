@@ -1,4 +1,4 @@
-"""The pages of a PDF: their text as pypdf extracts it, and that text as Markdown."""
+"""Extract the text of PDF pages, and convert it to Markdown."""
 
 import logging
 import re

@@ -1,4 +1,4 @@
-"""The reader of RIS, the format that reference managers share.
+"""Read RIS, the format that reference managers share.
 
 rispy is not used because it silently drops a record without an end and does not report line numbers.
 """

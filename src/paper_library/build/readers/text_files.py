@@ -1,4 +1,4 @@
-"""Files read as text in any encoding, file names as titles, and the errors of one file as problems."""
+"""Read text in any encoding, take titles from file names, and report the errors of one file."""
 
 import codecs
 import errno

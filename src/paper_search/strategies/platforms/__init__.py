@@ -1,1 +1,1 @@
-"""The syntax of each database: how a term is written in its fields."""
+"""How each database writes a term in its fields."""

@@ -1,4 +1,4 @@
-"""The syntax of the Cochrane Library (CENTRAL)."""
+"""Write strategies for the Cochrane Library (CENTRAL)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The syntax of Embase on embase.com."""
+"""Write strategies for Embase on embase.com."""
 
 from typing import Final
 

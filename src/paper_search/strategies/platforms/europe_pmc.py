@@ -1,4 +1,4 @@
-"""The syntax of Europe PMC."""
+"""Write strategies for Europe PMC."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The syntax of Ovid MEDLINE."""
+"""Write strategies for Ovid MEDLINE."""
 
 import re
 from typing import Final

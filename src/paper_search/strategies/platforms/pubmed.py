@@ -1,4 +1,4 @@
-"""The syntax of PubMed, in which strategies are read."""
+"""Write strategies for PubMed, in whose syntax they are read."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The syntax of Scopus."""
+"""Write strategies for Scopus."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Parts that the syntaxes of several databases share."""
+"""What the syntaxes of several databases share."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""The syntax of Web of Science."""
+"""Write strategies for Web of Science."""
 
 from typing import Final
 

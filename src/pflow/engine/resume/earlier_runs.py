@@ -1,4 +1,4 @@
-"""The results of earlier runs of a workflow, and the look-up of those that the next run can reuse."""
+"""Find results of earlier runs that the next run can reuse."""
 
 import re
 from collections.abc import Callable, Iterable

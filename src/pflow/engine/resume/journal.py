@@ -1,4 +1,4 @@
-"""The journal of one run: a file that gets a line for each result, locked for as long as the run lives."""
+"""Write a line for each result of a run to a file, locked for as long as the run lives."""
 
 import contextlib
 import os
@@ -37,7 +37,6 @@ class StoredResult(NamedTuple):
         return self.node, self.fingerprint
 
     def format_line(self) -> bytes:
-        """Return the result as a line of a journal."""
         head = orjson.dumps([*self[:5], self.by, self.at])
         took = b',"took":%b' % orjson.dumps(self.took) if self.took else b""
         outputs = self.outputs if self.outputs is not None else b"null"

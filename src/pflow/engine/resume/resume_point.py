@@ -1,4 +1,4 @@
-"""The resume point of a workflow: the results that failed runs leave for the next run of the same workflow.
+"""Store what failed runs leave for the next run of the same workflow.
 
 Files and replies call it the checkpoint.
 """
@@ -301,7 +301,6 @@ class ResumePoint:
         return earlier
 
     def _merge_entries(self, earlier: EarlierRuns, entries: JournalEntries) -> EarlierRuns:
-        """Return the earlier runs with the entries of a journal."""
         results = dict(earlier.results)
         for result in entries.finished:
             # An idempotent node replaces what it did before: to return to the former state, it has to run again.

@@ -1,4 +1,4 @@
-"""The angular momentum deficit and its critical value, below which secular motion cannot make orbits cross.
+"""Compare the angular momentum deficit with the value below which secular motion cannot make orbits cross.
 
 J. Laskar and A. C. Petit, "AMD-stability and the classification of planetary systems", A&A 605, A72 (2017). The
 deficit is constant only without mean-motion resonances, so it does not apply to a resonant chain.

@@ -1,4 +1,4 @@
-"""Estimates of chaos: MEGNO and the Lyapunov time, from two runs that start close together.
+"""Estimate chaos by MEGNO and the Lyapunov time, from two runs that start close together.
 
 P. M. Cincotta and C. Simó, "Simple tools to study global dynamics in non-axisymmetric galactic potentials", A&AS 147,
 205 (2000): the mean exponential growth factor of nearby orbits tends to 2 for regular motion and grows in proportion

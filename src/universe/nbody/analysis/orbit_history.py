@@ -1,4 +1,4 @@
-"""The osculating orbits during a run, and longitudes that count whole revolutions."""
+"""Follow osculating orbits during a run, with longitudes that count whole revolutions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""All answers of a run, as plain values for a reply."""
+"""Collect all answers of a run as plain values for a reply."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The answers of a run in one paragraph that claims only what the run allows."""
+"""Say the answers of a run in one paragraph that claims only what the run allows."""
 
 import math
 from collections.abc import Mapping, Sequence

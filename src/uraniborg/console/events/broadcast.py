@@ -1,4 +1,4 @@
-"""The event stream of the console: every change of every process, with ids from which a client resumes without a gap.
+"""Stream every change of every process, with ids from which a client resumes without a gap.
 
 One task reads the change feed for all clients. A client that resumes further back than the frames in memory reads the
 feed itself until it has reached them.

@@ -1,4 +1,4 @@
-"""The changes of the files that connect this installation: its settings, and those of the clients of agents."""
+"""Watch the settings and the files of clients, so that open pages follow changes made elsewhere."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The events of the event stream: one type for each kind of change.
+"""Events of the event stream: one type for each kind of change.
 
 An event announces a change; the address of the thing that changed has its present state. A change with too many facts
 is announced without them, so that all facts may be missing.

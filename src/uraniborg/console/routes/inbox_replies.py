@@ -1,4 +1,4 @@
-"""The replies of the inbox: questions of the parts, each kind with its own payload."""
+"""Replies of the inbox: questions of the parts, each kind with its own payload."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""The routes of the installation: connections, the last calls of tools, settings, locations and checks."""
+"""Routes for the installation: connections, last calls of tools, settings, locations and checks."""
 
 import asyncio
 import json

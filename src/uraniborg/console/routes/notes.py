@@ -1,4 +1,4 @@
-"""The routes of notes and collections: what people write about the papers of a shelf."""
+"""Routes for notes and collections: what people write about the papers of a shelf."""
 
 import asyncio
 from typing import Annotated

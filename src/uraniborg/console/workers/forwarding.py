@@ -1,4 +1,4 @@
-"""Requests that the API forwards to the search worker: searches, and decisions, which read the papers of a search."""
+"""Forward requests about searches and decisions to the search worker."""
 
 import asyncio
 import json

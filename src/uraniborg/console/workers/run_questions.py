@@ -1,4 +1,4 @@
-"""The questions that runs wait for."""
+"""Find the questions that runs wait for."""
 
 from collections.abc import Sequence
 from contextlib import suppress

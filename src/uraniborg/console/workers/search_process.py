@@ -1,4 +1,4 @@
-"""The process of the search worker: started, sent requests, started again if it ends, and stopped."""
+"""Start the search worker, send it requests, and start it again if it ends."""
 
 import asyncio
 from collections.abc import Iterable
@@ -59,7 +59,6 @@ class ServerState(TypedDict):
 
 
 def encode_headers(headers: Headers) -> list[tuple[str, str]]:
-    """Return headers as text."""
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
 
 

@@ -111,7 +111,6 @@ class _Worker:
         self._write_lock = asyncio.Lock()
 
     def start_request(self, request: _Request) -> None:
-        """Answer a request in a task."""
         task = asyncio.create_task(self._answer_request(request))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -1,4 +1,4 @@
-"""The progress of sources in searches that other processes run, as the change feed announces it."""
+"""Follow the progress of sources in searches that other processes run."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Runs the steps of the story for the API: one at a time, also after the client has left."""
+"""Run steps of the story for the API, one at a time, also after the client has left."""
 
 import asyncio
 from dataclasses import dataclass, field

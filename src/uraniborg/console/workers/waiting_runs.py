@@ -1,4 +1,4 @@
-"""The runs of the console that wait for an approval: their requests, stored so that a restarted server resumes them."""
+"""Store runs that wait for an approval, so that a restarted server resumes them."""
 
 from pathlib import Path
 from typing import Final
@@ -33,7 +33,6 @@ class WaitingRuns:
         return list(self._file.read().requests)
 
     def add(self, approval_id: str, request: RunRequest) -> None:
-        """Store a request."""
         make_private_folder(self._file.path.parent)
         with self._file.change() as stored:
             stored.requests[approval_id] = request

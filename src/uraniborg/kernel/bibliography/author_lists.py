@@ -1,4 +1,4 @@
-"""Author lists of BibTeX fields, JSON and YAML values and texts as names in the usual order."""
+"""Read author lists from BibTeX fields, JSON, YAML and text as names in the usual order."""
 
 import re
 from functools import lru_cache

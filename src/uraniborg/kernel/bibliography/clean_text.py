@@ -1,4 +1,4 @@
-"""Text without control characters, entities and stray markup, and with blanks collapsed."""
+"""Remove control characters, entities and stray markup from text of sources and files."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Identifiers of works in one spelling each: DOI, arXiv, PMID, PMCID, OpenAlex, S2, DBLP, Scholar, ADS bibcode, ISBN.
+"""Recognise identifiers of works and give each one spelling: DOI, arXiv, PMID, PMCID, OpenAlex, ISBN and more.
 
 Every `normalise_*` accepts the spellings that sources and people use (bare, with a prefix, as a URL, in brackets or
 quotation marks) and returns the one canonical spelling, or None if the text is not such an identifier. None of them

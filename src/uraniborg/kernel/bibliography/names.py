@@ -1,4 +1,4 @@
-"""Personal names split into family name, given names, particle and suffix.
+"""Split personal names into family name, given names, particle and suffix.
 
 A comma decides: `Wang, Lei`. Without a comma BibTeX's rules apply (the family name is the last word, or the words
 after a lower-case particle), except where the family name visibly comes first: before trailing initials

@@ -1,4 +1,4 @@
-"""Text made safe to print on one line, and folded to ASCII for keys."""
+"""Make text safe to print on one line, and fold it to ASCII for keys."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""The ids that paper searches give to records: `p_` and 16 hexadecimal digits, the same on every machine.
+"""Make the ids of search records: `p_` and 16 hexadecimal digits, the same on every machine.
 
 The id follows from the most reliable identifier of a record, or else from its title, first author and year. A shelf
 computes the ids that a search can give to its papers, so that both name a paper in the same way.

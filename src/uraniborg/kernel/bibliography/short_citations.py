@@ -1,4 +1,4 @@
-"""Publications in short: the family names of the authors, and the year."""
+"""Cite a publication in short: family names and the year, in one form for all parts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -17,7 +17,6 @@ def find_child(element: Element, name: str) -> Element | None:
 
 
 def find_children(element: Element, name: str) -> Iterator[Element]:
-    """Return the children with this name."""
     return (found for found in element if get_local_name(found) == name)
 
 

@@ -1,4 +1,4 @@
-"""Validation of the arguments of a call against the signature of the called function."""
+"""Check the arguments of a tool call against the signature of its function."""
 
 import inspect
 import math

@@ -1,4 +1,4 @@
-"""The call being handled: the name of its client, its progress, and whether it was cancelled."""
+"""Let a tool know its call: the client, its actor, a way to report progress, and whether it was cancelled."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress

@@ -1,4 +1,4 @@
-"""The decorators that offer an async function as a tool, a resource or a prompt of a server."""
+"""Offer async functions as tools, resources and prompts of a server."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The envelope of version 2026-07-28 of the protocol, which has neither a handshake nor sessions.
+"""Read and write messages of protocol version 2026-07-28, which has neither a handshake nor sessions.
 
 Every request has the version and the capabilities of its client in `_meta`, and headers that repeat the version, the
 method and the name of the tool, prompt or resource. Every result names the server and how long clients may cache it.

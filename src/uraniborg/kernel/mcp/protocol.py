@@ -1,4 +1,4 @@
-"""The protocol engine: accepts valid messages only, and advertises only capabilities that the server has."""
+"""The protocol engine of a connection: valid messages only, and only capabilities that the server has."""
 
 import json
 from collections.abc import Callable, Iterable

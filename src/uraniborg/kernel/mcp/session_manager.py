@@ -1,4 +1,4 @@
-"""The sessions of an app: started by initialize, ended by their client, after a time without use, or for a new one."""
+"""Start, find and end the sessions of an HTTP app: by their client, after a time without use, or for a new one."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The tools and addresses of the project's four servers, for calls that reach the wrong one."""
+"""Know the tools of the other three servers, to answer calls that reach the wrong one."""
 
 from typing import Final
 

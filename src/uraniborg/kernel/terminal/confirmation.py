@@ -1,4 +1,4 @@
-"""Confirmation of a decision at the controlling terminal, which a program that pipes input cannot give."""
+"""Confirm a decision at the controlling terminal, which a program that pipes input cannot do."""
 
 import os
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The help of a command as plain text: usage, description, arguments, options, commands, examples."""
+"""Write the help of a command as plain text: usage, arguments, options, commands, examples."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""The grammar of years: the compiled rules of each language, and the phrase around a limit in a text."""
+"""Compile the rules of each language that recognise limits of years, from data files."""
 
 import re
 from collections.abc import Iterator
@@ -130,7 +130,6 @@ def _translate_places(kind: str) -> dict[str, str]:
 
 @cache
 def _load_context() -> dict[str, re.Pattern[str]]:
-    """Return the patterns that look around a limit."""
     lists = read_phrase_file("uraniborg.kernel.years", "phrases.txt")
     places = _translate_places("places")
     stops, populations = (" ".join(lists[name]).split() for name in ("stop words", "populations"))

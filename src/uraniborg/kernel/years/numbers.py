@@ -1,4 +1,4 @@
-"""Numbers that people write as figures or as words."""
+"""Read numbers that people write as figures or as words."""
 
 from collections.abc import Iterable
 from functools import cache

@@ -1,4 +1,4 @@
-"""Years of publication that a text asks for: bounds, relative ages, decades and negations in several languages.
+"""Read from a text the years of publication that it asks for, in several languages.
 
 A number is read as a year only with a reason: a word of time before it, a range, parentheses, or papers named by it.
 "ImageNet 2012", "1000 ppm" and "2001: A Space Odyssey" give no reason, and years that cannot be publication years stay
