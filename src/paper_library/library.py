@@ -45,7 +45,8 @@ from paper_library.text.document_tree import make_text_tree, make_value_trees
 from paper_library.text.excerpts import cut_excerpt, extract_section, find_page_end, find_section, list_page_starts
 from paper_library.text.references import NameCitation, format_citation_in_text
 from uraniborg.kernel.boolean_query import parse_query
-from uraniborg.kernel.text import replace_surrogates
+from uraniborg.kernel.boundary import make_encodable
+from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.words import fold_text
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Library:
     @property
     def name(self) -> str:
         """The name of the shelf, which is that of its folder."""
-        return self.live.get_current().folder.name
+        return make_encodable(self.live.get_current().folder.name)
 
     @property
     def build_id(self) -> str:
@@ -123,7 +124,7 @@ class Library:
         def find_papers(shelf: Shelf) -> "SearchPage":
             page = engine.search_shelf(
                 shelf,
-                query,
+                make_encodable(query),
                 limit=limit,
                 offset=offset,
                 sort=order,
@@ -164,7 +165,7 @@ class Library:
         """
         engine.check_page_bounds(limit, offset)
         _check_value_length("keyword", keyword)
-        value = fold_text(replace_surrogates(" ".join(keyword.split())))
+        value = fold_text(" ".join(keyword.split()))
 
         def find_papers(shelf: Shelf) -> "SearchPage":
             ids = [one for kind in ("keyword", "tag") if (one := shelf.find_facet_id(kind, value)) is not None]
@@ -217,8 +218,7 @@ class Library:
 
     def metadata_json(self, paper: str) -> bytes:
         """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key, as JSON."""
-        shelf = self.live.get_current()
-        return shelf.read_metadata_json(shelf.find_paper_number(paper))
+        return self._query_shelf(lambda shelf: shelf.read_metadata_json(shelf.find_paper_number(paper)))
 
     def metadata(self, paper: str) -> "StoredMetadata":
         """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key."""
@@ -333,9 +333,12 @@ class Library:
 
     def bibtex(self, paper: str) -> str:
         """Return the BibTeX entry of a paper as its owner wrote it, or one generated from the metadata."""
-        shelf = self.live.get_current()
-        no = shelf.find_paper_number(paper)
-        return make_bibtex_entry(shelf.read_metadata(no), shelf.read_bibtex(no))
+
+        def make_entry(shelf: Shelf) -> str:
+            no = shelf.find_paper_number(paper)
+            return make_bibtex_entry(shelf.read_metadata(no), shelf.read_bibtex(no))
+
+        return self._query_shelf(make_entry)
 
     def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
         """Return the citations of `papers`, each once, as bibtex, ris or csl-json."""
@@ -415,6 +418,8 @@ class Library:
                 raise
             with fresh.limit_time(self._timeout):
                 return query(fresh)
+        except UnicodeEncodeError:
+            raise InvalidInput("The text has half a character.", hint="Give text that UTF-8 can encode.") from None
 
 
 @lru_cache(maxsize=4)

@@ -6,7 +6,6 @@ spellings of `uraniborg.kernel.bibliography.identifiers`.
 """
 
 import hashlib
-import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -28,7 +27,6 @@ from uraniborg.kernel.bibliography.identifiers import (
     unwrap_text,
 )
 from uraniborg.kernel.bibliography.record_ids import is_record_id, list_record_ids
-from uraniborg.kernel.text import replace_surrogates
 
 _PAPER_ID: Final = re.compile(r"[0-9a-f]{32}")
 RECORD_SCHEME: Final = "record"
@@ -150,7 +148,7 @@ def _find_more_dois(text: str) -> list[str]:
 
 def make_paper_id(paper_key: str) -> str:
     """Return the id of the paper whose strongest key this is."""
-    return hashlib.sha256(f"v1|{paper_key}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(f"v1|{paper_key}".encode()).hexdigest()[:32]
 
 
 def is_paper_id(text: str) -> bool:
@@ -187,13 +185,7 @@ def make_meta_key(title: str, authors: Sequence[str], year: int | None, venue: s
         "venue": _normalise_text(venue),
         "year": str(year) if year else "unknown",
     }
-    try:
-        written = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # lone surrogates
-        written = replace_surrogates(
-            json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        ).encode()
-    return hashlib.sha256(written).hexdigest()
+    return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def normalise_title(title: str) -> str:

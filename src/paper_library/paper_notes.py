@@ -18,7 +18,6 @@ from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.files import hold_lock, open_private
-from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text
 
 if TYPE_CHECKING:
@@ -211,11 +210,11 @@ def _parse_line(line: bytes) -> PaperNote | None:
 def _check_text(text: str) -> str:
     if len(text) > MOST_CHARACTERS:
         raise OutOfBounds("text", f"at most {MOST_CHARACTERS:,} characters")
-    return replace_surrogates(text)
+    return text
 
 
 def _check_collections(names: list[str]) -> tuple[str, ...]:
-    cleaned = {fold_text(name): name for one in names if (name := " ".join(replace_surrogates(one).split()))}
+    cleaned = {fold_text(name): name for one in names if (name := " ".join(one.split()))}
     if len(cleaned) > MOST_COLLECTIONS or any(len(name) > COLLECTION_CHARACTERS for name in cleaned.values()):
         raise OutOfBounds("collections", f"at most {MOST_COLLECTIONS} names of {COLLECTION_CHARACTERS} characters")
     return tuple(cleaned.values())

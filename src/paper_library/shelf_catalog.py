@@ -14,11 +14,11 @@ from paper_library.errors import ShelfNotFound
 from paper_library.store.layout import MANIFEST
 from paper_library.store.manifest import read_builder, read_manifest
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.boundary import is_encodable
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, write_atomic
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.text import is_encodable
 
 if TYPE_CHECKING:
     from paper_library.replies import ShelfSummary

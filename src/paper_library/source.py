@@ -13,7 +13,6 @@ from paper_library.config import find_stated_address, load_config
 from paper_library.limits import PAGE_SIZE, SOURCE_PAPERS
 from paper_library.text.bibtex_edits import get_or_make_citation_key
 from uraniborg.kernel.bibliography.editorial_notices import STATUSES
-from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import split_words
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def _make_search_record(metadata: "StoredMetadata", shelf_name: str, address: st
         "identifiers": {
             **{scheme: value for scheme, value in known.items() if scheme in _SHARED},
             "shelf": paper_id,
-            "shelf_paper": f"{replace_surrogates(shelf_name)}/{paper_id}",
+            "shelf_paper": f"{shelf_name}/{paper_id}",
             "bibkey": get_or_make_citation_key(metadata),
             **({"shelf_url": f"{address}/papers/{paper_id}"} if address else {}),
         },

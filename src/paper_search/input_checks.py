@@ -9,10 +9,10 @@ from paper_search.models import MAX_RESULTS_CAP
 from paper_search.strategies.lint import describe_query_errors, list_query_errors
 from paper_search.strategies.other_platforms import find_other_syntax
 from paper_search.strategies.tokens import MAX_STRATEGY_CHARS
+from uraniborg.kernel.boundary import is_encodable
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.text import is_encodable
 
 MAX_NOTE_CHARS: Final = 4_000
 MAX_DATA_CHARS: Final = 1_000_000

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validat
 
 from paper_search.editorial_notices import EditorialNotice, Retraction, find_retraction
 from paper_search.review_models import (
+    CleanText,
     DuplicateCorrection,
     Exclusion,
     ReviewDecision,
@@ -194,7 +195,7 @@ class SearchStrategy(BaseModel):
 class Author(BaseModel):
     """An author or editor."""
 
-    name: str
+    name: CleanText
     author_id: str | None = None
 
 
@@ -209,14 +210,14 @@ class SourceRecord(BaseModel):
 class Work(BaseModel):
     """The bibliographic fields that a raw record and a finished paper share."""
 
-    title: str
+    title: CleanText
     authors: list[Author] = Field(default_factory=list[Author])
     editors: list[Author] = Field(default_factory=list[Author])
     """The editors of a work without authors."""
     year: int | None = None
-    venue: str | None = None
+    venue: CleanText | None = None
     doi: str | None = None
-    abstract: str | None = None
+    abstract: CleanText | None = None
     full_text_url: str | None = None
     bibtex: str | None = None
     citation_count: int = 0
@@ -249,12 +250,6 @@ class Work(BaseModel):
     def has_registration_year(self) -> bool:
         """Whether the year is only the year of registration."""
         return self.provenance.get("year", "").endswith(REGISTRATION)
-
-    @field_validator("title", "venue", "abstract", mode="before")
-    @classmethod
-    def _remove_nul(cls, value: Any) -> Any:
-        # NUL survives JSON but breaks SQLite, C libraries and terminals downstream.
-        return value.replace("\x00", "") if isinstance(value, str) else value
 
 
 class RawPaper(Work):

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.stored_actor import StoredActor
 
 DEFAULT_REVIEWER = "reviewer"
@@ -17,6 +18,15 @@ AGENT = "agent"
 """The interface of agents, and the name of an agent without a name."""
 UNNAMED = frozenset({DEFAULT_REVIEWER, AGENT, "client", "terminal", "console"})
 """Names of reviewers without a name, after the interface of their decision; people among them count as one person."""
+
+
+def _clean_text(value: Any) -> Any:
+    # NUL survives JSON but breaks SQLite, C libraries and terminals downstream.
+    return make_encodable(value.replace("\x00", "")) if isinstance(value, str) else value
+
+
+CleanText = Annotated[str, BeforeValidator(_clean_text)]
+"""A text from a source, a person or other code, without lone surrogates and NUL characters."""
 
 
 class ReviewStatus(StrEnum):
@@ -32,18 +42,12 @@ class PaperDecision(BaseModel):
     """The status that a reviewer gives a paper. A string with the status is accepted too."""
 
     status: ReviewStatus
-    reason: str | None = None
+    reason: CleanText | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _expand_plain_status(cls, value: Any) -> Any:
         return {"status": value} if isinstance(value, str) else value
-
-    @field_validator("reason", mode="before")
-    @classmethod
-    def _remove_nul(cls, value: Any) -> Any:
-        # NUL survives JSON but breaks SQLite, C libraries and terminals downstream.
-        return value.replace("\x00", "") if isinstance(value, str) else value
 
 
 class ReviewDecision(PaperDecision):

@@ -160,10 +160,6 @@ def test_each_fact_changes_a_fingerprint() -> None:
     assert len({make_meta_key(*facts), *(make_meta_key(*other) for other in others)}) == 6
 
 
-def test_a_title_with_a_lone_surrogate_has_a_fingerprint() -> None:
-    assert make_meta_key("deep \ud800 fish", [], None, "")
-
-
 def test_a_title_is_compared_without_case_punctuation_and_width() -> None:
     assert normalise_title("  Deep—Fish:  a ＴＥＳＴ! ") == normalise_title("deep fish a test") == "deep fish a test"
 

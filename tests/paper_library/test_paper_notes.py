@@ -107,7 +107,7 @@ def test_a_line_that_was_cut_off_costs_one_note_and_no_more(shelf: Path) -> None
 
 def test_notes_of_many_threads_are_all_there(shelf: Path) -> None:
     def write(number: int) -> None:
-        PaperNotes(shelf).write_note(f"p{number}", f"note {number} \ud800", [], by="Sophie")
+        PaperNotes(shelf).write_note(f"p{number}", f"note {number} 🪐", [], by="Sophie")
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
     for thread in threads:

@@ -139,19 +139,19 @@ class EntryCollection:
         """Add an entry. Return False if it cannot be stored."""
         if (stored := self._clean_and_store_entry(entry)) is None:
             return False
-        number, entry, keys = stored
+        number, keys = stored
         self.matcher.add_entry(entry, keys)
         if len(self.register) and (found := self.register.find_ids(collect_evidence(entry, keys))):
             self._evidence[number] = found
         return True
 
-    def _clean_and_store_entry(self, entry: Entry) -> tuple[int, Entry, Keys] | None:
+    def _clean_and_store_entry(self, entry: Entry) -> tuple[int, Keys] | None:
         self.report.entries += 1
         _remove_private_paths(entry)
         if not entry.title and _try_set_title_from_text(entry):
             self.report.add_derived_title(entry.origin, entry.title)
         try:
-            entry, keys = self.spool.append_entry(entry)
+            keys = self.spool.append_entry(entry)
         except TypeError:
             self.report.add_problem(Problem(entry.origin, "broken", "The entry is nested too deeply to be stored."))
             return None
@@ -160,7 +160,7 @@ class EntryCollection:
         self._titles.append((rank, fold_text(keys.title[:_TITLE_COMPARED])))
         if entry.old_paper_id:
             self._old.add(number)
-        return number, entry, keys
+        return number, keys
 
     def _make_cluster(self, numbers: list[int]) -> Cluster:
         evidence: dict[str, int] = {}

@@ -3,7 +3,7 @@
 import os
 from array import array
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +12,6 @@ import orjson
 from paper_library.build.entry import Entry
 from paper_library.build.entry_matcher import make_keys
 from paper_library.paper_ids import Keys
-from uraniborg.kernel.text import replace_surrogates
 
 _BUFFER_BYTES: Final = 1 << 20
 _TEXT_FIELDS: Final = ("translations", "summaries")
@@ -26,18 +25,13 @@ class EntrySpool:
         self._file = path.open("w+b", buffering=_BUFFER_BYTES)
         self._starts = array("Q", [0])
 
-    def append_entry(self, entry: Entry) -> tuple[Entry, Keys]:
-        """Write an entry and return it as stored, with its keys. Raise TypeError for values without a JSON form."""
-        try:
-            keys = make_keys(entry)
-            line = orjson.dumps((entry, keys))
-        except TypeError:  # lone surrogates, which readers should have replaced
-            entry = _replace_surrogates(entry)
-            keys = make_keys(entry)
-            line = orjson.dumps((entry, keys))
+    def append_entry(self, entry: Entry) -> Keys:
+        """Write an entry and return its keys. Raise TypeError for values that are nested too deeply."""
+        keys = make_keys(entry)
+        line = orjson.dumps((entry, keys))
         self._file.write(line)
         self._starts.append(self._starts[-1] + len(line))
-        return entry, keys
+        return keys
 
     def flush(self) -> None:
         """Write buffered entries. Call it after the last `append_entry` and before the first `read_entries`."""
@@ -90,21 +84,3 @@ def load_entry(row: bytes, merged_entry: Entry) -> Entry:
         else:
             setattr(entry, name, value)
     return entry
-
-
-def _replace_surrogates(entry: Entry) -> Entry:
-    """Return the entry without lone surrogates. Raise TypeError if it is nested too deeply."""
-    try:
-        return Entry(**_replace_surrogates_in(asdict(entry)))
-    except RecursionError:
-        raise TypeError("nested too deeply") from None
-
-
-def _replace_surrogates_in(value: Any) -> Any:
-    if isinstance(value, str):
-        return replace_surrogates(value)
-    if isinstance(value, list):
-        return [_replace_surrogates_in(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, dict):
-        return {_replace_surrogates_in(name): _replace_surrogates_in(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    return value

@@ -16,9 +16,9 @@ from paper_library.build.id_register import is_register
 from paper_library.errors import InputNotFound
 from paper_library.regular_files import resolve_existing, resolve_links
 from paper_library.store.layout import DATABASE, MANIFEST
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.files import display_path
-from uraniborg.kernel.text import replace_surrogates
 
 _KERNEL: Final = (Path("/proc"), Path("/sys"))
 """Kernel file systems: their files look regular, and can hold secrets or be endless."""
@@ -77,12 +77,12 @@ class _FileSearch:
                 input=display_path(path),
             ) from None
         except OSError as exc:
-            self._report_or_reraise_error(replace_surrogates(path.name), exc)
+            self._report_or_reraise_error(make_encodable(path.name), exc)
             return
         if stat.S_ISDIR(mode):
             self._add_folder(path)
         else:
-            self._add_file_or_report(path, replace_surrogates(path.name), is_in_folder=False)
+            self._add_file_or_report(path, make_encodable(path.name), is_in_folder=False)
 
     def _add_folder(self, top: Path) -> None:
         """Add the files below a folder, except hidden files."""
@@ -90,21 +90,17 @@ class _FileSearch:
         while folders:
             folder = folders.pop()
             if _is_kernel_path(real / folder.relative_to(top)):
-                self._report_skipped(
-                    replace_surrogates(display_path(folder)), "The folder belongs to the operating system."
-                )
+                self._report_skipped(display_path(folder), "The folder belongs to the operating system.")
                 continue
             for path, mode in self._list_folder_or_report(folder, top):
                 if not stat.S_ISDIR(mode):
-                    self._add_file_or_report(
-                        path, replace_surrogates(path.relative_to(top).as_posix()), is_in_folder=True
-                    )
+                    self._add_file_or_report(path, make_encodable(path.relative_to(top).as_posix()), is_in_folder=True)
                 elif path.absolute() not in self._excluded:
                     folders.append(path)
 
     def _list_folder_or_report(self, folder: Path, top: Path) -> Iterator[tuple[Path, int]]:
         """Yield the paths in a folder with their modes; report a shelf and yield nothing."""
-        origin = replace_surrogates(folder.name if folder == top else folder.relative_to(top).as_posix())
+        origin = make_encodable(folder.name if folder == top else folder.relative_to(top).as_posix())
         try:
             with os.scandir(folder) as entries:
                 listed = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name)
@@ -120,7 +116,7 @@ class _FileSearch:
             try:
                 yield path, entry.stat(follow_symlinks=False).st_mode
             except OSError as exc:  # removed meanwhile, or not accessible
-                self._report_or_reraise_error(replace_surrogates(path.relative_to(top).as_posix()), exc)
+                self._report_or_reraise_error(make_encodable(path.relative_to(top).as_posix()), exc)
 
     def _add_file_or_report(self, path: Path, origin: str, *, is_in_folder: bool) -> None:
         """Add a file, or report why it is not read."""

@@ -224,7 +224,7 @@ def is_nearly_same_title(one: str, other: str) -> bool:
 
 def _make_text_keys(entry: Entry) -> list[str]:
     texts = (entry.source, entry.abstract if len(entry.abstract) >= _SHORTEST_TEXT else "")
-    return [make_text_key(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()) for text in texts if text]
+    return [make_text_key(hashlib.sha256(text.encode()).hexdigest()) for text in texts if text]
 
 
 def make_text_key(sha256: str) -> str:

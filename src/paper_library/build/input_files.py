@@ -12,7 +12,6 @@ from paper_library.paper_ids import is_paper_id
 from paper_library.regular_files import resolve_existing
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.text import replace_surrogates
 
 _log = get_logger(__name__)
 
@@ -40,7 +39,7 @@ class InputFile:
         """The file stem of the paper, which may be its BibTeX key; None for files of several papers."""
         if self.original:
             return self.original
-        return get_stem_if_single_paper(self.path.name)
+        return get_stem_if_single_paper(self.origin)
 
     def read_entries(self) -> Iterator[Entry | Problem]:
         """Yield the entries of the file, with origin and translations. Raise OSError if the disk is full."""
@@ -94,7 +93,7 @@ def find_input_files(
     for file in sorted(found.files, key=lambda one: (one.origin, one.path)):
         reader = find_reader(file.path)
         if reader is None:
-            reason = f"Files of this type ({replace_surrogates(file.path.suffix) or 'no suffix'}) are not supported."
+            reason = f"Files of this type ({Path(file.origin).suffix or 'no suffix'}) are not supported."
             found.problems.append(Problem(file.origin, "skipped", reason))
         elif file.real in cited and file.path not in named:
             reason = "This file is the reference list of a paper in the same folder. Name the file to add its entries."
@@ -125,7 +124,7 @@ def _attach_translations(inputs: list[InputFile]) -> Iterator[InputFile]:
 
     by_name = {(one.path.parent, one.stem): one for one in inputs if one.stem}
     for one in inputs:
-        pair = split_translation_name(one.path.name) if one.path.suffix.lower() in _MARKDOWN else None
+        pair = split_translation_name(Path(one.origin).name) if one.path.suffix.lower() in _MARKDOWN else None
         if pair is None:
             yield one
             continue

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from paper_library.build.entry import Problem, strip_line_number
 from paper_library.build.merge import Paper
 from paper_library.build.readers.text_files import Unreadable, describe_read_error, read_bytes
 from paper_library.errors import InputNotFound
 from paper_library.regular_files import resolve_links
+from uraniborg.kernel.boundary import make_encodable, parse_json
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.files import display_path
 
@@ -39,9 +38,10 @@ class SummaryFolder:
             )
         self._root = folder.resolve()
         for path in sorted(folder.glob("*/*.json")):
-            self._unused[path] = f"{path.parent.name}/{path.name}"
-            self._by_name.setdefault(_normalise_name(path.stem), []).append((path.parent.name, path))
-            self._by_name.setdefault(_normalise_name(path.parent.name), []).append((path.stem, path))
+            folder_name, stem = make_encodable(path.parent.name), make_encodable(path.stem)
+            self._unused[path] = f"{folder_name}/{stem}{path.suffix}"
+            self._by_name.setdefault(_normalise_name(stem), []).append((folder_name, path))
+            self._by_name.setdefault(_normalise_name(folder_name), []).append((stem, path))
 
     def add_summaries_to(self, paper: Paper) -> Iterator[Problem]:
         """Add the summaries of the paper to its entry; yield their problems."""
@@ -58,17 +58,15 @@ class SummaryFolder:
                         if is_out_of_room(exc):
                             raise
                         yield Problem(origin, "broken", f"The summary is left out. {describe_read_error(exc)}")
-                    except (ValueError, TypeError):
+                    except ValueError:
                         yield Problem(origin, "broken", "The summary is not JSON. Write one JSON value in UTF-8.")
 
     def _read_summary(self, path: Path) -> Any:
-        """Return the JSON of a file. Raise OSError, also for links out of the folder, ValueError or TypeError."""
+        """Return the JSON of a file. Raise OSError, also for links out of the folder, or ValueError."""
         real = resolve_links(path)
         if not real.is_relative_to(self._root):
             raise Unreadable("The link leads out of the summary folder. Copy the file into the folder.")
-        summary = orjson.loads(read_bytes(real, _MAX_BYTES))
-        orjson.dumps(summary)  # raises TypeError for values that are nested too deeply to be written
-        return summary
+        return parse_json(read_bytes(real, _MAX_BYTES))
 
     def list_unused_as_problems(self) -> list[Problem]:
         """Return a problem for each summary without a paper."""

@@ -15,7 +15,6 @@ from paper_library.search.field_names_and_spellings import (
 from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, find_distinctive_parts
 from paper_library.search.sql_queries import rewrite_sql
 from paper_library.search.year_bounds import extract_year_bounds
-from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text, split_words, stem_word
 
 PROSE_WORDS: Final = 8
@@ -73,7 +72,7 @@ class _QueryParser:
 
     def _rewrite_text_and_record_years(self, text: str) -> str:
         """Return `text` in the query language; store its years and whether it has operators."""
-        plain = replace_surrogates(text).translate(_SIGNS)
+        plain = text.translate(_SIGNS)
         # Spaces inside would split one word into several.
         plain = _ORDER_OF_GROWTH.sub(lambda found: "".join(found[0].split()), plain)
         note = self.query.ignored.append

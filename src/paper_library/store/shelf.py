@@ -40,7 +40,7 @@ from paper_library.store.manifest import Manifest, compute_file_digest, make_dam
 from paper_library.text.default_summary import is_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text
 from uraniborg.kernel.suggestions import find_nearest_ids
-from uraniborg.kernel.text import plural, replace_surrogates
+from uraniborg.kernel.text import plural
 from uraniborg.kernel.words import fold_text, split_words
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class Shelf:
 
         The address of a resource, such as `paper://ID/source`, names its paper. Raise PaperNotFound.
         """
-        identifier = replace_surrogates(identifier).strip(_BLANKS)
+        identifier = identifier.strip(_BLANKS)
         if identifier.startswith(_ADDRESS):
             identifier = unquote(identifier.removeprefix(_ADDRESS).split("/")[0])
         if identifier and len(identifier) <= VALUE_CHARS and "\0" not in identifier:
@@ -229,7 +229,7 @@ class Shelf:
 
         They have this title, an id or key that starts with it or is like it, or these authors and this year.
         """
-        identifier = replace_surrogates(identifier).strip()
+        identifier = identifier.strip()
         numbers = self.find_numbers_by_title(identifier)
         if not numbers and len(identifier) >= _SHORTEST_PREFIX:
             numbers = list(self._find_papers_by_prefix(identifier)) or self._find_papers_with_similar_key(identifier)
@@ -278,7 +278,7 @@ class Shelf:
         try:
             return self.find_paper_number(identifier)
         except PaperNotFound:
-            matching = self._find_papers_by_prefix(replace_surrogates(identifier).strip())
+            matching = self._find_papers_by_prefix(identifier.strip())
         if not matching:
             raise PaperNotFound(identifier)
         if len(matching) > 1:
@@ -305,7 +305,7 @@ class Shelf:
 
     def find_numbers_by_title(self, title: str) -> list[int]:
         """Return the numbers of the papers with this title, ignoring case and accents."""
-        folded = fold_text(replace_surrogates(" ".join(title.split())))
+        folded = fold_text(" ".join(title.split()))
         found = self.get_connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (folded,))
         return [no for (no,) in found]
 
@@ -358,7 +358,7 @@ class Shelf:
     def find_facet_id(self, kind: str, folded: str) -> int | None:
         """Return the id of a folded facet value, or None."""
         query = "SELECT id FROM facet WHERE kind = ? AND fold = ?"
-        found = self.get_connection().execute(query, (kind, replace_surrogates(folded))).fetchone()
+        found = self.get_connection().execute(query, (kind, folded)).fetchone()
         return found[0] if found else None
 
     def list_facets_containing(self, kinds: Sequence[str], folded: str) -> list[tuple[int, str]]:
@@ -368,7 +368,7 @@ class Shelf:
             f"SELECT id, value FROM facet WHERE kind IN ({marks}) AND instr(fold, ?) "  # noqa: S608 - marks only
             "ORDER BY paper_count DESC, value"
         )
-        return self.get_connection().execute(query, (*kinds, replace_surrogates(folded))).fetchall()
+        return self.get_connection().execute(query, (*kinds, folded)).fetchall()
 
     def list_top_facets(self, kind: str, limit: int, offset: int = 0) -> list[tuple[str, int]]:
         """Return values and their numbers of papers, most frequent first."""

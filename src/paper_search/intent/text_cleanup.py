@@ -14,8 +14,8 @@ from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER, PhraseFile
 
 _FIRST_PLACEHOLDER: Final = 0xE000
 _MOST_CHARACTERS: Final = 4_000  # longer texts are cut here, so that reading takes bounded time
-_REPLACED: Final = {"Cf": "", "Cc": " ", "Cs": " ", "Co": " "}
-"""What replaces the characters of some Unicode categories: controls, lone surrogates and private ones."""
+_REPLACED: Final = {"Cf": "", "Cc": " ", "Co": " "}
+"""What replaces the characters of some Unicode categories: controls and private ones."""
 _SIGNS: Final = str.maketrans("\u2010\u2011\u2012\u2212“”„‟″＂‹›‘’‚‛", '----""""""«»' + "'" * 4)
 _STRAIGHT: Final = dict.fromkeys(map(ord, "“”„«»「」『』《》"), '"')
 _PATTERNS: Final = PhraseFile("paper_search.intent", "data/text_cleanup.txt").patterns
@@ -24,7 +24,7 @@ _SENTENCE_END: Final = re.compile(rf"({BREAK}|(?<=[;!?])\s|(?<!\b[A-Z]\.)(?<=\.)
 
 
 def normalise_text(text: str) -> str:
-    """Return the text in compatibility form on one line, without controls, lone surrogates or private characters."""
+    """Return the text in compatibility form on one line, without controls or private characters."""
     folded = unicodedata.normalize("NFKC", text[:_MOST_CHARACTERS])[:_MOST_CHARACTERS]
     plain = (sign if sign in "\u200c\u200d" else _REPLACED.get(unicodedata.category(sign), sign) for sign in folded)
     return " ".join("".join(plain).split())

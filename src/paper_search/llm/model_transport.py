@@ -6,6 +6,7 @@ from typing import Any, Final, cast
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
 from paper_search.llm.base import LLMProvider
 from paper_search.sources.interfaces import Request, Response, Transport
+from uraniborg.kernel.boundary import make_all_encodable
 
 NAME: Final = "model"
 _TEXT, _JSON = "model://text", "model://json"
@@ -31,7 +32,7 @@ class ModelTransport:
                 answer = await self._model.complete_json(prompt["system"], prompt["user"], json.loads(prompt["schema"]))
         except LLMError as error:
             return _make_response({"failed": error.code, "message": error.message})
-        return _make_response({"answer": answer})
+        return _make_response({"answer": make_all_encodable(answer)})
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -60,4 +61,4 @@ class TransportedModel:
 
 
 def _make_response(reply: dict[str, object]) -> Response:
-    return Response(200, json.dumps(reply, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return Response(200, json.dumps(reply, ensure_ascii=False).encode())

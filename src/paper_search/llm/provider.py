@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 from paper_search.config import LLMConfig
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
 from paper_search.llm.base import LLMProvider
+from uraniborg.kernel.boundary import parse_lenient_json
 from uraniborg.kernel.chat import ChatClient, ChatError, Failure, find_provider, import_client_library, make_endpoint
 from uraniborg.kernel.errors import InvalidInput
 
@@ -104,8 +105,8 @@ def extract_json_object(text: str) -> dict[str, Any]:
 
 def _parse_object(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_lenient_json(text)
+    except ValueError:
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
@@ -115,5 +116,6 @@ def _find_first_object(text: str) -> dict[str, Any] | None:
     decoder = json.JSONDecoder()
     for brace in islice(re.finditer("{", text), _MAX_ATTEMPTS):
         with suppress(ValueError, RecursionError):
-            return decoder.raw_decode(text, brace.start())[0]
+            _, end = decoder.raw_decode(text, brace.start())
+            return parse_lenient_json(text[brace.start() : end])
     return None

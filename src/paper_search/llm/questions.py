@@ -23,7 +23,7 @@ async def ask_model(
 ) -> tuple[Answer | None, str]:
     """Return the answer of a model, or None and the problem in words. Never raises."""
     field = f"\nField of research: {domain.description} {domain.instructions}" if domain else ""
-    question = json.dumps(data, ensure_ascii=False).encode("utf-8", "replace").decode()
+    question = json.dumps(data, ensure_ascii=False)
     try:
         answer = await llm.complete_json(read_prompt(prompt) + field, question, _make_schema(answer_type))
         return answer_type.model_validate(answer), ""

@@ -1,6 +1,5 @@
 """Send the JSON export of a large session in parts: a summary with an address, and pages."""
 
-import json
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final, cast
@@ -12,7 +11,6 @@ from paper_search.session_replies import ExportPage, ExportParts, ExportSummary,
 from paper_search.sessions.addresses import build_export_uri
 from paper_search.sessions.reply_sizes import clip_text, count_json_bytes
 from uraniborg.kernel.json_values import Json, JsonObject
-from uraniborg.kernel.text import replace_surrogates
 
 MOST_PAPERS: Final = 50
 """The most papers of a result that `export_results` returns as JSON in one reply."""
@@ -101,9 +99,8 @@ def _add_piece(page: JsonObject, part: str, name: str, value: Json) -> None:
 
 
 def _dump_value(value: Any) -> Json:
-    """Return the value as plain JSON, without lone surrogates."""
-    dumped = _Holder(value=value).model_dump(mode="json")["value"]
-    return json.loads(replace_surrogates(json.dumps(dumped, ensure_ascii=False)))
+    """Return the value as plain JSON."""
+    return _Holder(value=value).model_dump(mode="json")["value"]
 
 
 class _Holder(BaseModel):

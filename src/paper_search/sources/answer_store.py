@@ -8,10 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
 from paper_search.sources.interfaces import Request, Response
+from uraniborg.kernel.boundary import make_all_encodable
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import make_folder, write_atomic
 
@@ -196,10 +197,10 @@ class AnswerStore:
 def read_entry_file(path: Path) -> Entry:
     """Return the entry in a file. Raise DamagedEntry, or FileNotFoundError if the file does not exist."""
     try:
-        return Entry.model_validate(json.loads(path.read_bytes()))
+        return Entry.model_validate(make_all_encodable(json.loads(path.read_bytes())))
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, RecursionError, ValidationError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DamagedEntry(
             f"The stored answer '{path.name}' cannot be read ({type(error).__name__}).",
             hint="Remove the file, or record the search again.",
@@ -209,7 +210,7 @@ def read_entry_file(path: Path) -> Entry:
 
 def format_indented_json_bytes(content: Mapping[str, Any]) -> bytes:
     """Return indented JSON that people can read and compare line by line."""
-    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogatepass")
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _encode_body(body: bytes) -> tuple[Encoding, Any]:

@@ -29,6 +29,7 @@ from paper_search.sources.interfaces import Page, Request, Response
 from paper_search.sources.response_bodies import replace_params
 from paper_search.sources.source_replies import read_source_reply
 from paper_search.strategies.source_queries import render_plain_words, simplify_query
+from uraniborg.kernel.boundary import make_encodable, parse_lenient_json
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
 
@@ -120,7 +121,7 @@ class InstalledDefinition:
         return self._build_call(make_lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
 
     def read_response(self, request: Request, response: Response) -> Page:
-        reply = read_source_reply(self.name, json.loads(response.body))
+        reply = read_source_reply(self.name, parse_lenient_json(response.body))
         params = dict(request.params)
         records = reply.papers[int(params.get("skip", 0)) :]
         papers = [paper for record in records if (paper := self._read_paper(record)) is not None]
@@ -160,7 +161,7 @@ class InstalledTransport:
             if name not in self._loaded:
                 self._loaded[name] = await asyncio.to_thread(_load_search_method, self._entries[name])
             records = await self._loaded[name](json.loads(dict(request.params)["strategy"]))
-            body = json.dumps(records, ensure_ascii=False, separators=(",", ":")).encode()
+            body = make_encodable(json.dumps(records, ensure_ascii=False, separators=(",", ":"))).encode()
         except UraniborgError as error:
             raise NonRetryableError(error.message, hint=error.hint, source=name) from error
         except Exception as error:

@@ -12,7 +12,7 @@ from paper_search.models import Author, RawPaper, SourceRecord, WorkType
 from uraniborg.kernel.bibliography.identifiers import normalise_identifiers
 
 Record = TypeVar("Record")
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ufeff\ufffe\uffff]")
 _INLINE = (
     "a abbr b bold big em emph font i inf italic math mi mn mo mrow msub msubsup msup mtext mstyle monospace overline "
     "roman s sans-serif sc scp small span strike strong sub sup tex tex-math tt u underline xref inline-formula "

@@ -1,7 +1,6 @@
 """Record searches in folders, and replay them without a network and with the same result."""
 
 import asyncio
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from paper_search.sources.answer_store import (
     format_indented_json_bytes,
 )
 from paper_search.sources.interfaces import Request, Response, Transport, forget_answer
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, make_invalid_input
 from uraniborg.kernel.files import display_path, make_folder, write_atomic
@@ -243,7 +243,7 @@ def _fingerprint_without_field_list(request: Request) -> str:
 
 def _read_manifest(folder: Path) -> _Manifest:
     try:
-        manifest = _Manifest.model_validate(json.loads((folder / MANIFEST).read_bytes()))
+        manifest = _Manifest.model_validate(parse_json((folder / MANIFEST).read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
         if not folder.exists():
             raise _make_recording_error(folder, "does not exist") from None
@@ -252,7 +252,7 @@ def _read_manifest(folder: Path) -> _Manifest:
         raise _make_recording_error(
             folder, f"cannot be used. {make_invalid_input(error, label=MANIFEST).message}"
         ) from error
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise _make_recording_error(folder, f"has a {MANIFEST} that cannot be read ({type(error).__name__})") from error
     if not manifest.complete:
         raise _make_recording_error(folder, "is an unfinished recording")

@@ -1,6 +1,5 @@
 """Parse bodies of responses as JSON and XML; unusable ones become errors."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -12,17 +11,17 @@ from paper_search.errors import NonRetryableError, RetryableError, SearchSourceE
 from paper_search.identifier_queries import Identifier
 from paper_search.sources.interfaces import Request, Response
 from paper_search.sources.record_fields import clean_text, ensure_list, get_first_text, get_object_or_empty
+from uraniborg.kernel.boundary import parse_lenient_json
 
 
 def parse_json(source: str, response: Response) -> Any:
     """Return the JSON of a response. Raise NonRetryableError if the body is empty, a web page, or broken."""
-    body = response.body.decode("utf-8-sig", "replace").strip()
-    if not body:
+    if not response.body.strip():
         raise make_unreadable_error(source, "an empty body")
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        what = "a web page or XML" if body.startswith("<") else "a body that is not complete JSON"
+        return parse_lenient_json(response.body)
+    except ValueError:
+        what = "a web page or XML" if is_xml_or_html(response) else "a body that is not complete JSON"
         raise make_unreadable_error(source, what) from None
 
 

@@ -5,7 +5,6 @@ A server checks a decision before it accepts it, so that an invalid one leaves t
 """
 
 import inspect
-import json
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from paper_search.workflow.feedback_check import FEEDBACK_EXAMPLE, TERM_LISTS, c
 from paper_search.workflow.step_journal import StepJournal
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.bibliography.identifiers import normalise_doi
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import make_invalid_input
 from uraniborg.kernel.suggestions import find_nearest_ids, format_did_you_mean
@@ -258,7 +258,7 @@ def add_missing_reviewer(data: Any, reviewer: str) -> Any:
     """Return the data with the name of the reviewer, if it decides about papers and does not name one."""
     if isinstance(data, str):
         with suppress(ValueError):
-            data = json.loads(data)
+            data = parse_json(data)
     if not isinstance(data, dict):
         return data
     fields = cast("dict[str, Any]", data)
@@ -307,7 +307,7 @@ def _hint_at_filters(unknown: list[str], model: type[BaseModel]) -> str:
 
 def _parse_json(text: str, object_name: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         raise InvalidDecision(f"The {object_name} is text that is not JSON.", hint="Send an object.") from None
 

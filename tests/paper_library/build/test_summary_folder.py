@@ -1,6 +1,7 @@
 """Summaries are matched to papers by name, and the others are reported."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,16 @@ def test_a_broken_summary_is_reported_and_leaves_the_paper_as_it_was(tmp_path: P
     (problem,) = summaries.add_summaries_to(paper)
     assert (problem.origin, problem.kind, paper.entry.summaries) == ("deep/fish2019.json", "broken", {})
     assert summaries.list_unused_as_problems() == []
+
+
+def test_names_that_are_not_utf_8_are_names_of_summaries(tmp_path: Path) -> None:
+    odd = os.fsdecode(b"caf\xe9")
+    summaries = SummaryFolder(write_summary(tmp_path, f"{odd}/fish2019.json"))
+    paper = make_paper()
+    assert list(summaries.add_summaries_to(paper)) == []
+    assert list(paper.entry.summaries) == ["caf\ufffd"]
+    unused = SummaryFolder(write_summary(tmp_path / "more", f"deep/{odd}.json")).list_unused_as_problems()
+    assert [problem.origin for problem in unused] == ["deep/caf\ufffd.json"]
 
 
 def test_a_summary_is_added_to_one_paper_only(tmp_path: Path) -> None:

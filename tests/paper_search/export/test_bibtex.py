@@ -202,10 +202,9 @@ def test_right_to_left_text_survives() -> None:
 
 
 def test_nul_bytes_and_lone_surrogates_do_no_harm() -> None:
-    made = paper("a\x00b", "Ada\x00 Br\ud800ook")
-    made.title = "x\ud800\x00y"
+    made = paper("x\ud800\x00y", "Ada\x00 Br\ud800ook")
     entry = read_bibtex(export_bibtex(collection(made)))[0]
-    assert (entry.decoded["title"], entry.authors) == ("x\ufffd y", ["Ada Br\ufffdook"])
+    assert (entry.decoded["title"], entry.authors) == ("x\ufffdy", ["Ada Br\ufffdook"])
 
 
 @requirement("PS-C4", "PS-X2", "PS-X3", "PS-X4")

@@ -98,8 +98,7 @@ def test_every_kind_of_work_has_a_csl_type(kind: WorkType) -> None:
 
 
 def test_letters_are_not_escaped_and_lone_surrogates_can_be_encoded() -> None:
-    made = paper("Zellen für 太阳能")
-    made.venue = "a\ud800"
+    made = paper("Zellen für 太阳能", venue="a\ud800")
     text = export_csl_json(collection(made)).encode("utf-8").decode("utf-8")
     assert "Zellen für 太阳能" in text
     assert "a\ufffd" in text

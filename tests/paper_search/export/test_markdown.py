@@ -111,8 +111,7 @@ def test_direction_overrides_cannot_reorder_a_row() -> None:
 
 
 def test_lone_surrogates_can_be_printed() -> None:
-    made = paper("x")
-    made.title = "a\ud800b"
+    made = paper("a\ud800b")
     assert "a\ufffdb" in export_markdown(collection(made)).encode("utf-8").decode("utf-8")
 
 

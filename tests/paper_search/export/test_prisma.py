@@ -339,7 +339,7 @@ def test_hostile_text_adds_no_element_and_no_attribute_to_the_diagram() -> None:
         assert sum(line.startswith((start, f"Excluded by a person: {start}")) for line in lines) == 3, payload
 
 
-@pytest.mark.parametrize("query", ["x\n# Heading\n<script>\ud800", "a\x00b\x1b[31m"])
+@pytest.mark.parametrize("query", ["x\n# Heading\n<script>", "a\x00b\x1b[31m"])
 def test_a_hostile_query_stays_on_its_line(query: str) -> None:
     made = collection()
     made.metadata.query = query

@@ -91,14 +91,6 @@ def test_an_empty_collection_is_one_page_with_empty_lists() -> None:
     assert join_pages([page]) == json.loads(export_json(empty))
 
 
-def test_lone_surrogates_become_the_replacement_character_as_in_the_export() -> None:
-    collection = make_collection(1)
-    collection.papers[0] = collection.papers[0].model_copy(update={"abstract": "a \ud800 b"})
-    page: Any = build_export_page("s1", collection, 0)
-    (paper,) = page["papers"]
-    assert paper["abstract"] == "a \ufffd b"
-
-
 def test_a_page_beyond_the_end_is_empty_and_has_no_next_page() -> None:
     page = build_export_page("s1", make_collection(2), 9_999)
     assert not {"papers", "metadata", "facets"} & page.keys()

@@ -33,7 +33,7 @@ from paper_search.sources.response_bodies import (
 from tests.paper_search.sources.sample_answers import DEFINITIONS, SAMPLES, build_params, build_request, make_response
 
 JUNK: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("\ud800"),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
@@ -162,7 +162,7 @@ def _list_positions(value: Any, position: tuple[str | int, ...] = ()) -> list[tu
     ("raw", "clean"),
     [
         ("  two\n\twords\u00a0here ", "two words here"),
-        ("nul\x00 bell\x07 half\ud800", "nul bell half"),
+        ("nul\x00 bell\x07", "nul bell"),
         (2021, "2021"),
         (True, ""),
         (None, ""),

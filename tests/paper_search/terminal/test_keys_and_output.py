@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from paper_search.terminal.keys_and_output import TerminalScreen
+
 from uraniborg.kernel.errors import InvalidInput
 
 termios = pytest.importorskip("termios")

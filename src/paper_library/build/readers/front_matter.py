@@ -11,6 +11,7 @@ from paper_library.build.readers.dates import parse_month, parse_year, parse_yea
 from uraniborg.kernel.bibliography.author_lists import read_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_unique_values, normalise_pages, split_list
 from uraniborg.kernel.bibliography.latex import decode_latex
+from uraniborg.kernel.boundary import make_all_encodable
 
 MAX_CHARS = 262_144
 """Longer front matter is not read: it does not describe a paper."""
@@ -52,7 +53,7 @@ def split_front_matter(text: str) -> FrontMatter:
     except (yaml.YAMLError, RecursionError, ValueError):
         return FrontMatter(_parse_simple_lines(yaml_text), body, "is not YAML")
     if isinstance(value, dict):
-        return FrontMatter(cast("dict[str, Any]", value), body)
+        return FrontMatter(make_all_encodable(value), body)
     # Text between two rules, not front matter; or nothing at all.
     return FrontMatter({}, body) if value in ("", None) else FrontMatter(None, text)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -16,6 +17,7 @@ from paper_library.build.readers.text_files import (
     open_maybe_compressed,
     yield_file_errors_as_problems,
 )
+from uraniborg.kernel.boundary import parse_lenient_json
 
 MAX_LINE_BYTES = 16 << 20
 """A longer line of a .jsonl file is not a paper."""
@@ -32,7 +34,7 @@ def read_json_file(path: Path, origin: str) -> Iterator[Entry | Problem]:
     with open_maybe_compressed(path, origin) as file:
         data = _read_limited_bytes(file)
     try:
-        document = parse_lenient_json(data)
+        document = _parse_json(data)
     except ValueError as error:
         # Lines of papers are often saved under this name.
         if _looks_like_json_lines(data):
@@ -52,7 +54,7 @@ def read_json_lines_file(path: Path, origin: str) -> Iterator[Entry | Problem]:
             first = next(lines, b"")
             if first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
                 file.seek(0)
-                yield from _read_entries_of_document(parse_lenient_json(_read_limited_bytes(file)), origin)
+                yield from _read_entries_of_document(_parse_json(_read_limited_bytes(file)), origin)
                 return
             yield from _read_entries_of_lines(_chain_lines_without_bom(first, lines), origin)
         except ValueError as error:
@@ -63,23 +65,14 @@ def read_json_lines_file(path: Path, origin: str) -> Iterator[Entry | Problem]:
             )
 
 
-def parse_lenient_json(data: bytes) -> Any:
-    """Return JSON as Python values, also if it contains NaN or lone surrogates, which orjson refuses.
-
-    Raise ValueError with a message for the user.
-    """
-    try:
+def _parse_json(data: bytes) -> Any:
+    """Return JSON as Python values. Raise ValueError with a message for the user."""
+    with suppress(orjson.JSONDecodeError):
         return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        pass
     try:
-        value = json.loads(decode_text(data).lstrip("\ufeff"), parse_constant=lambda _: None)
-        # Through UTF-8, so that no lone surrogate remains in these values.
-        return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+        return parse_lenient_json(decode_text(data))
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
 
 
 def _read_entries_of_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem]:
@@ -95,13 +88,10 @@ def _read_entries_of_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entr
             )
             continue
         try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            try:
-                value = parse_lenient_json(line)
-            except ValueError as error:
-                yield Problem(where, "broken", f"The text is not JSON: {error}.")
-                continue
+            value = _parse_json(line)
+        except ValueError as error:
+            yield Problem(where, "broken", f"The text is not JSON: {error}.")
+            continue
         yield _read_entry_of_item(value, where)
     if not found:
         yield Problem(origin, "skipped", "The file is empty.")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from paper_library.build.readers.text_files import Unreadable
 from paper_library.regular_files import open_regular_file
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_block
+from uraniborg.kernel.boundary import make_encodable
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -204,8 +205,8 @@ def _extract_page_text_and_note_large_print(page: "PageObject", first: Pages | N
     except Exception:
         return ""
     if first:
-        first.large_print = _find_large_print(printed)
-    return clean_markdown_block(text)
+        first.large_print = make_encodable(_find_large_print(printed))
+    return clean_markdown_block(make_encodable(text))
 
 
 def _find_large_print(printed: list[tuple[float, str]]) -> str:
@@ -219,7 +220,11 @@ def _find_large_print(printed: list[tuple[float, str]]) -> str:
 def _read_document_info(reader: "PdfReader") -> dict[str, str]:
     try:
         entries = dict(reader.metadata or {})
-        return {str(name).lstrip("/").lower(): clean_line(str(value)) for name, value in entries.items() if value}
+        return {
+            str(name).lstrip("/").lower(): clean_line(make_encodable(str(value)))
+            for name, value in entries.items()
+            if value
+        }
     except Exception:
         return {}
 

@@ -117,7 +117,7 @@ def test_bad_lines_are_reported_with_their_numbers_and_the_others_are_read(tmp_p
 def test_nan_and_lone_surrogates_are_read(tmp_path: Path) -> None:
     line = json.dumps({"title": "A \ud800 B", "year": math.nan, "summaries": {"s": [math.inf]}})
     entry = get_only_entry(write_and_read(tmp_path, "a.jsonl", line))
-    assert (entry.title, entry.year, entry.summaries) == ("A ? B", None, {"s": [None]})
+    assert (entry.title, entry.year, entry.summaries) == ("A \ufffd B", None, {"s": [None]})
 
 
 def test_compressed_lines_are_read_up_to_where_the_file_is_damaged(tmp_path: Path) -> None:

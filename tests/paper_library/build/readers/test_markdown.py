@@ -118,6 +118,12 @@ def test_broken_front_matter_is_reported_and_the_paper_is_read(tmp_path: Path, f
     assert ["front matter" in problem.reason and problem.kind for problem in select_problems(found)] == ["broken"]
 
 
+def test_half_a_character_in_front_matter_is_replaced(tmp_path: Path) -> None:
+    front = '---\ntitle: "Half \\uD83D of one"\nauthors: ["\\uDC00 Kepler"]\n---\n\nText.\n'
+    entry = get_only_entry(write_and_read(tmp_path, "a.md", front))
+    assert (entry.title, entry.authors) == ("Half \ufffd of one", ["\ufffd Kepler"])
+
+
 def test_the_line_of_broken_front_matter_is_its_line_in_the_file(tmp_path: Path) -> None:
     found = write_and_read(tmp_path, "paper.md", "---\ntitle: T\nkey: a: b\n---\nBody.")
     assert "in line 3" in select_problems(found)[0].reason
