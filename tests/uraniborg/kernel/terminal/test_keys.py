@@ -1,4 +1,4 @@
-"""The real terminal of a review, on a pseudo-terminal, and the editor of the user."""
+"""Keys and lines typed at a real terminal, a pseudo-terminal, and the editor of the user."""
 
 import io
 import os
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from paper_search.terminal.keys_and_output import TerminalScreen
 
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.terminal.keys import TerminalScreen
 
 termios = pytest.importorskip("termios")
 
@@ -66,12 +66,12 @@ def test_a_key_of_any_length_is_read_whole_and_the_mode_of_the_terminal_is_resto
 ) -> None:
     before = terminal.read_mode()
     type_before_reading(terminal, monkeypatch, typed)
-    assert TerminalScreen().read_key() == key
+    assert TerminalScreen("strategy.json").read_key() == key
     assert terminal.read_mode() == before
 
 
 def test_the_second_of_two_keys_typed_at_once_is_read_next(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = TerminalScreen()
+    screen = TerminalScreen("strategy.json")
     type_before_reading(terminal, monkeypatch, b"ab")
     assert (screen.read_key(), screen.read_key()) == ("a", "b")
 
@@ -90,13 +90,13 @@ def test_a_line_is_read_without_its_spaces_and_ctrl_c_and_ctrl_d_cancel_it(
 ) -> None:
     before = terminal.read_mode()
     type_before_reading(terminal, monkeypatch, typed)
-    assert TerminalScreen().read_line("What is missing") == line
+    assert TerminalScreen("strategy.json").read_line("What is missing") == line
     assert terminal.read_mode() == before
     assert capsys.readouterr().err == ("What is missing: \n" if line is None else "What is missing: ")
 
 
 def test_keys_typed_before_a_question_are_discarded(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = TerminalScreen()
+    screen = TerminalScreen("strategy.json")
     terminal.type(b"early\n")
     screen.discard_typed_keys()
     type_before_reading(terminal, monkeypatch, b"late\n")
@@ -104,7 +104,7 @@ def test_keys_typed_before_a_question_are_discarded(terminal: Terminal, monkeypa
 
 
 def test_text_is_written_to_stderr_without_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    TerminalScreen().write("one\x1b[2J")
+    TerminalScreen("strategy.json").write("one\x1b[2J")
     written = capsys.readouterr()
     assert written.out == ""
     assert written.err.startswith("one")
@@ -112,15 +112,14 @@ def test_text_is_written_to_stderr_without_control_characters(capsys: pytest.Cap
     assert "\x1b" not in written.err
 
 
-def test_a_review_needs_stdin_and_stderr_that_are_terminals(
+def test_the_screen_needs_stdin_and_stderr_that_are_terminals(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open(terminal.screen, "w", encoding="utf-8", closefd=False) as both:
         monkeypatch.setattr(sys, "stderr", both)
-        assert isinstance(TerminalScreen.require_terminal(), TerminalScreen)
+        assert TerminalScreen.is_usable()
         monkeypatch.setattr(sys, "stdin", io.StringIO())
-        with pytest.raises(InvalidInput, match="A review needs a terminal"):
-            TerminalScreen.require_terminal()
+        assert not TerminalScreen.is_usable()
     monkeypatch.undo()
 
 
@@ -131,14 +130,14 @@ def test_the_width_is_that_of_the_terminal_between_40_and_100(
     termios.tcsetwinsize(terminal.screen, (24, columns))
     with open(terminal.screen, "w", encoding="utf-8", closefd=False) as stderr:
         monkeypatch.setattr(sys, "stderr", stderr)
-        assert TerminalScreen().width == width
+        assert TerminalScreen("strategy.json").width == width
         monkeypatch.undo()
 
 
 def test_the_width_is_80_if_stderr_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (tmp_path / "errors").open("w") as stderr:
         monkeypatch.setattr(sys, "stderr", stderr)
-        assert TerminalScreen().width == 80
+        assert TerminalScreen("strategy.json").width == 80
         monkeypatch.undo()
 
 
@@ -154,15 +153,15 @@ def test_the_text_that_the_editor_saved_is_returned_and_visual_wins_over_editor(
 ) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", write_editor(tmp_path, 'echo "$1 é" >> "$2"'))
-    assert TerminalScreen().edit_text("moons ") == "moons --wait é\n"
+    assert TerminalScreen("strategy.json").edit_text("moons ") == "moons --wait é\n"
     monkeypatch.setenv("VISUAL", "true")
-    assert TerminalScreen().edit_text("moons") == "moons"
+    assert TerminalScreen("strategy.json").edit_text("moons") == "moons"
 
 
 @pytest.mark.parametrize("editor", ["false", "no-such-editor", "'unclosed"])
 def test_an_editor_that_fails_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch, editor: str) -> None:
     monkeypatch.setenv("VISUAL", editor)
     with pytest.raises(InvalidInput, match="failed") as refused:
-        TerminalScreen().edit_text("moons")
+        TerminalScreen("strategy.json").edit_text("moons")
     assert editor in refused.value.message
     assert refused.value.hint == "Set EDITOR to an installed editor."
