@@ -1,4 +1,4 @@
-"""The editorial notices of a paper as models and replies show them, and the marks of titles."""
+"""Show editorial notices of a paper in models, replies and titles."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Results of searches on the command line: their format, and the file or stream that they are written to."""
+"""Write the result of a search on the command line: in its format, to a file or to stdout."""
 
 import sys
 from pathlib import Path

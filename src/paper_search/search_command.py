@@ -1,4 +1,4 @@
-"""The command that searches: `paper-search run`, and alone `python -m paper_search`."""
+"""`paper-search run` and `python -m paper_search`: search once and print the papers."""
 
 import asyncio
 import sys

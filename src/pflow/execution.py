@@ -1,4 +1,4 @@
-"""The execution of a workflow, told from its name to its result; the modules that this one imports do the work."""
+"""Execute a workflow from its name to its result; the modules that this one imports do the work."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping

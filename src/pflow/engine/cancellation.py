@@ -1,4 +1,4 @@
-"""The event loop of a run, and what ends the run early: a cancellation from any thread or process, and time limits."""
+"""Run a workflow on an event loop of its own, and end it early: on a cancellation or a time limit."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The progress of a run: the events of its walk, and the outputs, the log and the change feed that receive them."""
+"""Tell terminal, client, log and change feed how a run progresses."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The state of a run, and the result that it becomes: the reply of the tool `execute`."""
+"""Hold the state of a run, and turn it into the result that callers get."""
 
 import time
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Values of a run that are secrets: inputs, and values that a workflow passes to a parameter such as `password`."""
+"""Find the values of a run that are secrets, by their declaration or the parameter that receives them."""
 
 import re
 from collections.abc import Iterable, Mapping

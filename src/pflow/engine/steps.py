@@ -1,4 +1,4 @@
-"""The steps of a run: a node, or one item of a batch, with its parameters resolved.
+"""Prepare one step of a run, a node or an item of a batch, with its parameters resolved.
 
 A run and a dry run differ only in their step runner: that of a run executes nodes, that of a dry run nothing.
 """

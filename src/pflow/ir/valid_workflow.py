@@ -1,4 +1,4 @@
-"""The requirement that a workflow is valid before anything uses it, and the warnings of one that is."""
+"""Require that a workflow is valid before anything uses it, and list its warnings."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The app of the command line, options that commands share, and helpers for input."""
+"""What the `universe` commands share: the app, options, and helpers for input."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""An app of routes, with its OpenAPI document: the API of the console has one, and the search worker another one."""
+"""Make an app of routes with its OpenAPI document, for the API and for the search worker."""
 
 from typing import Any
 

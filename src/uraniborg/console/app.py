@@ -1,4 +1,4 @@
-"""The app of the console: all routes of the API and the pages, behind their checks."""
+"""Assemble the app of the console: all routes of the API and the pages, behind their checks."""
 
 from typing import Final
 

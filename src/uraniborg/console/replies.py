@@ -1,4 +1,4 @@
-"""The base of the replies that the console declares."""
+"""What replies of the console have in common."""
 
 from pydantic import BaseModel, ConfigDict
 

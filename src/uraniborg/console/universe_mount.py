@@ -1,4 +1,4 @@
-"""The universe server of this process, mounted below the API: the same app that also listens at a port of its own.
+"""Mount the universe server below the API: the same app that also listens at a port of its own.
 
 Who has signed in is the actor of every change, under the name of the sign-in.
 """

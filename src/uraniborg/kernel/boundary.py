@@ -1,4 +1,4 @@
-"""The boundary: text and JSON from outside, checked or cleaned once where they enter.
+"""Check or clean text and JSON from outside once, where they enter.
 
 Inside, every text can be encoded as UTF-8. Only a path may still have surrogates, which stand for the bytes of a file
 name in another encoding; `display_path` makes a text of it.

@@ -1,4 +1,4 @@
-"""The recorder of a run: it reuses the results of earlier runs, and records those of this one in a journal."""
+"""Reuse results of earlier runs, and record those of this run in its journal."""
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""The limits of requests: how many each client sends, so that a broken program cannot occupy the server, and how large.
+"""Limit how many and how large requests a client sends, so that a broken program cannot occupy the server.
 
 Requests without a sign-in have no limit in common: one caller would use up the limit of all others.
 """

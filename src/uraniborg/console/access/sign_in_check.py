@@ -1,4 +1,4 @@
-"""The check of the sign-in, before each request to the API and while its answer lasts.
+"""Check the sign-in before each request to the API, and while its answer lasts.
 
 Event streams end soon after the key or token of their client is no longer valid.
 """

@@ -1,4 +1,4 @@
-"""Signing in to the console: the owner's token, exchanged for a key.
+"""Exchange the owner's token for a key of the browser, and remember the keys.
 
 `uraniborg serve` prints the token; where a person must decide, it also shows a code at its terminal, which works once.
 A page exchanges both once for a key of its own, which it keeps in the storage of its origin and sends as bearer token:

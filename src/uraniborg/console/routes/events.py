@@ -1,4 +1,4 @@
-"""The route of the event stream."""
+"""Route that streams events to the open pages."""
 
 from typing import Annotated
 

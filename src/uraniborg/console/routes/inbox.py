@@ -1,4 +1,4 @@
-"""The routes of the inbox: what waits for a decision, what was decided, and deciding."""
+"""Routes of the inbox: what waits for a decision, what was decided, and deciding."""
 
 import asyncio
 from typing import Annotated, Any, Final, cast

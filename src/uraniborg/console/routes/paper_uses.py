@@ -1,4 +1,4 @@
-"""The route that says where a paper is used: in bodies of universes and in workflows."""
+"""Route that lists where a paper is used: in bodies of universes and in workflows."""
 
 import asyncio
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""The routes of reviews: papers, marks, the flow of records, exports, and putting papers on a shelf."""
+"""Routes for reviews: papers, marks, the flow of records, exports, and putting papers on a shelf."""
 
 import asyncio
 from typing import Annotated

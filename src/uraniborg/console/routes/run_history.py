@@ -1,4 +1,4 @@
-"""The routes that read the history of runs: progress, nodes, items, messages, approvals, and a comparison."""
+"""Routes that read runs: progress, nodes, items, messages, approvals, and a comparison."""
 
 import asyncio
 from typing import Annotated, Any

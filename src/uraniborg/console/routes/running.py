@@ -1,4 +1,4 @@
-"""The route of the counts of what runs now, in all processes."""
+"""Route that counts what runs now, in all processes."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The routes that start, resume, list, read and cancel runs, which processes of their own execute."""
+"""Routes that start, resume, list, read and cancel runs, which processes of their own execute."""
 
 import asyncio
 from typing import Annotated, Any

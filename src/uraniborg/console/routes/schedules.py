@@ -1,4 +1,4 @@
-"""The routes of schedules: list, add and remove them."""
+"""Routes that list, add and remove schedules."""
 
 import asyncio
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""The routes of searches: sessions, their progress, decisions and deletion."""
+"""Routes for searches: sessions, their progress, decisions and deletion."""
 
 import asyncio
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The routes of shelves: search, papers, their texts, summaries and citations."""
+"""Routes for shelves: search, papers, their texts, summaries and citations."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""The routes of signing in and out, and of the state of the server."""
+"""Routes that sign in and out, and tell the state of the server."""
 
 import asyncio
 from typing import Annotated, Final

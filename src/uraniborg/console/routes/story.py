@@ -1,4 +1,4 @@
-"""The routes of the story: its state, its steps, running a step, its pictures and its bundle."""
+"""Routes for the story: its state, its steps, running a step, its pictures and its bundle."""
 
 import asyncio
 from typing import Annotated, Final

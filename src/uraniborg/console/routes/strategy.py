@@ -1,4 +1,4 @@
-"""The routes of strategies: the queries, sources and limits of a search, and checks of an edit."""
+"""Routes for strategies: queries, sources and limits of a search, and checks of an edit."""
 
 import asyncio
 from typing import Annotated

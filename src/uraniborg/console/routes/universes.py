@@ -1,4 +1,4 @@
-"""The routes of universes: the REST interface of the universe server, behind the sign-in of the console."""
+"""Routes for universes: the REST interface of the universe server, behind the sign-in of the console."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The routes of workflows: the library, drafts, graphs, texts, node types, checks and plans."""
+"""Routes for workflows: library, drafts, graphs, texts, node types, checks and plans."""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The services of the search worker, which its routes use."""
+"""Give the routes of the search worker the services that they use."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Editorial notices about papers: retractions, expressions of concern and corrections."""
+"""Decide what editorial notices say about papers: retractions, concerns and corrections."""
 
 import re
 from collections.abc import Iterable

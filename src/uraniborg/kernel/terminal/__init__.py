@@ -1,1 +1,1 @@
-"""The terminal: the one place that decides colours, widths, wrapping, tables, progress and keys of all commands."""
+"""Decide colours, widths, wrapping, tables, progress and keys of all commands in one place."""

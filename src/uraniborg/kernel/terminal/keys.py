@@ -1,4 +1,4 @@
-"""Questions to a person at the terminal: text on stderr, single keys, lines and edited texts from stdin."""
+"""Ask a person at the terminal: text on stderr, single keys, lines and edited texts from stdin."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""Tables and trees, laid out as lines of styled text."""
+"""Lay out tables and trees as lines of styled text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Text for a person: lines, paragraphs, tables and trees that fit the terminal, in its colours."""
+"""Write for a person: lines, paragraphs, tables and trees that fit the terminal, in its colours."""
 
 import contextlib
 import sys

@@ -1,4 +1,4 @@
-"""Progress on stderr: a line of a terminal that the next one replaces, or a line every ten seconds in a file."""
+"""Show progress on stderr: a line that the next one replaces, or a line every ten seconds in a file."""
 
 import os
 import sys

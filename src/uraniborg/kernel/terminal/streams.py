@@ -1,4 +1,4 @@
-"""Streams of a command: their colours and columns, and plain text and JSON written to them."""
+"""Know the colours and columns of a command's streams, and write plain text and JSON to them."""
 
 import os
 import sys

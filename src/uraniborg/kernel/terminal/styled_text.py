@@ -1,4 +1,4 @@
-"""Text for people: cleaned, with styles, measured in columns, cut and wrapped."""
+"""Style text for people: cleaned, measured in columns, cut and wrapped."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
