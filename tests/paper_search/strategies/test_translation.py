@@ -217,3 +217,121 @@ def test_designs_of_studies_are_terms_of_emtree_and_kinds_of_texts_are_types(tex
 def test_an_exclusion_that_loses_a_condition_is_left_out_and_named(text: str, platform: str, expected: str) -> None:
     assert translate(text, platform) == expected
     assert any("Not excluded" in change and "letter" in change for change in list_changes(text, platform))
+
+
+FIELDS = {
+    "gout[all]": "gout.mp. | ALL=(gout) | ALL(gout) | gout:ti,ab,kw,de | gout | gout",
+    "gout[ab]": "gout.ab. | AB=(gout) | ABS(gout) | gout:ab | gout:ab | ABSTRACT:gout",
+    "gout[tw]": "gout.mp. | TS=(gout) | TITLE-ABS-KEY(gout) | gout:ti,ab,kw,de | gout:ti,ab,kw | gout",
+    "gout[ot]": "gout.kf. | AK=(gout) | AUTHKEY(gout) | gout:kw | gout:kw | KW:gout",
+    "Smith J[1au]": 'Smith J*.au. | AU=("Smith J") | AUTH("Smith J") | \'Smith J\':au | "Smith J":au | AUTH:"Smith J"',
+    "Leiden[ad]": "Leiden.in. | AD=(Leiden) | AFFIL(Leiden) | Leiden:ff |  | AFF:Leiden",
+    "Lancet[ta]": "Lancet.jn. | SO=(Lancet) | SRCTITLE(Lancet) | Lancet:jt | Lancet:so | JOURNAL:Lancet",
+    "trial[pt]": "trial.pt. | TS=(trial) | TITLE-ABS-KEY(trial) | 'trial'/exp | trial:pt | PUB_TYPE:trial",
+    "unknown[sh]": "unknown.mp. | TS=(unknown) | TITLE-ABS-KEY(unknown) | unknown:lnk | unknown:ti,ab,kw | unknown",
+    "aspirin[nm]": "aspirin.nm. | TS=(aspirin) | TITLE-ABS-KEY(aspirin) | aspirin:tn,ti,ab,kw | aspirin:ti,ab,kw | "
+    "CHEM:aspirin",
+    "aspirin[pa]": "aspirin.mp. | TS=(aspirin) | TITLE-ABS-KEY(aspirin) | aspirin:ti,ab,kw,de | aspirin:ti,ab,kw | "
+    "aspirin",
+    "123[pmid]": "123.af. | PMID=(123) | PMID(123) | 123:ui | 123 | 123",
+    "english[la]": 'english.lg. | LA=(english) | LANGUAGE(english) | [english]/lim |  | LANG:"eng"',
+    "2010/06:2011[dp]": "2010:2011.(sa_year). | PY=(2010-2011) | PUBYEAR > 2009 AND PUBYEAR < 2012 | [2010-2011]/py | "
+    " | FIRST_PDATE:[2010-06-01 TO 2011-12-31]",
+    "2010[edat]": " |  |  |  |  | ",
+    "soon[dp]": " |  |  |  |  | ",
+}
+"""How Ovid, Web of Science, Scopus, Embase, Cochrane and Europe PMC search each field."""
+
+
+@pytest.mark.parametrize(("text", "expected"), FIELDS.items(), ids=FIELDS)
+def test_every_field_is_searched_in_the_nearest_field_of_each_platform(text: str, expected: str) -> None:
+    names = [name for name in ALL if name != "pubmed"]
+    assert names == ["ovid", "wos", "scopus", "embase", "cochrane", "europepmc"]
+    assert " | ".join(translate(text, name) for name in names) == expected
+    assert translate(text, "pubmed") == text
+
+
+AS_WORDS = {
+    "unknown[sh]": "Subheadings are searched as words: unknown[sh].",
+    "aspirin[nm]": "Substance names are searched as words: aspirin[nm].",
+    "aspirin[pa]": "Pharmacological actions are searched as words: aspirin[pa].",
+    "123[pmid]": "Identifiers are searched as words: 123[pmid].",
+    "trial[pt]": "Publication types are searched as words: trial[pt].",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "platforms"),
+    [
+        ("unknown[sh]", {"ovid", "wos", "scopus", "cochrane", "europepmc"}),
+        ("aspirin[nm]", {"wos", "scopus", "embase", "cochrane"}),
+        ("aspirin[pa]", {"ovid", "wos", "scopus", "embase", "cochrane", "europepmc"}),
+        ("123[pmid]", {"ovid", "embase", "cochrane", "europepmc"}),
+        ("trial[pt]", {"wos", "scopus"}),
+    ],
+)
+def test_a_field_that_a_platform_does_not_have_is_said_to_be_searched_as_words(text: str, platforms: set[str]) -> None:
+    assert {name for name in ALL if AS_WORDS[text] in list_changes(text, name)} == platforms
+
+
+@pytest.mark.parametrize(
+    ("text", "platform", "expected", "change"),
+    [
+        ('"Gout/nonsense"[Mesh]', "ovid", "exp Gout/", "Unknown subheadings are left out"),
+        ('"Gout/nonsense"[Mesh]', "cochrane", '[mh "Gout"]', "Unknown subheadings are left out"),
+        ('"Gout/therapy"[Mesh]', "embase", "'gout'/exp", "Subheadings of headings are left out"),
+        ("2010/06:2011[dp]", "ovid", "2010:2011.(sa_year).", "Only the years of dates are kept"),
+        ("2010:2011/06[dp]", "embase", "[2010-2011]/py", "Only the years of dates are kept"),
+        ("gout[ti] AND 2010[edat]", "wos", "TI=(gout)", "Left out; set it as a limit of the database: 2010[edat]."),
+    ],
+)
+def test_what_is_left_of_a_term_is_searched_and_what_is_lost_is_said(
+    text: str, platform: str, expected: str, change: str
+) -> None:
+    assert translate(text, platform) == expected
+    (said,) = (one for one in list_changes(text, platform) if change in one)
+    assert said.startswith(change)
+
+
+@pytest.mark.parametrize("text", ["2010:2011[dp]", "2010[dp]"])
+def test_years_without_months_lose_nothing(text: str) -> None:
+    for platform in ("ovid", "wos", "scopus", "embase", "europepmc"):
+        assert list_changes(text, platform) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "platform", "expected"),
+    [
+        ('"tart cherry"[tiab:~2]', "embase", "(tart NEAR/3 cherry):ti,ab,kw"),
+        ("gout[ti] NOT (rats[ti] OR mice[tiab])", "ovid", "gout.ti. not rats.ti. not mice.ti,ab,kf."),
+        ("2010[dp] : 2011[dp] AND gout[ti]", "ovid", "2010:2011.(sa_year). and gout.ti."),
+        ('"2010/06"[dp] : "2011"[dp]', "pubmed", '"2010/06"[dp] : "2011"[dp]'),
+        ("gout[ti] OR gout[ti] OR rats[ab]", "wos", "TI=(gout) OR AB=(rats)"),
+        ("(gout[ti] AND rats[ti]) OR mice[ti]", "cochrane", "(gout:ti AND rats:ti) OR mice:ti"),
+        ("2010[dp]", "cochrane", ""),
+        ("NOT gout[ti]", "ovid", ""),
+    ],
+)
+def test_operators_and_brackets_keep_their_meaning(text: str, platform: str, expected: str) -> None:
+    assert translate(text, platform) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "lost"),
+    [
+        ("gout[ti] NOT (rats[ti] OR mice[mh])", "gout NOT rats", "mice[mh]"),
+        ("gout[ti] NOT (rats[ti] OR 2010[dp])", "gout NOT rats", "2010[dp]"),
+        ("gout[ti] NOT (rats[ti] AND 2010[dp])", "gout", "2010[dp]"),
+        ("gout[ti] NOT (rats[ti] NOT mice[mh])", "gout", "mice[mh]"),
+        ("gout[ti] NOT (rats NOT mice[ti])", "gout NOT (rats NOT mice)", None),
+    ],
+)
+def test_each_alternative_of_an_exclusion_is_kept_or_lost_by_itself(text: str, words: str, lost: str | None) -> None:
+    tree, changes = simplify_strategy(text)
+    assert tree == parse_query(words)
+    said = [change for change in changes if change.startswith("Excluded only by sources with this field")]
+    assert said == ([f"Excluded only by sources with this field: {lost}."] if lost else [])
+
+
+def test_a_strategy_without_a_word_asks_for_nothing() -> None:
+    assert simplify_strategy("[ti]") == (None, ())

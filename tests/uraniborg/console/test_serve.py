@@ -1,7 +1,9 @@
 """`uraniborg serve`: one process, an agent in another one beside it, and clients that are not welcome."""
 
 import asyncio
+import html
 import json
+import re
 import signal
 import socket
 import stat
@@ -13,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.installed_programs import find_program
+from tests.installed_programs import Program, find_program
 from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server, start_process
 from tests.uraniborg.console.streams import open_stream, wait_for_event
 from tests.uraniborg.console.surfaces import connect_agent
@@ -399,3 +401,34 @@ async def test_ctrl_c_ends_the_server_cleanly_while_agents_listen(tmp_path: Path
         process.send_signal(signal.SIGINT)
         _, errors = await asyncio.to_thread(process.communicate, timeout=60)
         assert (process.returncode, errors) == (0, b"")
+
+
+def test_open_leads_the_browser_to_the_printed_address_and_a_new_token_replaces_the_earlier_one(
+    tmp_path: Path,
+) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text('#!/bin/sh\necho "Opened $1" >&2\n')
+    browser.chmod(0o755)
+    env = make_environment(tmp_path, BROWSER=f"{browser} %s")
+    stored = tmp_path / "uraniborg" / "data" / "console"
+    earlier = SignIns(stored / "sign-ins.json").token
+    with Program("uraniborg").start("serve", "--port", "0", "--open", "--new-token", env=env, cwd=tmp_path) as process:
+        printed = ""
+        while "Opened" not in printed:
+            printed += (line := process.stderr.readline().decode())
+            assert line, printed
+        process.send_signal(signal.SIGINT)
+        printed += process.stderr.read().decode()
+        assert (process.wait(), process.stdout.read()) == (0, b"")
+    (address,) = re.findall(r"Open the console:\s+(\S+)", printed)
+    token = SignIns(stored / "sign-ins.json").token
+    assert token != earlier
+    assert address.endswith(f"/#token={token}&name=Tycho")
+    assert f"\nOpened {(stored / 'open.html').as_uri()}\n" in printed
+    page = (stored / "open.html").read_text()
+    assert page.count(html.escape(address)) == 2
+    assert stat.S_IMODE((stored / "open.html").stat().st_mode) == 0o600
+    assert "--port moved the API alone." in printed
+    for name in ("api", "paper-search", "paper-library", "universe"):
+        assert re.search(rf"^  {name} +http://127.0.0.1:\d+  \w", printed, re.MULTILINE), name
+    assert printed.endswith("\nStopped.\n")

@@ -139,3 +139,54 @@ def test_a_very_deeply_nested_article_is_reported_as_broken(tmp_path: Path) -> N
 def test_unknown_entities_stay_readable(tmp_path: Path) -> None:
     entry = get_only_entry(write_and_read(tmp_path, "a.xml", ARTICLE.replace("Thanks.", "&alpha; &nosuchname; thanks")))
     assert "α &nosuchname; thanks" in entry.source
+
+
+def read_body(folder: Path, body: str, back: str = "") -> list[str]:
+    article = (
+        "<article><front><article-meta><title-group><article-title>T</article-title></title-group></article-meta>"
+        f"</front><body>{body}</body><back>{back}</back></article>"
+    )
+    return get_only_entry(write_and_read(folder, "a.xml", article)).source.split("\n\n")[1:]
+
+
+def test_each_figure_of_a_group_has_its_label_and_a_table_without_words_is_left_out(tmp_path: Path) -> None:
+    group = (
+        "<fig><label>Figure 2</label><caption><p>Both.</p></caption>"
+        "<fig><label>A:</label><caption><p>One.</p></caption></fig><fig><caption><p>Two.</p></caption></fig></fig>"
+    )
+    tables = (
+        "<table-wrap><label>Table 1</label><table><tr><td/></tr></table>"
+        "<table><tr><th>a</th></tr><tr><td>b</td><td>c</td></tr></table></table-wrap>"
+    )
+    assert [block.strip() for block in read_body(tmp_path, group + tables)] == [
+        "**A.** One.",
+        "Two.",
+        "**Figure 2.** Both.",
+        "**Table 1.**",
+        "| a |  |\n| --- | --- |\n| b | c |",
+    ]
+
+
+def test_references_are_written_as_they_are_or_assembled_from_their_parts(tmp_path: Path) -> None:
+    people = (
+        "<name><surname>Brahe</surname><given-names>T</given-names></name><name><surname>Brahe</surname></name>"
+        "<collab>Uraniborg</collab>"
+    )
+    found = read_body(
+        tmp_path,
+        "<p>x</p>",
+        "<ref-list><title>Works</title>"
+        "<ref><label>1</label><note><p>As it is.</p></note></ref>"
+        f"<ref><element-citation>{people}<year>1573</year><source>De stella</source><volume>2</volume>"
+        '<fpage>7</fpage><pub-id pub-id-type="pmid">3</pub-id><pub-id pub-id-type="doi">10.1/x</pub-id>'
+        "</element-citation></ref>"
+        "<ref><mixed-citation><label>3</label>Brahe , <year>1573</year> ( <source>De stella</source> )."
+        '<pub-id pub-id-type="doi">10.1/x</pub-id></mixed-citation></ref></ref-list>',
+    )
+    assert found[0] == "x"
+    assert found[1] == "## Works"
+    assert found[2].strip().split("\n") == [
+        "1. As it is.",
+        "2. Brahe T, Brahe, Uraniborg. (1573). De stella. 2. 7. 10.1/x",
+        "3. Brahe, 1573 (De stella).",
+    ]

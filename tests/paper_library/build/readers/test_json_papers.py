@@ -196,3 +196,33 @@ def test_values_of_the_wrong_type_are_left_out(tmp_path: Path, wrong: Any) -> No
     assert entry.title == "T"
     assert all(isinstance(name, str) and name for name in (*entry.authors, *entry.keywords, *entry.tags))
     assert (entry.year, entry.month, entry.source) in ((None, None, ""), (3, None, ""))
+
+
+def test_a_paper_that_a_shelf_exported_is_read_with_its_id_and_the_origin_of_its_title(tmp_path: Path) -> None:
+    paper = {
+        "title": "T",
+        "title_is_derived": True,
+        "preferred_summary_template": "deep",
+        "summaries": {"brief": {"a": "b"}, "deep": {"a": "c"}, "empty": {}},
+    }
+    entry = get_only_entry(write_and_read(tmp_path, "a.jsonl", json.dumps(paper)))
+    assert (entry.title_is_derived, entry.preferred_summary) == (True, "deep")
+    assert entry.summaries == {"brief": {"a": "b"}, "deep": {"a": "c"}}
+    again = {**paper, "title_is_derived": "yes", "preferred_summary": "brief"}
+    entry = get_only_entry(write_and_read(tmp_path, "b.jsonl", json.dumps(again)))
+    assert (entry.title_is_derived, entry.preferred_summary) == (False, "deep")
+
+
+@pytest.mark.parametrize(
+    ("given", "identifiers"),
+    [
+        ("0123456789abcdef", {"id": "0123456789abcdef"}),
+        ("arXiv:2301.00001", {"arxiv": "arXiv:2301.00001"}),
+        ("10.1234/x", {"doi": "10.1234/x"}),
+    ],
+)
+def test_a_paper_id_of_another_program_is_the_id_of_the_record(
+    tmp_path: Path, given: str, identifiers: dict[str, str]
+) -> None:
+    entry = get_only_entry(write_and_read(tmp_path, "a.jsonl", json.dumps({"title": "T", "paper_id": given})))
+    assert entry.identifiers == identifiers

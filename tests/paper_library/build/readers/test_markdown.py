@@ -188,3 +188,11 @@ def test_front_matter_can_name_several_bibliographies_or_none(tmp_path: Path) ->
 )
 def test_hostile_lines_are_read_in_a_time_that_grows_with_their_size(tmp_path: Path, text: str) -> None:
     assert get_only_entry(write_and_read(tmp_path, "a.md", text)).title
+
+
+@pytest.mark.parametrize(
+    ("front", "title"),
+    [("title: Comets\nsubtitle: of *1577*", "Comets: of 1577"), ("subtitle: Alone", "Alone"), ("title: Only", "Only")],
+)
+def test_a_subtitle_is_part_of_the_title(tmp_path: Path, front: str, title: str) -> None:
+    assert get_only_entry(write_and_read(tmp_path, "a.md", f"---\n{front}\n---\n\nText.\n")).title == title

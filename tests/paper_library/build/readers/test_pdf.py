@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pypdf import PageObject, PdfReader
 
 from paper_library.build.entry import Entry, Problem
+from paper_library.build.readers import pdf_pages
 from tests.paper_library.build.readers.files import (
     get_only_entry,
     get_only_problem,
@@ -149,7 +151,9 @@ def test_a_damaged_pdf_gives_a_problem_or_its_readable_part(
 ) -> None:
     data = write_pdf(tmp_path / "a.pdf", BODY, BODY).read_bytes()
     kept = data[: int(cut if cut >= 1 else cut * len(data))]
-    for found in read_file(write_file(tmp_path, "cut.pdf", kept)):
+    everything = read_file(write_file(tmp_path, "cut.pdf", kept))
+    assert everything
+    for found in everything:
         assert isinstance(found, Entry) or found.kind == "broken"
     assert capfd.readouterr().err == ""
 
@@ -183,3 +187,54 @@ def test_pypdf_prints_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
     with caplog.at_level(logging.DEBUG):
         read_file(write_file(tmp_path, "a.pdf", b"%PDF-1.4\ngarbage\nstartxref\n99999\n%%EOF"))
     assert [record.name for record in caplog.records if record.name.startswith("pypdf")] == []
+
+
+def test_the_doi_of_the_document_info_wins_over_those_of_the_text(tmp_path: Path) -> None:
+    lines = [(8.0, "doi:10.1234/printed"), *BODY]
+    path = write_pdf(tmp_path / "a.pdf", lines, Subject="https://doi.org/10.1234/own.")
+    assert get_only_entry(read_file(path)).identifiers == {"doi": "10.1234/own"}
+
+
+def test_of_several_labelled_dois_the_first_is_the_papers_own(tmp_path: Path) -> None:
+    lines = [(8.0, "doi:10.1234/own"), *BODY, (8.0, "comment on doi:10.9999/other")]
+    assert get_only_entry(read_file(write_pdf(tmp_path / "a.pdf", lines))).identifiers == {"doi": "10.1234/own"}
+
+
+def test_a_page_that_cannot_be_read_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [(10.0, "The first page.")], [(10.0, "The second page.")])
+    extract = PageObject.extract_text
+
+    def fail_on_the_first(page: PageObject, *arguments: Any, **options: Any) -> str:
+        text = extract(page, *arguments, **options)
+        if "first" in text:
+            raise KeyError("/Font")
+        return text
+
+    monkeypatch.setattr(PageObject, "extract_text", fail_on_the_first)
+    assert get_only_entry(read_file(path)).source.strip() == "The second page."
+
+
+def test_only_the_first_pages_of_an_endless_document_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_pdf(tmp_path / "a.pdf", *([(10.0, f"This is page {word}.")] for word in ("one", "two", "three")))
+    monkeypatch.setattr(pdf_pages, "MAX_PAGES", 2)
+    assert get_only_entry(read_file(path)).source.strip() == "This is page one.\n\nThis is page two."
+
+
+def test_a_document_whose_description_cannot_be_read_still_has_its_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_reader: PdfReader) -> object:
+        raise KeyError("/Info")
+
+    path = write_pdf(tmp_path / "a.pdf", [(10.0, "Engines compute.")], Title="Engines")
+    monkeypatch.setattr(PdfReader, "metadata", property(fail))
+    assert get_only_entry(read_file(path)).source.strip() == "Engines compute."
+
+
+def test_a_pdf_with_an_unknown_encryption_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_reader: PdfReader, _password: str) -> int:
+        raise NotImplementedError("Algorithm 9")
+
+    path = write_pdf(tmp_path / "locked.pdf", BODY, password="secret")
+    monkeypatch.setattr(PdfReader, "decrypt", refuse)
+    assert get_only_problem(read_file(path)).reason == "The PDF has an unsupported encryption. Remove the password."
