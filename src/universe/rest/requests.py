@@ -5,7 +5,6 @@ from contextlib import suppress
 from math import isfinite, isinf, nan
 from typing import Annotated, Any
 
-import orjson
 from fastapi import Depends, Request
 
 from universe.errors import BadNumber, MalformedRequest
@@ -13,6 +12,7 @@ from universe.rest.schemas import LARGEST_VERSION, Author
 from universe.service.argument_validation import check_and_strip_author
 from universe.service.state_parts import Region
 from uraniborg.kernel.actors import ACTOR, Actor
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.http_access import BodyTooLarge
 
 
@@ -40,8 +40,8 @@ class BodyReader:
             return None
         body = b"".join(parts)
         try:
-            return orjson.loads(body)
-        except orjson.JSONDecodeError as exc:
+            return parse_json(body)
+        except json.JSONDecodeError as exc:
             _check_numbers(body)
             raise MalformedRequest(
                 "The body is not JSON.",
