@@ -1,5 +1,6 @@
 """Serve universes to agents over MCP: three tools, resources to read and subscribe to, and a prompt."""
 
+import json
 from typing import Annotated, Any, Final, cast
 
 import orjson
@@ -20,6 +21,7 @@ from universe.service.mcp_replies import encode_command_reply, encode_state_repl
 from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
 from universe.service.universes import UniverseService, UniverseView
 from universe.store.interface import Change
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.mcp import (
     Listed,
@@ -269,8 +271,8 @@ def _decode_command(command: Any) -> Any:
     """Return the command, decoded if it is a JSON string, and taken out of `{"command": …}`. Raise MalformedCommand."""
     if isinstance(command, str):
         try:
-            command = orjson.loads(command)
-        except orjson.JSONDecodeError as exc:
+            command = parse_json(command)
+        except json.JSONDecodeError as exc:
             problem = f"is text that is not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
             raise MalformedCommand("", problem, allowed="an object with a type", example=EXAMPLES["tick"]) from None
     fields: JsonObject = cast("JsonObject", command) if isinstance(command, dict) else {}

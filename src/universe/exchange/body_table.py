@@ -1,10 +1,9 @@
 """Read states from the table of bodies, one row for each, as CSV or VOTable."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
-
-import orjson
 
 from universe.exchange.body_columns import (
     ALTERNATIVES,
@@ -23,6 +22,7 @@ from universe.exchange.tables import Row, Table, parse_number
 from universe.orbits.jacobi_hierarchy import compute_orbited_masses
 from universe.orbits.units import compute_period, compute_semi_major_axis, convert_unit
 from universe.systems.stated_orbit_conversion import Orbit
+from uraniborg.kernel.boundary import parse_json
 
 _TYPES: Final = ("star", "planet", "moon", "asteroid", "comet", "lagrangePoint", "blackHole")
 _CITED: Final = {
@@ -317,6 +317,6 @@ def _read_list(cells: Row, column: str) -> list[dict[str, Any]]:
 
 def _read_json(cells: Row, column: str) -> Any:
     try:
-        return orjson.loads(cells[column]) if column in cells else None
-    except orjson.JSONDecodeError as exc:
+        return parse_json(cells[column]) if column in cells else None
+    except json.JSONDecodeError as exc:
         raise ValueError(f"{column} is not JSON ({exc.msg})") from None

@@ -3,13 +3,13 @@
 The first instant of a table counts. Several answers for the same instant and centre become one universe.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 import numpy as np
-import orjson
 
 from universe.exchange.body_drafts import (
     BodyDraft,
@@ -27,6 +27,7 @@ from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, G, compute_perio
 from universe.systems.bodies import GM_SUN
 from universe.systems.frames import make_equator_rotation, rotate_orbit_angles
 from universe.systems.stated_orbit_conversion import Orbit
+from uraniborg.kernel.boundary import parse_json
 
 _FIELD: Final = r"^\s*{}\s*:\s*(.+?)\s*(?:\{{source:[^}}]*\}}\s*)?$"
 _GM: Final = re.compile(r"\bGM(?:[ ,]*\(?km\^3/s\^2\)?)?\s*=\s*([0-9.]+(?:E[+-]?\d+)?)")
@@ -165,8 +166,8 @@ def _extract_text(text: str) -> str:
     if not text.lstrip().startswith("{"):
         return text
     try:
-        given = orjson.loads(text)
-    except orjson.JSONDecodeError as exc:
+        given = parse_json(text)
+    except json.JSONDecodeError as exc:
         raise ImportRefused(f"The answer of Horizons is not JSON: {exc.msg}.", hint="It may be cut off.") from None
     fields = cast("dict[str, Any]", given)
     if "result" not in fields:

@@ -2,14 +2,14 @@
 
 import csv
 import io
+import json
 import math
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-import orjson
-
 from universe.exchange.errors import ImportRefused
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.csv_cells import restore_cell
 
 MAX_BYTES: Final = 64_000_000
@@ -117,8 +117,8 @@ def parse_csv(text: str) -> Table:
 def parse_json_rows(content: bytes) -> Table:
     """Return the table of a JSON list of objects, as TAP services return it. Raise ImportRefused."""
     try:
-        given: Any = orjson.loads(content)
-    except orjson.JSONDecodeError as exc:
+        given = parse_json(content)
+    except json.JSONDecodeError as exc:
         raise ImportRefused(
             f"The content is not JSON: {exc.msg} at line {exc.lineno}.", hint="The file may be cut off."
         ) from None

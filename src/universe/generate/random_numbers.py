@@ -118,7 +118,7 @@ class Prng:
 
 def _hash_text(text: str) -> int:
     """Return the FNV-1a hash of the UTF-16 code units, as in JavaScript."""
-    units = text.encode("utf-16-le", "surrogatepass")
+    units = text.encode("utf-16-le")
     value = 2166136261
     for at in range(0, len(units), 2):
         value = ((value ^ (units[at] | units[at + 1] << 8)) * 16777619) & _WORD

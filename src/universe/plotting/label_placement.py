@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from universe.plotting.marks import Anchor, Label
-from uraniborg.kernel.text import replace_surrogates
 
 _CELL: Final = 48.0
 
@@ -94,7 +93,7 @@ def clean_and_truncate_text(given: Any, longest: int = 40) -> str:
     if not isinstance(given, str):
         return ""
     # Invisible characters are removed below, so some more than the limit are read.
-    spaced = " ".join(replace_surrogates(given[: 20 * longest]).split())
+    spaced = " ".join(given[: 20 * longest].split())
     shown = "".join(char for char in spaced if unicodedata.category(char) not in _INVISIBLE).strip()
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
 

@@ -11,7 +11,6 @@ from typing import Any, Final, cast
 
 from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
 from uraniborg.kernel.bibliography.references import Reference
-from uraniborg.kernel.text import replace_surrogates
 
 _TEXTS: Final = ("title", "venue", "doi", "arxiv", "url")
 _MOST_NAMES: Final = 20
@@ -152,7 +151,7 @@ def _describe_uses(uses: Iterable[tuple[str, tuple[str, ...]]]) -> str:
 
 def _make_and_record_unique_key(source_id: str, used_keys: set[str]) -> str:
     """Return the id in ASCII, with a number if the key is taken, and add it to `taken`."""
-    folded = unicodedata.normalize("NFKD", replace_surrogates(source_id)).casefold()
+    folded = unicodedata.normalize("NFKD", source_id).casefold()
     plain = _NOT_IN_KEY.sub("-", "".join(char for char in folded if not unicodedata.combining(char))).strip("-")[:60]
     key = plain = plain or "source"
     number = 1

@@ -191,7 +191,7 @@ def _read_contents(content: Any) -> list[bytes]:
             hint="Send the content of the file as a JSON string.",
             argument="content",
         )
-    return [text.encode("utf-8", "replace") for text in texts]
+    return [text.encode() for text in texts]
 
 
 def _make_import_options(fields: dict[str, Any]) -> "ImportOptions":

@@ -5,7 +5,6 @@ from contextlib import suppress
 from math import isfinite, isinf, nan
 from typing import Any
 
-import orjson
 from fastapi import Request
 
 from universe.errors import BadNumber, MalformedRequest
@@ -35,8 +34,8 @@ async def read_json(request: Request, limit: int, *, allow_empty: bool = False) 
         return None
     body = b"".join(parts)
     try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError as exc:
+        return parse_json(body)
+    except json.JSONDecodeError as exc:
         _check_numbers(body)
         raise MalformedRequest(
             "The body is not JSON.",

@@ -9,8 +9,8 @@ from universe.domain.command_parser import parse_command
 from universe.domain.commands import Command
 from universe.domain.state import EMPTY, Plain, check_and_copy_plain_state
 from universe.errors import MalformedCommand, MalformedRequest
+from uraniborg.kernel.boundary import is_encodable
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.text import is_encodable
 
 NAME_CHARS: Final = 200
 ID_CHARS: Final = 200
@@ -102,7 +102,7 @@ def check_and_strip_author(author: Any) -> str:
 
 def check_idempotency_key(key: str | None) -> str | None:
     """Return the idempotency key, or None. Raise MalformedRequest."""
-    if key is not None and not 1 <= len(key) <= KEY_CHARS:
+    if key is not None and not (1 <= len(key) <= KEY_CHARS and is_encodable(key)):
         raise MalformedRequest(
             f"An idempotency key must have 1 to {KEY_CHARS} characters.",
             hint="Use a new UUID for each request.",

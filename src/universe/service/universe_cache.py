@@ -12,6 +12,7 @@ from universe.service.live_universe import LiveUniverse
 from universe.store.interface import Change, Record, Store
 from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica, rebuild_replica
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock
 
@@ -47,6 +48,7 @@ class UniverseCache:
 
     async def read_record_or_drop(self, universe_id: str) -> Record:
         """Return the record of a universe from the store. Raise UniverseNotFound with the nearest ids."""
+        universe_id = make_encodable(universe_id)
         record = await self._store.read_record(universe_id)
         if record is None:
             self.drop_deleted(universe_id)

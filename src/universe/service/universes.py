@@ -39,6 +39,7 @@ from universe.store.interface import BranchesDepend, Change, Deletion, Entry, Ke
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 from universe.store.state_encoding import encode_state
 from uraniborg.kernel.actors import Actor, get_process_actor
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
@@ -136,7 +137,9 @@ class UniverseService:
     async def rename(self, universe_id: str, name: Any, *, actor: Actor | None = None) -> None:
         """Rename a universe. Raise UniverseNotFound or MalformedRequest."""
         by = (actor or self.actor).model_dump_json()
-        if not await self.store.rename(universe_id, check_and_strip_name(name), format_iso(self._clock.now()), by):
+        if not await self.store.rename(
+            make_encodable(universe_id), check_and_strip_name(name), format_iso(self._clock.now()), by
+        ):
             raise UniverseNotFound(universe_id)
         self._feed.publish("universe", universe_id, name=name)
 

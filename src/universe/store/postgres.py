@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import re
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -29,8 +28,6 @@ from universe.store.postgres_listener import Listener
 _TIMEOUT_S: Final = 30.0
 _MAX_ID_BYTES: Final = 2_000
 """An index and a notification allow little more."""
-_UNSUPPORTED: Final = re.compile("[\0\ud800-\udfff]")
-"""Characters that PostgreSQL cannot store: NUL and halves of surrogate pairs."""
 _LARGEST_VERSION: Final = 2**63 - 1
 
 # Each change is one statement: one round trip and one transaction.
@@ -345,8 +342,8 @@ class PostgresStore:
 
 
 def _to_storable_text(text: str) -> str | None:
-    """Return the text, or None, which matches no row, for a text that PostgreSQL cannot store."""
-    return None if _UNSUPPORTED.search(text) else text
+    """Return the text, or None, which matches no row, for a text with NUL, which PostgreSQL cannot store."""
+    return None if "\0" in text else text
 
 
 def _check_storable_name(name: str) -> None:
@@ -368,4 +365,4 @@ def _transpose_to_columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
 
 
 def _hash_key(key: str) -> bytes:
-    return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=32).digest()
+    return hashlib.blake2b(key.encode(), digest_size=32).digest()

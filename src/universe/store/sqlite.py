@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import local
 from typing import Any, Final, TypeVar
 
-from universe.errors import StoreUnavailable, UniverseNotFound
+from universe.errors import StoreUnavailable
 from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
 from universe.store.interface import (
@@ -36,7 +36,6 @@ from universe.store.sqlite_writer import (
 from uraniborg.kernel.request_ids import bind_context
 from uraniborg.kernel.settings import make_own_folder_private
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect_or_read, migrate, translate_read_errors
-from uraniborg.kernel.text import is_encodable
 
 Value = TypeVar("Value")
 
@@ -118,8 +117,6 @@ class SqliteStore:
         self._publish(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str, by: str | None = None) -> bool:
-        if not is_encodable(universe_id):
-            return False
         sql = "UPDATE universes SET name = ?, updated_at = ?, renamed_by = ? WHERE id = ? RETURNING version"
         renamed = await self._run_in_writer(
             lambda connection: connection.execute(sql, (name, at, by, universe_id)).fetchone()
@@ -129,8 +126,6 @@ class SqliteStore:
         return renamed is not None
 
     async def delete(self, universe_id: str, at: str = "", by: str | None = None) -> bool:
-        if not is_encodable(universe_id):
-            return False
         deleted = await self._run_in_writer(
             partial(delete_universe, universe_id=universe_id, marks=self.marks, at=at, by=by)
         )
@@ -159,8 +154,6 @@ class SqliteStore:
         *,
         created_at: str | None = None,
     ) -> None:
-        if not is_encodable(universe_id):
-            raise UniverseNotFound(universe_id)
         work = partial(
             append_entries,
             universe_id=universe_id,
@@ -241,8 +234,7 @@ class SqliteStore:
                 sql = "DELETE FROM snapshots WHERE universe_id = ? AND version NOT IN (SELECT value FROM json_each(?))"
                 connection.execute(sql, (universe_id, kept_versions))
 
-        if is_encodable(universe_id):
-            await self._run_in_writer(write_snapshot)
+        await self._run_in_writer(write_snapshot)
 
     async def list_log_heads(self) -> list[Head]:
         return [Head(*row) for row in await self._query_rows(HEADS, ())]
@@ -309,8 +301,8 @@ class SqliteStore:
             return await self._run_in_reader_thread(self._query_rows_in_this_thread, sql, values)
         except DatabaseUnusable as exc:
             raise _make_unavailable_error(exc) from exc
-        except (OverflowError, UnicodeEncodeError):
-            return []  # no universe has such an id or version
+        except OverflowError:
+            return []  # no universe has such a version
 
     def _query_rows_in_this_thread(self, sql: str, values: Sequence[Any]) -> list[Any]:
         connection = getattr(self._local, "connection", None)

@@ -70,7 +70,7 @@ def test_a_drawn_text_is_short_on_one_line_and_visible(text: str, longest: int) 
         ("  two\n lines\t", "two lines"),
         ("\x00\x1b[31mred", "[31mred"),
         ("a\u202eb\u200bc", "abc"),
-        ("\ud800x", "\ufffdx"),
+        ("\ud800x", "x"),
         ("", ""),
         ("x" * 50, "x" * 39 + "…"),
         ("例" * 5, "例" * 5),

@@ -1,5 +1,6 @@
 """Undo, restore and branches: every version stays unchanged, and each restore is a change."""
 
+from collections.abc import Awaitable
 from typing import Any
 
 import orjson
@@ -280,6 +281,24 @@ async def test_an_id_that_is_invalid_is_refused(service: UniverseService, univer
     with pytest.raises(MalformedRequest) as caught:
         await service.create("x", universe_id=universe_id)
     assert caught.value.ids["argument"] == "id"
+
+
+async def test_half_a_character_names_no_universe_and_is_refused_in_names_and_keys(service: UniverseService) -> None:
+    requests: list[Awaitable[Any]] = [
+        service.read_record("\ud800"),
+        service.send("\ud800", add_star("a")),
+        service.rename("\ud800", "x"),
+        service.delete("\ud800"),
+        service.view("\ud800"),
+    ]
+    for request in requests:
+        with pytest.raises(UniverseNotFound):
+            await request
+    for request in (service.create("\ud800"), service.rename("u", "\udfff"), service.create("x", universe_id="\ud800")):
+        with pytest.raises(MalformedRequest):
+            await request
+    with pytest.raises(MalformedRequest):
+        await service.send("u", add_star("a"), key="\ud800")
 
 
 @pytest.mark.parametrize(

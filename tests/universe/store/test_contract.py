@@ -159,7 +159,7 @@ class TestUniverses:
             assert await store.find_latest_snapshot(universe_id) == snapshot(1, universe_id)
         assert len(await store.list_records(limit=100)) == len(ODD_IDS)
 
-    @pytest.mark.parametrize("universe_id", ["\0", "u\0", "", "🪐" * 5_000, pytest.param("\ud800", id="half a pair")])
+    @pytest.mark.parametrize("universe_id", ["\0", "u\0", "", "🪐" * 5_000])
     async def test_an_unknown_id_of_any_form_is_not_found(self, store: Store, universe_id: str) -> None:
         await create_universe(store, "u", 1)
         assert await store.read_record(universe_id) is None

@@ -375,14 +375,13 @@ class TestWhatItKeeps:
 
     async def test_texts_that_postgresql_cannot_store_are_refused_as_malformed(self, store: PostgresStore) -> None:
         await create_universe(store)
-        for universe_id in ("a\0b", "\ud800", "x" * 2_001, "🪐" * 501):
+        for universe_id in ("a\0b", "x" * 2_001, "🪐" * 501):
             with pytest.raises(MalformedRequest):
                 await store.create(record(universe_id))
-        for name in ("a\0b", "\udfff"):
-            with pytest.raises(MalformedRequest):
-                await store.create(record("other", name=name))
-            with pytest.raises(MalformedRequest):
-                await store.rename("u", name, AT)
+        with pytest.raises(MalformedRequest):
+            await store.create(record("other", name="a\0b"))
+        with pytest.raises(MalformedRequest):
+            await store.rename("u", "a\0b", AT)
         assert await store.list_records(limit=5) == [record()]
         assert await store.list_records(limit=5, before=(AT, "\0")) == []
 
