@@ -1,12 +1,12 @@
 """Take pictures of the pages of the console in both themes, wide and at phone width.
 
-python tools/make_console_pictures.py [FOLDER] [PATH ...]
+python tools/make_console_pictures.py [FOLDER] [PATH or NAME ...]
 
 Look at the pictures after a change of a page. `docs/` uses some of them.
 
 Starts `uraniborg serve` in a temporary home with an offline trial search, and needs Chromium and a built console.
 For pictures of the story its steps are run, with N-body runs for ten years, which takes minutes.
-The default folder is docs/images/console. PATH restricts the pictures to these pages, such as /inbox.
+The default folder is docs/images/console. PATH and NAME restrict the pictures to these pages, such as /inbox or home.
 """
 
 import json
@@ -203,6 +203,7 @@ def wait_for_end(station: Station, inputs: dict[str, Any]) -> str:
 
 
 PAGES: Final = {
+    "home": "/",
     "inbox": "/inbox/{checkpoint}",
     "inbox-list": "/inbox",
     "searches": "/searches",
@@ -262,9 +263,12 @@ KEYS: Final = {"cite": ("c", ""), "palette": ("Control+k", "trappist")}
 
 
 EMPTY_PAGES: Final = {
+    "empty-home": "/",
     "empty-inbox": "/inbox",
     "empty-searches": "/searches",
+    "empty-workflows": "/workflows",
     "empty-runs": "/workflows?view=runs",
+    "empty-schedules": "/workflows?view=schedules",
     "empty-universes": "/universes",
 }
 """Pages of a new installation."""
@@ -336,9 +340,15 @@ def sign_in(page: Page, station: "Station") -> None:
         page.evaluate("(key) => localStorage.setItem('uraniborg.sign-in', key)", reply.json()["key"])
 
 
+def choose_pages(pages: dict[str, str], wanted: tuple[str, ...]) -> dict[str, str]:
+    """Return the pages whose name is wanted, or whose path begins with a wanted one; all if none is."""
+    paths = tuple(one for one in wanted if one.startswith("/"))
+    return {name: path for name, path in pages.items() if not wanted or name in wanted or path.startswith(paths)}
+
+
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images" / "console"
-    wanted = tuple(sys.argv[2:]) or ("/",)
+    wanted = tuple(sys.argv[2:])
     folder.mkdir(parents=True, exist_ok=True)
     program = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
@@ -347,12 +357,11 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=program, args=options)
         station = Station(Path(home))
         try:
-            empty = {name: path for name, path in EMPTY_PAGES.items() if path.startswith(wanted)}
-            take_pictures(browser, station, folder, empty)
+            take_pictures(browser, station, folder, choose_pages(EMPTY_PAGES, wanted))
             values = prepare(station)
-            if PAGES["story-answer"].startswith(wanted):
+            chosen = choose_pages(SIGNED_OUT_PAGES | PAGES, wanted)
+            if "story-answer" in chosen:
                 run_story(station)
-            chosen = {name: path for name, path in (SIGNED_OUT_PAGES | PAGES).items() if path.startswith(wanted)}
             filled = {name: re.sub(r"\{(\w+)\}", lambda found: values[found[1]], path) for name, path in chosen.items()}
             take_pictures(browser, station, folder, filled)
         finally:

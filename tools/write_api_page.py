@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = ROOT / "docs" / "reference" / "api.md"
-_TWINS: Final = ROOT / "console" / "src" / "json_twins.ts"
+_TWINS: Final = ROOT / "console" / "src" / "frame" / "json_twins.ts"
 _HEAD: Final = """\
 # API
 
@@ -61,7 +61,7 @@ def build_page(document: dict[str, Any]) -> str:
 def _describe_pages() -> str:
     """Return which operation returns the data of each page of the console."""
     twins = re.findall(r'^  "(/[^"]*)": "(/api/[^"]+)",$', _TWINS.read_text(encoding="utf-8"), re.MULTILINE)
-    lines = [f"| `{page}` | `GET {operation}` |" for page, operation in twins if page != "/"]
+    lines = [f"| `{page}` | `GET {operation}` |" for page, operation in twins]
     lead = "One operation returns the main data of each page. *This page as JSON* in the navigation opens its reply."
     return "\n".join(["## Pages of the console", "", lead, "", "| page | operation |", "|---|---|", *lines, ""])
 

@@ -4,7 +4,7 @@ import { matchPath, type Params } from "./data/router.ts";
 import type { PageComponent } from "./frame/lazy_page.tsx";
 import { lazyPage } from "./frame/lazy_page.tsx";
 import { NotFoundPage } from "./frame/not_found_page.tsx";
-import { InboxPage } from "./inbox/inbox_page.tsx";
+import { HomePage } from "./home/home_page.tsx";
 import { SettingsPage } from "./settings/settings_page.tsx";
 
 /** A page of the console: the form of its addresses, the name in the window's title, and its component. */
@@ -16,14 +16,15 @@ export interface Page {
 
 const names = commonTexts.pages;
 
+const INBOX = lazyPage(async () => (await import("./inbox/inbox_page.tsx")).InboxPage);
 const STORY = lazyPage(async () => (await import("./story/story_page.tsx")).StoryPage);
 const REVIEW = lazyPage(async () => (await import("./review/review_page.tsx")).ReviewPage);
 
 /** All pages. A page that few visits need is loaded when it is shown: `lazyPage(() => import(...))`. */
 export const PAGES: readonly Page[] = [
-  { path: "/", title: names.inbox, component: InboxPage },
-  { path: "/inbox", title: names.inbox, component: InboxPage },
-  { path: "/inbox/{id}", title: names.inbox, component: InboxPage },
+  { path: "/", title: names.home, component: HomePage },
+  { path: "/inbox", title: names.inbox, component: INBOX },
+  { path: "/inbox/{id}", title: names.inbox, component: INBOX },
   {
     path: "/searches",
     title: names.searches,
@@ -125,9 +126,12 @@ export interface NavigationEntry {
   alsoAt?: string;
   /** At the bottom on wide screens, and behind “More” on a phone. */
   isSecondary?: boolean;
+  /** Only on wide screens: a phone has the name of the product for it. */
+  isWideOnly?: boolean;
 }
 
 export const NAVIGATION: readonly NavigationEntry[] = [
+  { href: "/", label: names.home, icon: "home", key: "h", isWideOnly: true },
   { href: "/inbox", label: names.inbox, icon: "inbox", key: "i" },
   { href: "/searches", label: names.searches, icon: "search", key: "s" },
   { href: "/library", label: names.library, icon: "book", key: "l" },
@@ -150,6 +154,5 @@ export function findPage(path: string): { page: Page; params: Params } {
 /** Return whether a navigation entry leads to the part of the console that an address is in. */
 export function isInPart(entry: NavigationEntry, path: string): boolean {
   const beginnings = [entry.href, ...(entry.alsoAt ? [entry.alsoAt] : [])];
-  const isInside = beginnings.some((beginning) => path === beginning || path.startsWith(`${beginning}/`));
-  return isInside || (path === "/" && entry.href === "/inbox");
+  return beginnings.some((beginning) => path === beginning || (beginning !== "/" && path.startsWith(`${beginning}/`)));
 }

@@ -15,15 +15,17 @@ beforeEach(() => {
   vi.stubGlobal(
     "fetch",
     vi.fn(async (address: string) => {
-      asked.push(new URL(address, location.href).searchParams.get("q") ?? "");
-      return new Response(JSON.stringify({ sessions: [], total: 0, next_offset: null }));
+      const words = new URL(address, location.href).searchParams.get("q") ?? "";
+      asked.push(words);
+      const sessions = words ? [] : [{ session_id: "s1", query: "Tides", phase: "completed", paper_count: 3 }];
+      return new Response(JSON.stringify({ sessions, total: sessions.length, next_offset: null }));
     }),
   );
 });
 
 test("words typed to find a search are sent once, when the typing pauses", async () => {
   const { findByText, getByRole } = render(<SearchesPage />);
-  await findByText("No searches yet.");
+  await findByText("Tides");
   const field = getByRole("searchbox") as HTMLInputElement;
   for (const text of ["t", "ti", "tid", "tide"]) {
     fireEvent.input(field, { target: { value: text } });

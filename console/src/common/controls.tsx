@@ -53,7 +53,7 @@ export function ButtonLink(props: {
   href: string;
   children: ComponentChildren;
   kind?: "primary" | "plain" | "quiet";
-  keyHint?: string;
+  keyHint?: string | undefined;
 }) {
   return (
     <a class={`button ${props.kind ?? "plain"}`} href={props.href} aria-keyshortcuts={props.keyHint}>

@@ -1,5 +1,6 @@
 /** Small line drawings on a grid of 16, in the colour of the text. */
 const PATHS = {
+  home: "M2 7.500 8 2.500l6 5M3.500 6.500v7h9v-7M6.500 13.500v-4h3v4",
   inbox: "M2 9.5 4 3.5h8l2 6v3H2zM2 9.5h3.5l1 1.5h3l1-1.5H14",
   search: "M7 11.5a4.5 4.5 0 1 1 0-9 4.5 4.5 0 0 1 0 9zM10.4 10.4 14 14",
   book: "M8 4c-1.5-1-3.5-1.2-6-1v9.500c2.500-.2 4.500 0 6 1 1.500-1 3.500-1.200 6-1V3c-2.500-.2-4.500 0-6 1zM8 4v9.500",

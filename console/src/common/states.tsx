@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ApiError } from "../data/api_error.ts";
 import { connection } from "../data/live.ts";
 import type { Resource } from "../data/resource.ts";
-import { Button, ButtonLink } from "./controls.tsx";
+import { Button, ButtonLink, CopyLine } from "./controls.tsx";
 import { commonTexts } from "./strings.ts";
 
 /** The list of the things that an error says one is missing of. */
@@ -14,15 +14,31 @@ const LISTS: Record<string, { href: string; label: string }> = {
   universe_not_found: { href: "/universes", label: commonTexts.pages.universes },
 };
 
-/** Nothing is here: what will be, why not yet, and one thing to do. With `isPage` it is all that a page has. */
-export function EmptyState(props: { title: string; hint: string; isPage?: boolean; children?: ComponentChildren }) {
-  const { title, hint, isPage = false, children } = props;
+/**
+ * Nothing is here: what will be, why not yet, and one thing to do, perhaps by a command, too. With `isPage` it is all
+ * that a page has.
+ */
+export function EmptyState(props: {
+  title: string;
+  hint: string;
+  isPage?: boolean;
+  /** A command for a terminal that does the same. */
+  command?: string;
+  children?: ComponentChildren;
+}) {
+  const { title, hint, isPage = false, command, children } = props;
   const Title = isPage ? "h1" : "p";
   return (
     <div class="state">
       <Title class="state-title">{title}</Title>
       <p class="quiet">{hint}</p>
       {children}
+      {command && (
+        <div class="state-command">
+          <span class="quiet small">{commonTexts.states.inTerminal}</span>
+          <CopyLine text={command} label={commonTexts.states.inTerminal} />
+        </div>
+      )}
     </div>
   );
 }

@@ -5,6 +5,7 @@ export const commonTexts = makeTexts({
 
   /** The names of all pages and of the views that have an address. */
   pages: {
+    home: "Home",
     inbox: "Inbox",
     searches: "Searches",
     plan: "Search plan",
@@ -31,7 +32,7 @@ export const commonTexts = makeTexts({
     more: "More",
     json: "This page as JSON",
     waiting: (count: number) => `${count} waiting`,
-    home: "Uraniborg: go to the inbox",
+    home: "Uraniborg: home",
   },
 
   actions: {
@@ -49,6 +50,7 @@ export const commonTexts = makeTexts({
   states: {
     loading: "Loading",
     details: "Details",
+    inTerminal: "Or in a terminal",
   },
 
   errors: {
@@ -60,7 +62,7 @@ export const commonTexts = makeTexts({
     code: "Code",
     notFound: "There is no such page.",
     notFoundHint: "The address may be mistyped, or the thing may have been deleted.",
-    toInbox: "Go to the inbox",
+    toHome: "Go to the home page",
     /** Instead of the message of the server, which names the thing as agents do. */
     messages: { session_not_found: "There is no such search." } as Record<string, string>,
     /** Instead of the hint of the server, which names tools of agents and commands. */

@@ -14,7 +14,7 @@ import { frameTexts } from "./strings.ts";
 export function TopBar({ onPalette }: { onPalette: () => void }) {
   return (
     <header class="top-bar">
-      <a class="brand" href="/inbox" aria-label={commonTexts.navigation.home}>
+      <a class="brand" href="/" aria-label={commonTexts.navigation.home}>
         <Icon name="universe" />
         <span>{commonTexts.product}</span>
       </a>
@@ -45,7 +45,7 @@ export function Navigation({ onKeys }: { onKeys: () => void }) {
     <nav class="navigation" aria-label={commonTexts.navigation.label}>
       <ul>
         {NAVIGATION.map((entry) => (
-          <li key={entry.href} class={entry.isSecondary ? "secondary" : ""}>
+          <li key={entry.href} class={entry.isSecondary ? "secondary" : entry.isWideOnly ? "wide-only" : ""}>
             <NavigationLink entry={entry} />
           </li>
         ))}

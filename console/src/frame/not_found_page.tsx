@@ -6,7 +6,7 @@ export function NotFoundPage() {
   return (
     <PlainPage title={commonTexts.errors.notFound}>
       <p class="quiet">{commonTexts.errors.notFoundHint}</p>
-      <ButtonLink href="/inbox">{commonTexts.errors.toInbox}</ButtonLink>
+      <ButtonLink href="/">{commonTexts.errors.toHome}</ButtonLink>
     </PlainPage>
   );
 }

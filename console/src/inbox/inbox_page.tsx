@@ -4,7 +4,6 @@ import { Panes } from "../common/layout.tsx";
 import { EmptyState } from "../common/states.tsx";
 import { commonTexts } from "../common/strings.ts";
 import { useKeys } from "../data/keys.ts";
-import { hasPage } from "../data/page_paths.ts";
 import { formatPath, navigate, type Params } from "../data/router.ts";
 import { readOwnName } from "../data/session.ts";
 import { QuestionList } from "./question_list.tsx";
@@ -18,7 +17,7 @@ function openQuestion(id: string, replace = false): void {
   navigate(formatPath("/inbox/{id}", { id }), { replace });
 }
 
-/** The home page: everything that waits for a decision, and what was decided. */
+/** Everything that waits for a decision, and what was decided. */
 export function InboxPage({ params }: { params: Params }) {
   const id = params.id;
   const me = readOwnName();
@@ -62,7 +61,7 @@ export function InboxPage({ params }: { params: Params }) {
         id === undefined ? (
           pending && (
             <EmptyState title={pending.length ? texts.choose : texts.empty} hint={texts.emptyHint}>
-              {hasPage("/searches") && <ButtonLink href="/searches">{texts.startSearch}</ButtonLink>}
+              <ButtonLink href="/searches?new=1">{texts.startSearch}</ButtonLink>
             </EmptyState>
           )
         ) : (

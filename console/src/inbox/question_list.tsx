@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { removeDirections } from "../common/actor_words.ts";
-import { Tag } from "../common/controls.tsx";
+import { ButtonLink, Tag } from "../common/controls.tsx";
 import { ROW_HEIGHT, Row } from "../common/row.tsx";
 import { ErrorNote, ErrorState, LoadingState } from "../common/states.tsx";
 import { Age, When } from "../common/time.tsx";
@@ -32,7 +32,6 @@ export function QuestionList({ current, me }: { current: string | undefined; me:
   const items = useMemo<Item[]>(() => {
     if (!pending) return [];
     const found: Item[] = pending.map((question) => ({ type: "question", question }));
-    if (!found.length) found.push({ type: "nothing", text: texts.empty });
     found.push({ type: "heading", text: texts.decided });
     for (const question of history ?? []) found.push({ type: "question", question });
     if (history && !history.length) found.push({ type: "nothing", text: texts.nothingDecided });
@@ -51,6 +50,15 @@ export function QuestionList({ current, me }: { current: string | undefined; me:
       </h1>
       {error && pending && <ErrorNote error={error} onRetry={reload} />}
       {!pending && (error ? <ErrorState error={error} onRetry={reload} /> : <LoadingState />)}
+      {pending?.length === 0 && (
+        <div class="inbox-empty">
+          <p class="quiet">{texts.empty}</p>
+          <p class="narrow-only quiet">{texts.emptyHint}</p>
+          <p class="narrow-only">
+            <ButtonLink href="/searches?new=1">{texts.startSearch}</ButtonLink>
+          </p>
+        </div>
+      )}
       {pending && (
         <VirtualList
           items={items}

@@ -7,7 +7,7 @@ export const inboxTexts = makeTexts({
   nothingDecided: "Nothing was decided yet.",
   empty: "Nothing waits for you.",
   startSearch: "Start a search",
-  emptyHint: "The next question of an agent, a search or a workflow will appear here.",
+  emptyHint: "The next question of a search, a workflow or an agent appears here, and waits until you decide.",
   choose: "Choose a question to see it here.",
   kinds: {
     strategy_confirmation: "Search plan",

@@ -63,7 +63,11 @@ export function RunList({ workflow, status }: { workflow: string; status: string
               render={(run) => <RunRow run={run} />}
             />
           ) : (
-            <EmptyState title={status || workflow ? texts.noSuchRuns : texts.noRuns} hint={texts.noRunsHint}>
+            <EmptyState
+              title={status || workflow ? texts.noSuchRuns : texts.noRuns}
+              hint={texts.noRunsHint}
+              command={texts.noRunsCommand}
+            >
               <ButtonLink href="/workflows">{texts.chooseWorkflow}</ButtonLink>
             </EmptyState>
           )

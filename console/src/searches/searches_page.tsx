@@ -43,6 +43,8 @@ export function SearchesPage() {
     (change) => ["session", "inbox"].includes(change.kind),
     "searches", // the list stays while another one is read
   );
+  const page = searches.value.value;
+  const isEmpty = page !== undefined && !page.sessions.length && !page.isFiltered;
   const setQuery = (changes: Record<string, string>) => navigate(formatQuery(phase, words, changes), { replace: true });
   useKeys(commonTexts.pages.searches, [
     { keys: texts.startKey, label: texts.start, run: () => setQuery({ new: "1" }) },
@@ -52,22 +54,24 @@ export function SearchesPage() {
 
   return (
     <PlainPage title={commonTexts.pages.searches}>
-      <div class="toolbar">
-        <Button kind="primary" icon="plus" keyHint={texts.startKey} onClick={() => setQuery({ new: "1" })}>
-          {texts.start}
-        </Button>
-        <search class="toolbar-find">
-          <input
-            ref={find}
-            type="search"
-            aria-label={texts.findHint}
-            placeholder={texts.findHint}
-            value={words}
-            onInput={(event) => setQuery({ q: event.currentTarget.value })}
-          />
-        </search>
-        <Select label={texts.phase} value={phase} choices={PHASES} onChange={(value) => setQuery({ phase: value })} />
-      </div>
+      {!isEmpty && (
+        <div class="toolbar">
+          <Button kind="primary" icon="plus" keyHint={texts.startKey} onClick={() => setQuery({ new: "1" })}>
+            {texts.start}
+          </Button>
+          <search class="toolbar-find">
+            <input
+              ref={find}
+              type="search"
+              aria-label={texts.findHint}
+              placeholder={texts.findHint}
+              value={words}
+              onInput={(event) => setQuery({ q: event.currentTarget.value })}
+            />
+          </search>
+          <Select label={texts.phase} value={phase} choices={PHASES} onChange={(value) => setQuery({ phase: value })} />
+        </div>
+      )}
       <Loaded resource={searches}>
         {(page) =>
           page.sessions.length ? (
@@ -86,8 +90,8 @@ export function SearchesPage() {
           ) : page.isFiltered ? (
             <EmptyState title={texts.nothingFound} hint={texts.nothingFoundHint} />
           ) : (
-            <EmptyState title={texts.empty} hint={texts.emptyHint}>
-              <Button kind="primary" onClick={() => setQuery({ new: "1" })}>
+            <EmptyState title={texts.empty} hint={texts.emptyHint} command={texts.command}>
+              <Button kind="primary" icon="plus" onClick={() => setQuery({ new: "1" })}>
                 {texts.start}
               </Button>
             </EmptyState>

@@ -5,7 +5,9 @@ export const searchTexts = makeTexts({
     start: "Start a search",
     startKey: "n",
     empty: "No searches yet.",
-    emptyHint: "Ask a question here, or let your agent search: its questions will wait for you.",
+    emptyHint:
+      "Ask a question in a sentence. You approve the plan before anything is sent, then review the papers one by one. Searches of your agents appear here, too.",
+    command: "uraniborg search run --review masses of the TRAPPIST-1 planets",
     nothingFound: "No search matches.",
     nothingFoundHint: "Change the words or the state.",
     find: "Find",

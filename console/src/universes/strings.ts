@@ -9,6 +9,7 @@ export const universeTexts = makeTexts({
     empty: "There are no universes yet.",
     emptyHint:
       "A universe holds bodies with their orbits; you and your agents change it by commands, and every change is kept.",
+    emptyCommand: "uraniborg universe new --from trappist-1",
     version: (number: number) => `version ${number}`,
     createdBy: (actor: string) => `created by ${actor}`,
     renamedBy: (actor: string) => `renamed by ${actor}`,

@@ -36,11 +36,13 @@ export function UniversesPage() {
   useKeys(commonTexts.pages.universes, [{ keys: "n", label: texts.create, run: create }]);
   return (
     <PlainPage title={commonTexts.pages.universes}>
-      <div class="toolbar">
-        <Button kind="primary" icon="plus" keyHint="n" onClick={create}>
-          {texts.create}
-        </Button>
-      </div>
+      {universes.value.value?.universes.length !== 0 && (
+        <div class="toolbar">
+          <Button kind="primary" icon="plus" keyHint="n" onClick={create}>
+            {texts.create}
+          </Button>
+        </div>
+      )}
       <Loaded resource={universes}>
         {(page) =>
           page.universes.length ? (
@@ -58,8 +60,8 @@ export function UniversesPage() {
               {page.next !== null && <Button onClick={() => setLimit(limit + PAGE)}>{texts.more}</Button>}
             </>
           ) : (
-            <EmptyState title={texts.empty} hint={texts.emptyHint}>
-              <Button kind="primary" onClick={create}>
+            <EmptyState title={texts.empty} hint={texts.emptyHint} command={texts.emptyCommand}>
+              <Button kind="primary" icon="plus" onClick={create}>
                 {texts.create}
               </Button>
             </EmptyState>

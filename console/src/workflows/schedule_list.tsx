@@ -59,7 +59,7 @@ export function ScheduleList() {
                 />
               </section>
             ) : (
-              <EmptyState title={texts.noSchedules} hint={texts.noSchedulesHint}>
+              <EmptyState title={texts.noSchedules} hint={texts.noSchedulesHint} command={texts.noSchedulesCommand}>
                 <ButtonLink href="/workflows">{texts.chooseWorkflow}</ButtonLink>
               </EmptyState>
             )}

@@ -47,35 +47,39 @@ function Library() {
     { keys: "n", label: texts.newDraft, run: create },
     ...makeListKeys(".search-item-title a"),
   ]);
+  const known = workflows.value.value;
+  const isEmpty = known && !known.workflows.length && !known.drafts.length && !known.problems.length;
   const isFound = (one: { name: string; description: string }) =>
     `${one.name} ${one.description}`.toLowerCase().includes(words.trim().toLowerCase());
   return (
     <PlainPage title={commonTexts.pages.workflows}>
-      <div class="toolbar">
-        <Button kind="primary" icon="plus" keyHint="n" onClick={create}>
-          {texts.newDraft}
-        </Button>
-        <search class="toolbar-find">
-          <input
-            type="search"
-            aria-label={texts.find}
-            placeholder={texts.find}
-            value={words}
-            onInput={(event) => setWords(event.currentTarget.value)}
-          />
-        </search>
-      </div>
+      {!isEmpty && (
+        <div class="toolbar">
+          <Button kind="primary" icon="plus" keyHint="n" onClick={create}>
+            {texts.newDraft}
+          </Button>
+          <search class="toolbar-find">
+            <input
+              type="search"
+              aria-label={texts.find}
+              placeholder={texts.find}
+              value={words}
+              onInput={(event) => setWords(event.currentTarget.value)}
+            />
+          </search>
+        </div>
+      )}
       <Loaded resource={workflows}>
         {({ workflows: saved, drafts, problems }) =>
-          saved.length || drafts.length || problems.length ? (
+          !isEmpty ? (
             <>
               {problems.length > 0 && <UnreadableFiles files={problems} />}
               <Group title={texts.saved} empty={texts.noneSaved} items={saved.filter(isFound)} />
               <Group title={texts.drafts} empty={texts.noDrafts} items={drafts.filter(isFound)} isDraft />
             </>
           ) : (
-            <EmptyState title={texts.empty} hint={texts.emptyHint}>
-              <Button kind="primary" onClick={create}>
+            <EmptyState title={texts.empty} hint={texts.emptyHint} command={texts.emptyCommand}>
+              <Button kind="primary" icon="plus" onClick={create}>
                 {texts.newDraft}
               </Button>
             </EmptyState>

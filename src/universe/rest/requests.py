@@ -12,6 +12,7 @@ from universe.rest.schemas import LARGEST_VERSION, Author
 from universe.service.argument_validation import check_and_strip_author
 from universe.service.state_parts import Region
 from uraniborg.kernel.actors import ACTOR, Actor
+from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.http_access import BodyTooLarge
 
 

@@ -175,7 +175,7 @@ def test_pages_are_accessible_and_still(visitor: Visitor, questions: Questions) 
     check_pages(
         page,
         [
-            *(Visit(path, "h1") for path in ("/inbox", "/settings", "/connections", "/nothing/here")),
+            *(Visit(path, "h1") for path in ("/", "/inbox", "/settings", "/connections", "/nothing/here")),
             Visit("/inbox/nothing", ".state-title"),
             *(
                 Visit(f"/inbox/{quote(entry)}", "h1.detail-title")
@@ -222,6 +222,34 @@ def test_all_pages_are_reachable_from_the_bar_of_a_phone(make_visitor: Callable[
     page.locator(".more-menu summary").click()
     page.keyboard.press("Escape")
     expect(page.locator(".more-menu ul")).to_be_hidden()
+
+
+def test_home_leads_to_what_waits_and_what_was_used_last_by_keyboard_alone(
+    visitor: Visitor, questions: Questions
+) -> None:
+    page = visitor.open_page("/")
+    expect(page.get_by_role("heading", name="What do you want to do?")).to_be_visible()
+    expect(page.get_by_role("list", name="Decide").get_by_role("link", name="Publish?")).to_be_visible()
+    page.keyboard.press("n")
+    expect(page.get_by_role("dialog", name="Start a search")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("h")
+    expect(page).to_have_url(f"{visitor.url}/")
+    expect(page.get_by_role("list", name="Search")).to_be_visible()
+    page.keyboard.press("j")
+    first = page.get_by_role("list", name="Search").get_by_role("link").first
+    expect(first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    page.get_by_role("link", name="Uraniborg: home").click()
+    page.get_by_role("link", name="Continue the review").click()
+    expect(page.get_by_role("button", name="Select", exact=True)).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Find or do anything").fill("go to home")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Publish?").click()
+    expect(page).to_have_url(f"{visitor.url}/inbox/{questions.approval}")
 
 
 def test_help_and_palette_are_accessible_and_closed_by_escape(page: Page) -> None:

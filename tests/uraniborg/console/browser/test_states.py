@@ -33,16 +33,19 @@ NO_WEBGL: Final = """(() => {
 LOST: Final = "The server does not answer."
 
 EMPTY: Final = {
-    "/inbox": ("Nothing waits for you.", "Start a search"),
-    "/searches": ("No searches yet.", "Start a search"),
-    "/library": ("There is no shelf yet.", "Searches"),
-    "/workflows": ("There are no workflows yet.", "New draft"),
-    "/workflows?view=runs": ("There are no runs yet.", "Choose a workflow"),
-    "/workflows?view=schedules": ("Nothing is scheduled.", "Choose a workflow"),
-    "/universes": ("There are no universes yet.", "Create a universe"),
-    "/connections": ("No tool was called yet.", None),
+    "/inbox": ("Nothing waits for you.", "Start a search", ""),
+    "/searches": ("No searches yet.", "Start a search", "uraniborg search run --review "),
+    "/library": ("There is no shelf yet.", "Searches", "uraniborg library build FOLDER -o SHELF"),
+    "/workflows": ("There are no workflows yet.", "New draft", "pflow examples hello --as greet"),
+    "/workflows?view=runs": ("There are no runs yet.", "Choose a workflow", "pflow run NAME"),
+    "/workflows?view=schedules": ("Nothing is scheduled.", "Choose a workflow", "pflow schedule NAME --at "),
+    "/universes": ("There are no universes yet.", "Create a universe", "uraniborg universe new --from trappist-1"),
+    "/connections": ("No tool was called yet.", "", ""),
 }
-"""The title of the empty state of each list, and its action. Agents, not people, call tools."""
+"""The title of the empty state of each list, its action, and a command for a terminal.
+
+Agents, not people, call tools.
+"""
 MISSING: Final = {
     "/searches/nothing": "Searches",
     "/searches/nothing/strategy": "Searches",
@@ -61,6 +64,7 @@ MISSING: Final = {
 FOR_PROGRAMS: Final = re.compile(r"`|/api|GET|MCP|_id|search_papers|pflow |paper-search|Session|\.json first")
 """Parts of hints for agents, scripts and terminals."""
 LOADED: Final[dict[str, tuple[Any, str | re.Pattern[str]]]] = {
+    "/": ("link", "sample-shelf"),
     "/inbox": ("link", re.compile("Search plan")),
     "/inbox/{question}": ("button", "Approve"),
     "/searches": ("list", "Searches"),
@@ -175,15 +179,17 @@ def find_state(page: Page) -> Locator:
 
 @pytest.mark.parametrize("path", EMPTY)
 def test_an_empty_list_says_what_will_be_there_and_offers_one_action(page: Page, path: str) -> None:
-    title, action = EMPTY[path]
+    title, action, command = EMPTY[path]
     if path == "/library":  # an installation comes with a shelf
-        page.route("**/api/shelves", lambda route: route.fulfill(json={"shelves": []}))
+        page.route("**/api/shelves", lambda route: route.fulfill(json={"shelves": [], "build_command": command}))
     page.evaluate(GO_TO, path)
     state = find_state(page).filter(has_text=title)
     expect(state).to_be_visible()
     expect(state.locator("p.quiet")).not_to_be_empty()
     actions = state.locator(".button:not(.copy-line .button)")
     assert [one.strip() for one in actions.all_inner_texts()] == ([action] if action else [])
+    commands = state.locator(".copy-line code").all_inner_texts()
+    assert [command in one for one in commands] == ([True] if command else [])
     page.unroute_all()
 
 
@@ -259,7 +265,7 @@ def test_a_page_shows_that_it_loads_and_why_it_cannot_and_survives_a_lost_server
 def test_code_that_a_page_needs_is_loaded_when_the_server_is_back(page: Page, visitor: Visitor) -> None:
     page.goto(f"{visitor.url}/settings")
     expect(page.get_by_text("Live")).to_be_visible()
-    page.route("**/assets/universes-*.js", lambda route: route.abort())
+    page.route("**/assets/universes_page-*.js", lambda route: route.abort())
     visitor.context.set_offline(True)
     page.evaluate("window.stop()")
     lost = page.get_by_role("main").get_by_role("status").filter(has_text=LOST)
@@ -267,7 +273,7 @@ def test_code_that_a_page_needs_is_loaded_when_the_server_is_back(page: Page, vi
     page.evaluate(GO_TO, "/universes")
     expect(page.get_by_role("main").get_by_text("Loading")).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
-    page.unroute("**/assets/universes-*.js")
+    page.unroute("**/assets/universes_page-*.js")
     visitor.context.set_offline(False)
     expect(page.get_by_role("heading", name="Universes")).to_be_visible()
     expect(lost).to_have_count(0)
