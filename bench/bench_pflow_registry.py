@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from time import process_time
 
 import orjson
@@ -37,6 +38,7 @@ QUERIES = [
 FRESH = """
 import sys
 from pathlib import Path
+from typing import Any
 from time import process_time
 from pflow.registry.registry import Registry
 started = process_time()
@@ -57,7 +59,7 @@ def description(server: str, verb: str, thing: str) -> str:
     )
 
 
-def tool(number: int) -> dict[str, object]:
+def tool(number: int) -> dict[str, Any]:
     server, verb, thing = words(number)
     keys = ("repo", "title", "body", "labels", "assignee", "state")
     text = "What is meant by this parameter, in some words, and what it is if it is left out."

@@ -1,11 +1,14 @@
 """Display approvals of workflows as questions, and say which answers they accept."""
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, InboxPort
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 ACTIONS: Final = ("approve", "reject")
 
@@ -28,7 +31,7 @@ def decide(inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Ac
     return inbox.decide(entry.id, given, door, actor)
 
 
-def format_payload(payload: dict[str, Any]) -> list[str]:
+def format_payload(payload: "JsonObject") -> list[str]:
     """Return the lines that show the workflow, the node and the details of a question."""
     # Runs of a file are logged under its stem and a digest of its path.
     stem, at, _ = str(payload.get("workflow")).partition("@")

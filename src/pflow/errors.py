@@ -30,9 +30,12 @@ PflowError
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable, UraniborgError
+
+if TYPE_CHECKING:
+    from pflow.workflow_replies import Diagnostic
 
 
 class PflowError(UraniborgError):
@@ -105,7 +108,7 @@ class InvalidWorkflow(PflowError, InvalidInput):
     code = "invalid_workflow"
     type = "validation_error"
 
-    def __init__(self, message: str, *, hint: str = "", diagnostics: Sequence[Mapping[str, Any]] = (), **ids: Any):
+    def __init__(self, message: str, *, hint: str = "", diagnostics: "Sequence[Diagnostic]" = (), **ids: Any):
         super().__init__(message, hint=hint, diagnostics=list(diagnostics), **ids)
 
 
@@ -142,9 +145,11 @@ class NodeFailed(PflowError, Unavailable):
 
     code = "node_failed"
 
-    def __init__(self, message: str, *, hint: str = "", outputs: Mapping[str, Any] | None = None, **ids: Any) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", outputs: Mapping[str, object] | None = None, **ids: Any
+    ) -> None:
         super().__init__(message, hint=hint, **ids)
-        self.outputs = dict(outputs or {})
+        self.outputs: dict[str, object] = dict(outputs or {})
 
 
 class NodeTimedOut(NodeFailed):

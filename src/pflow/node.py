@@ -4,10 +4,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pflow.ir.model import DEFAULT_ACTION
 from uraniborg.kernel.actors import Actor
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 
 class Closable(Protocol):
@@ -63,11 +66,14 @@ class Context:
 class Outcome:
     """The outputs of a node, and the action that chooses the next edge. A node may return its outputs alone."""
 
-    outputs: Mapping[str, Any]
+    outputs: Mapping[str, object]
+    """Of all types that `pflow.engine.json_values.encode_outputs` accepts."""
     action: str = DEFAULT_ACTION
     warnings: tuple[str, ...] = ()
     """Sentences for the reply of the run, without the id of the node."""
 
 
-Function = Callable[[dict[str, Any], Context], Any]
-"""Plain functions run in a thread, coroutines on the engine's event loop. Both return a mapping or an Outcome."""
+Returned = Mapping[str, object] | Outcome | None
+"""What a node returns; None stands for no outputs. It is checked, as users write nodes."""
+Function = Callable[["JsonObject", Context], Returned | Awaitable[Returned]]
+"""Plain functions run in a thread, coroutines on the engine's event loop."""

@@ -4,12 +4,15 @@ import codecs
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from pflow.templates.resolution import iter_texts_and_numbers
 from uraniborg.kernel.child_environment import register_environment_secrets
 from uraniborg.kernel.files import open_private
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 __all__ = ["SHORTEST", "Secrets", "find_secret_param_values", "is_sensitive"]
 
@@ -84,18 +87,18 @@ def _iter_file_text(path: Path) -> Iterator[str]:
         yield from codecs.iterdecode(iter(lambda: file.read(_CHUNK), b""), "utf-8", "surrogateescape")
 
 
-def find_secret_param_values(params: Mapping[str, Any]) -> list[Any]:
+def find_secret_param_values(params: "Mapping[str, Json]") -> "list[Json]":
     """Return the values of parameters that are secrets by their names, at any depth."""
-    found: list[Any] = []
-    waiting: list[Any] = [params]
+    found: list[Json] = []
+    waiting: list[Json] = [dict(params)]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
-            for name, value in cast("dict[str, Any]", one).items():
+            for name, value in one.items():
                 if is_sensitive(name):
                     found.append(value)
                 elif isinstance(value, (dict, list)):
                     waiting.append(value)
         elif isinstance(one, list):
-            waiting += cast("list[Any]", one)
+            waiting += one
     return found

@@ -36,7 +36,7 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
 
 if TYPE_CHECKING:
-    from pflow.registry.mcp_tool_interfaces import ToolDeclaration
+    from pflow.registry.interface import NodeDeclaration
     from uraniborg.kernel.json_values import Json, JsonObject
     from uraniborg.kernel.mcp.client import RemoteServer
 
@@ -68,7 +68,7 @@ class FetchedTools(TypedDict):
     version: str
     synced_at: str
     left_out: int
-    nodes: "list[ToolDeclaration]"
+    nodes: "list[NodeDeclaration]"
 
 
 class _ConfigFile(TypedDict):
@@ -109,10 +109,10 @@ def get_server(home: Path, name: str) -> ServerConfig:
 
 
 def add_server(
-    home: Path, name: str, entry: Mapping[str, Any], *, replace: bool = False, actor: Actor | None = None
+    home: Path, name: str, entry: "JsonObject | ServerEntry", *, replace: bool = False, actor: Actor | None = None
 ) -> ServerConfig:
     """Add a server to `mcp-servers.json`. Raise InvalidServer, or ServerExists unless `replace`."""
-    config = parse_server_entry(name, dict(entry))
+    config = parse_server_entry(name, entry)
     try:
         make_private_folder(home)
     except OSError as error:
@@ -126,7 +126,7 @@ def add_server(
                 hint="Choose another name, or replace it with --replace.",
                 server=name,
             )
-        servers[name] = dict(entry)
+        servers[name] = entry
         ChangeRecord(home).add("connect", name, actor)
         _write_json(home / FILE, document)
     return config
@@ -202,7 +202,7 @@ async def _fetch_tools(home: Path, name: str, limit: asyncio.Semaphore) -> Fetch
     }
 
 
-def _make_tool_node(server_name: str, tool: Mapping[str, Any], version: str) -> "ToolDeclaration | None":
+def _make_tool_node(server_name: str, tool: "Mapping[str, Json]", version: str) -> "NodeDeclaration | None":
     """Return the interface of a tool, or None if its description cannot be parsed or stored."""
     from pflow.registry.mcp_tool_interfaces import make_tool_declaration
 

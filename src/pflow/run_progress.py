@@ -1,18 +1,21 @@
-"""Read runs in any process, to watch or to resume them."""
+"""Reading of runs in any process, to watch or to resume them: from the log, and of active nodes from the feed."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pflow.active_nodes import read_node_states
 from pflow.errors import InvalidInputs
+from uraniborg.kernel.change_feed import ChangeReader, find_feed_folder, list_segment_paths
 from uraniborg.kernel.logging import MASK
 
 if TYPE_CHECKING:
     from pflow.engine.runlog import RunLog
-    from pflow.run_replies import RunGraph, WatchedProgress
+    from pflow.run_replies import ActiveNode, RunGraph, WatchedProgress
     from uraniborg.kernel.json_values import Json, JsonObject
 
 _MAX_LINEAGE: Final = 100
+_FACTS: Final = ("node", "status", "duration_ms", "items", "items_done", "messages", "at")
+_MAX_READS: Final = 100
+"""Ends the reading of a feed that grows as fast as it is read."""
 
 
 def read_run_progress(
@@ -57,3 +60,27 @@ def read_inputs_to_resume(log: "RunLog", run_id: str, changed: "Mapping[str, Jso
             missing=unknown,
         )
     return run["workflow"], inputs
+
+
+def read_node_states(run_id: str) -> "list[ActiveNode]":
+    """Return the last state of each node of a run that has started. Raise OSError or Locked.
+
+    The feed holds the last changes only: of a run that has been active for very long, nodes may be missing.
+    """
+    folder = find_feed_folder()
+    segments = list_segment_paths(folder)
+    if not segments:
+        return []
+    states: dict[str, JsonObject] = {}
+    reader = ChangeReader(folder, f"{segments[0].stem}-0")
+    for _ in range(_MAX_READS):
+        if not (changes := reader.read()):
+            break
+        for change in changes:
+            if change.kind == "node" and change.subject == run_id and {"node", "status"} <= change.facts.keys():
+                before = states.get(change.facts["node"], {})
+                is_progress = before.get("status") == change.facts["status"] == "running"  # `at` is the start
+                states[change.facts["node"]] = {**change.facts, "at": before["at"] if is_progress else change.at}
+    reader.close()
+    found: Any = [{name: state[name] for name in _FACTS if name in state} for state in states.values()]
+    return found

@@ -1,7 +1,10 @@
 """Shorten texts and values for messages and replies."""
 
 from collections.abc import Iterable, Sized
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 LONGEST: Final = 500
 """Characters of one text."""
@@ -23,7 +26,7 @@ def shorten_value(value: Any, *, max_chars: int = LONGEST, max_items: int = MOST
     if isinstance(value, str):
         return value if len(value) <= max_chars else f"{value[:max_chars]}… ({len(value):,} characters)"
     if isinstance(value, dict):
-        items = list(cast("dict[str, Any]", value).items())
+        items = list(cast("JsonObject", value).items())
         shortened = {
             shorten_value(key, max_chars=100): shorten_value(item, max_chars=max_chars, max_items=max_items)
             for key, item in items[:max_items]

@@ -227,7 +227,7 @@ def test_a_secret_is_found_and_masked_as_text_and_as_json(secret: str, before: s
 
 
 def test_parameters_are_secrets_by_their_names_however_deep() -> None:
-    params = {
+    params: Any = {
         "url": "https://x.example",
         "auth_token": "one",
         "headers": {"Authorization": "two", "Accept": "no", "x": [{"apiKey": "three"}, "no"]},

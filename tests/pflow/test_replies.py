@@ -70,7 +70,7 @@ def test_hashes_of_two_hundred_nodes_are_reported_and_not_more(tmp_path: Path) -
 
 
 def test_fifty_findings_of_the_checker_are_reported_and_the_rest_counted() -> None:
-    found = [{"code": "x", "path": f"nodes[{number}]"} for number in range(53)]
+    found: Any = [{"code": "x", "path": f"nodes[{number}]"} for number in range(53)]
     body: Any = build_error_body(InvalidWorkflow("It is not valid.", hint="", diagnostics=found))
     assert (body["diagnostics"], body["more_diagnostics"]) == (found[:50], 3)
     assert "more_diagnostics" not in build_error_body(

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from pflow.engine.executors import Call, LocalExecutor, run_in_thread
 from pflow.engine.json_values import encode_outputs, parse_json
@@ -27,11 +27,14 @@ from pflow.errors import (
     as_pflow_error,
     describe_exception,
 )
-from pflow.node import Context, Outcome, SharedObjects
+from pflow.node import Context, Outcome, Returned, SharedObjects
 from pflow.redaction import Secrets
 from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.ids import new_id
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _CONNECT_TIMEOUT_S: Final = 10.0
 _CLOSE_TIMEOUT_S: Final = 10.0
@@ -45,6 +48,27 @@ _ERROR_TYPES: Final[dict[str, type[PflowError]]] = {kind.code: kind for kind in 
 """Errors that the engine treats differently from other failures."""
 _START_HINT: Final = "Start one with `dask scheduler`, and give its address as tcp://HOST:8786."
 _RESUME_HINT: Final = "Check the cluster, then run the workflow again to resume it."
+
+
+class WorkerError(TypedDict):
+    """The error of a node on a worker."""
+
+    code: str
+    type: str
+    message: str
+    hint: str
+    ids: "JsonObject"
+    outputs: "JsonObject"
+
+
+class WorkerReply(TypedDict, total=False):
+    """The outcome of a node on a worker, or its error. The parts may have different versions."""
+
+    outputs: bytes | Mapping[str, object]
+    """As JSON, or as they are if they contain bytes, which are searched for secrets first."""
+    action: str | None
+    warnings: list[str]
+    error: WorkerError
 
 
 class ClusterExecutor:
@@ -62,7 +86,7 @@ class ClusterExecutor:
     def shared_objects(self) -> SharedObjects:
         return self._local.shared_objects
 
-    async def run_node(self, call: Call) -> Mapping[str, Any] | Outcome:
+    async def run_node(self, call: Call) -> Returned:
         if call.effect == "effectful" or call.interface.source == "mcp" or call.interface.type in _LOCAL_TYPES:
             return await self._local.run_node(call)
         if self._connecting is None:
@@ -71,9 +95,9 @@ class ClusterExecutor:
         reply = await cluster.run_pickled_call(call.interface.type, _pickle_call(call))
         if "error" in reply:
             raise _make_error_from_dict(reply["error"])
-        outputs = reply["outputs"]
-        plain = parse_json(outputs) if isinstance(outputs, bytes) else outputs
-        return Outcome(plain, reply["action"], tuple(reply.get("warnings", ())))
+        outputs, action = reply.get("outputs"), cast("Any", reply.get("action"))  # None is refused, as from any node
+        plain = parse_json(outputs) if isinstance(outputs, bytes) else cast("Mapping[str, object]", outputs)
+        return Outcome(plain, action, tuple(reply.get("warnings", ())))
 
     async def close(self) -> None:
         await self._local.close()
@@ -93,7 +117,7 @@ class _Cluster:
         self._waiting = 0
         self._watch = asyncio.create_task(self._wait_for_lasting_problem())
 
-    async def run_pickled_call(self, node_type: str, pickled_call: "PickledCall") -> dict[str, Any]:
+    async def run_pickled_call(self, node_type: str, pickled_call: "PickledCall") -> WorkerReply:
         """Return the reply of `run_on_worker`. Raise ClusterUnreachable, or NodeFailed if the cluster gave up."""
         try:
             future = self._client.submit(run_on_worker, pickled_call, key=f"{node_type}-{new_id()}", pure=False)
@@ -214,7 +238,7 @@ class PickledCall:
 def _pickle_call(call: Call) -> PickledCall:
     """Return a call as bytes for a worker. Raise NodeFailed if it is nested too deep."""
     context = call.context
-    fields: dict[str, Any] = {
+    fields = {
         "run_id": context.run_id,
         "workflow": context.workflow,
         "node_id": context.node_id,
@@ -232,13 +256,13 @@ def _pickle_call(call: Call) -> PickledCall:
         raise NodeFailed("A parameter is nested too deep.", hint="Pass it on as a text of JSON.") from None
 
 
-def run_on_worker(pickled_call: PickledCall) -> dict[str, Any]:
+def run_on_worker(pickled_call: PickledCall) -> WorkerReply:
     """Run a node on a worker, and return its outcome or its error as plain values: versions may differ."""
     try:
         interface, params, fields, secrets = pickle.loads(pickled_call.data)  # noqa: S301 - the sender may run any code here
         context = Context(**fields, mask=Secrets(secrets).mask)
         function = Registry(context.home).load_function(interface)
-        given = function(params, context)
+        given: Any = function(params, context)
         if iscoroutinefunction(function):
             given = asyncio.run(_await_with_timeout(given, context))
         outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)
@@ -262,7 +286,7 @@ async def _await_with_timeout(awaitable: Any, context: Context) -> Any:
         return await awaitable
 
 
-def _encode_outputs_without_bytes(outputs: Any) -> Any:
+def _encode_outputs_without_bytes(outputs: Mapping[str, object]) -> bytes | Mapping[str, object]:
     """Return outputs as JSON, or as they are if they contain bytes, which are searched for secrets first."""
     text = encode_outputs(outputs)
     return outputs if _contains_bytes(outputs) else text
@@ -276,7 +300,7 @@ def _contains_bytes(value: Any) -> bool:
     return isinstance(value, (bytes, bytearray))
 
 
-def _convert_error_to_dict(error: PflowError) -> dict[str, Any]:
+def _convert_error_to_dict(error: PflowError) -> WorkerError:
     return {
         "code": error.code,
         "type": error.type,
@@ -295,7 +319,7 @@ def _convert_to_json_value(value: Any, fallback: Any) -> Any:
         return fallback
 
 
-def _make_error_from_dict(error_dict: Mapping[str, Any]) -> PflowError:
+def _make_error_from_dict(error_dict: WorkerError) -> PflowError:
     """Return the error that a node raised on a worker, with its code and type."""
     base = _ERROR_TYPES.get(error_dict["code"], NodeFailed)
     kind: type[Any] = base

@@ -2,13 +2,13 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from pflow.engine.cancellation import CANCEL_TIMEOUT_S
-from pflow.node import Closable, Context, Function, Outcome, SharedObjects
+from pflow.node import Closable, Context, Function, Returned, SharedObjects
 from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
 from uraniborg.kernel.request_ids import bind_context
@@ -45,7 +45,7 @@ class Executor(Protocol):
         """The objects that the nodes in this process share."""
         ...
 
-    async def run_node(self, call: Call) -> Mapping[str, object] | Outcome:
+    async def run_node(self, call: Call) -> Returned:
         """Return what the node returns, and raise what it raises. If cancelled, stop waiting for it."""
         ...
 
@@ -64,16 +64,15 @@ class LocalExecutor:
         self._threads = asyncio.Semaphore(THREADS)
         self.shared_objects = LocalSharedObjects()
 
-    async def run_node(self, call: Call) -> Mapping[str, object] | Outcome:
+    async def run_node(self, call: Call) -> Returned:
         known = self._known.get(call.interface.type)
         if known is None:
             function = self._function_loader.load_function(call.interface)
             known = self._known[call.interface.type] = (function, iscoroutinefunction(function))
         function, is_async = known
-        if is_async and call.interface.source == "user":
-            return await run_in_task(function(call.params, call.context))
         if is_async:
-            return await function(call.params, call.context)
+            coroutine = cast("Coroutine[Any, Any, Returned]", function(call.params, call.context))
+            return await (run_in_task(coroutine) if call.interface.source == "user" else coroutine)
         async with self._threads:
             return await run_in_thread(function, call.params, call.context)
 

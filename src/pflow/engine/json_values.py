@@ -25,7 +25,7 @@ _MANY_DIGITS: Final = b"0" * 19
 """A search for these digits takes a hundredth of the time of the regular expression."""
 
 
-def encode_outputs(outputs: Mapping[str, Any]) -> bytes:
+def encode_outputs(outputs: Mapping[str, object]) -> bytes:
     """Return outputs as JSON: tuples and sets as lists, times as ISO 8601, bytes as base64, NaN as null.
 
     Raise NodeFailed for a value without a JSON form.

@@ -6,9 +6,12 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.redaction import Secrets
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 _MAX_AGE_S: Final = 7 * 24 * 3600
 
@@ -18,7 +21,8 @@ def get_spool_folder(home: Path, run_id: str) -> Path:
     return home / "spool" / run_id
 
 
-def has_all_spooled_files(outputs: Mapping[str, Any], spool_folder: Path) -> bool:
+def has_all_spooled_files(outputs: "Mapping[str, Json]", spool_folder: Path) -> bool:
+    """Return True if all spooled files that the outputs name still exist."""
     named = [outputs[key] for key in outputs if key.endswith("_file")]
     if not named:
         return True

@@ -31,7 +31,7 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
-    from uraniborg.kernel.json_values import JsonObject
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _MAX_ACTION: Final = 100
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
@@ -193,7 +193,7 @@ async def execute_node_once(executor: Executor, node: Node, call: Call) -> Outco
     seconds = call.context.timeout
     limit: asyncio.Timeout | None = None
     try:
-        call = Call(call.interface, _copy_containers(call.params), call.context, call.effect, call.secrets)
+        call = Call(call.interface, _copy_object(call.params), call.context, call.effect, call.secrets)
         if seconds is None:
             returned = await executor.run_node(call)
         else:
@@ -220,13 +220,16 @@ async def execute_node_once(executor: Executor, node: Node, call: Call) -> Outco
         raise failed from exc
 
 
-def _copy_containers(value: Any) -> Any:
-    """Return a copy that the node can change: other nodes get the same value."""
+def _copy_object(value: "JsonObject") -> "JsonObject":
+    """Return a copy that the node can change, also inside: other nodes get the same value."""
+    return {key: item if type(item) in _SCALARS else _copy_containers(item) for key, item in value.items()}
+
+
+def _copy_containers(value: "Json") -> "Json":
     if isinstance(value, dict):
-        items = cast("dict[str, Any]", value).items()
-        return {key: item if type(item) in _SCALARS else _copy_containers(item) for key, item in items}
+        return _copy_object(value)
     if isinstance(value, list):
-        return [item if type(item) in _SCALARS else _copy_containers(item) for item in cast("list[Any]", value)]
+        return [item if type(item) in _SCALARS else _copy_containers(item) for item in value]
     return value
 
 

@@ -46,7 +46,7 @@ def unwrap_document(document: "Mapping[str, Json]") -> "JsonObject":
     return dict(cast("JsonObject", inner) if is_wrapped else document)
 
 
-def normalize_document(document: Mapping[str, Any]) -> "JsonObject":
+def normalize_document(document: "Mapping[str, Json]") -> "JsonObject":
     """Return the IR in normal form: with a version, with edges, and with the keys `params`, `from` and `to`."""
     plain = unwrap_document(document)
     plain.setdefault("ir_version", IR_VERSION)
@@ -117,7 +117,7 @@ def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
     return Workflow(nodes, tuple(edges), start, inputs, outputs, timeout), diagnostics
 
 
-def index_nodes(document: Mapping[str, Any]) -> dict[str, int]:
+def index_nodes(document: "Mapping[str, Json]") -> dict[str, int]:
     """Return the index of each node in the list of the file."""
     indexes: dict[str, int] = {}
     for index, node in enumerate(cast("list[Any]", normalize_document(document)["nodes"])):
@@ -126,7 +126,7 @@ def index_nodes(document: Mapping[str, Any]) -> dict[str, int]:
     return indexes
 
 
-def index_edges(document: Mapping[str, Any]) -> dict[Edge, int]:
+def index_edges(document: "Mapping[str, Json]") -> dict[Edge, int]:
     """Return the first index of each edge in the list of the file."""
     indexes: dict[Edge, int] = {}
     listed: Any = unwrap_document(document).get("edges")

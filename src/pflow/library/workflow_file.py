@@ -76,7 +76,7 @@ def read_text(path: Path) -> str | None:
 
 
 def encode_wrapped_workflow(
-    name: str, ir: Mapping[str, Any], description: str, *, created_at: str | None = None
+    name: str, ir: "Mapping[str, Json]", description: str, *, created_at: str | None = None
 ) -> bytes:
     """Return the content of a file of the library, by default a new one. Raise InvalidInputs or InvalidWorkflow."""
     now = format_iso(SystemClock().now())

@@ -1,7 +1,7 @@
 """The approval node: ask a person in the inbox once, however often the run is resumed."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Required, TypedDict
 
 from pflow.errors import ApprovalRequired, NodeFailed
 from pflow.node import Context, Outcome
@@ -10,19 +10,44 @@ from uraniborg.kernel.ids import content_id
 
 if TYPE_CHECKING:
     from uraniborg.kernel.inbox import Inbox
+    from uraniborg.kernel.json_values import Json
 
 _PART: Final = "pflow"
 _KIND: Final = "approval"
 
 
-def get_or_request_decision(params: dict[str, Any], context: Context) -> Outcome:
+class ApprovalParams(TypedDict, total=False):
+    question: Required[str]
+    details: "Json"
+    on_reject: str | None
+
+
+class ApprovalOutputs(TypedDict):
+    decision: str
+    note: str
+    data: "Json"
+    approval_id: str
+
+
+class Question(TypedDict):
+    """The payload of the question in the inbox."""
+
+    question: str
+    details: "Json"
+    workflow: str
+    node: str
+    lineage: str
+    actions: list[str]
+
+
+def get_or_request_decision(params: ApprovalParams, context: Context) -> Outcome:
     from uraniborg.kernel.inbox import Inbox  # slow to import, and few workflows ask
 
     inbox = Inbox()
     # Not by the workflow's name, which may change while a question waits.
     lineage = context.lineage or context.run_id
     entry_id = f"apr_{content_id(context.node_id, lineage, repr(sorted(params.items())))}"
-    payload = context.mask(
+    payload: Question = context.mask(
         {
             "question": params["question"],
             "details": params.get("details"),
@@ -50,7 +75,7 @@ def get_or_request_decision(params: dict[str, Any], context: Context) -> Outcome
             approval_id=entry_id,
             question=params["question"],
         )
-    outputs = {
+    outputs: ApprovalOutputs = {
         "decision": entry.decision.action,
         "note": entry.decision.note or "",
         "data": entry.decision.data,
@@ -67,7 +92,7 @@ def get_or_request_decision(params: dict[str, Any], context: Context) -> Outcome
     )
 
 
-def _withdraw_superseded_questions(inbox: "Inbox", question: dict[str, Any]) -> None:
+def _withdraw_superseded_questions(inbox: "Inbox", question: Question) -> None:
     """Withdraw questions of the same node from runs that can no longer be resumed."""
     for entry in inbox.pending(_PART):
         pending = entry.payload

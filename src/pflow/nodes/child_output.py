@@ -7,7 +7,7 @@ from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict, cast
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
@@ -38,12 +38,12 @@ class ChildOutput:
                 return self.start[: exc.start].decode(), False  # cut inside a character
             return b64encode(self.start).decode(), True
 
-    def to_node_outputs(self, name: str, *, strip_newline: bool = False) -> dict[str, Any]:
+    def to_node_outputs(self, name: str, *, strip_newline: bool = False) -> dict[str, str | int]:
         """Return the outputs of a node. The keys about the file are there only if it exists."""
         text, is_binary = self.decode_start()
         if strip_newline and not is_binary and not self.file:
             text = text.rstrip("\n")
-        outputs: dict[str, Any] = {name: text, f"{name}_is_binary": is_binary}
+        outputs: dict[str, str | int] = {name: text, f"{name}_is_binary": is_binary}
         if self.file:
             outputs |= {f"{name}_file": str(self.file), f"{name}_size": self.size}
         return outputs
@@ -53,6 +53,25 @@ class ChildOutput:
         return masked_excerpts.cut_masked_end(
             self.tail.decode(errors="replace"), context, line_count=line_count, max_characters=max_characters
         )
+
+
+class PrintedOutputs(TypedDict):
+    """What a child printed. Output that is not UTF-8 is in base64; that of a long output, in a file, is its start."""
+
+    stdout: str
+    stdout_is_binary: bool
+    stdout_file: NotRequired[str]
+    stdout_size: NotRequired[int]
+    stderr: str
+    stderr_is_binary: bool
+    stderr_file: NotRequired[str]
+    stderr_size: NotRequired[int]
+
+
+def join_outputs(stdout: ChildOutput, stderr: ChildOutput, *, strip_newline: bool = False) -> PrintedOutputs:
+    """Return both outputs of a child as outputs of a node."""
+    stripped = stdout.to_node_outputs("stdout", strip_newline=strip_newline)
+    return cast("PrintedOutputs", {**stripped, **stderr.to_node_outputs("stderr")})
 
 
 class OutputBudget:

@@ -1,14 +1,31 @@
 """The echo node, which returns its message. Benchmarks use it to measure the engine."""
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
 
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
+
 _MOST_CHARACTERS: Final = 10_000_000
 
 
-async def echo(params: dict[str, Any], context: Context) -> dict[str, Any]:
+class EchoParams(TypedDict, total=False):
+    message: "Json"
+    data: "Json"
+    prefix: str | None
+    suffix: str | None
+    uppercase: bool | None
+    count: int | None
+
+
+class EchoOutputs(TypedDict):
+    echo: "Json"
+    data: "NotRequired[Json]"
+
+
+async def echo(params: EchoParams, context: Context) -> EchoOutputs:
     """Return the message, as text if it is changed. Raise NodeFailed if the result is too long."""
     message, data = params.get("message"), params.get("data")
     prefix, suffix = params.get("prefix"), params.get("suffix")
@@ -18,7 +35,7 @@ async def echo(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"echo": message} if data is None else {"echo": message, "data": data}
 
 
-def _transform_message(message: Any, prefix: str, suffix: str, uppercase: bool, count: Any) -> str:
+def _transform_message(message: "Json", prefix: str, suffix: str, uppercase: bool, count: int | None) -> str:
     from pflow.nodes.param_values import format_param_as_text  # an echo that changes nothing costs nothing
 
     text = f"{prefix}{'' if message is None else format_param_as_text(message, 'message')}{suffix}"

@@ -4,9 +4,8 @@ import binascii
 import errno
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, Required, TypedDict
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
@@ -17,11 +16,67 @@ from pflow.nodes.param_values import format_param_as_text, get_path
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.text import replace_surrogates
 
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
+
 READ_BYTES: Final = 64 << 20
 """The largest file that is read into a value."""
 
 
-def read_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
+class ReadParams(TypedDict, total=False):
+    file_path: Required[str]
+    encoding: str | None
+
+
+class WriteParams(ReadParams, total=False):
+    content: "Json | bytes"
+    append: bool | None
+    content_is_binary: bool | None
+
+
+class TransferParams(TypedDict, total=False):
+    source_path: Required[str]
+    dest_path: Required[str]
+    overwrite: bool | None
+
+
+class DeleteParams(TypedDict, total=False):
+    file_path: Required[str]
+    confirm_delete: bool | None
+
+
+class ReadFile(TypedDict):
+    content: str
+    content_is_binary: bool
+    file_path: str
+    size: int
+
+
+class WrittenFile(TypedDict):
+    written: bool
+    file_path: str
+    size: int
+
+
+class CopiedFile(TypedDict):
+    copied: bool
+    source_path: str
+    dest_path: str
+    size: int
+
+
+class MovedFile(TypedDict):
+    moved: bool
+    source_path: str
+    dest_path: str
+
+
+class DeletedFile(TypedDict):
+    deleted: bool
+    file_path: str
+
+
+def read_file(params: ReadParams, context: Context) -> ReadFile:
     """Return the content of a file as text, or in base64 if it is not text."""
     path, encoding = get_path(params, "file_path", context), _get_valid_encoding(params, context)
     with disk.convert_os_errors("read", path):
@@ -33,7 +88,7 @@ def read_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"content": content, "content_is_binary": is_binary, "file_path": str(path), "size": len(data)}
 
 
-def write_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def write_file(params: WriteParams, context: Context) -> WrittenFile:
     """Write content to a file, replacing or appending: all of it, or nothing."""
     path, data = get_path(params, "file_path", context), _encode_content(params, context)
     with disk.convert_os_errors("write", path):
@@ -46,7 +101,7 @@ def write_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"written": True, "file_path": str(path), "size": len(data)}
 
 
-def copy_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def copy_file(params: TransferParams, context: Context) -> CopiedFile:
     """Copy a file. An existing target stays unless it may be overwritten."""
     source, target = _get_source_and_target_paths(params, context)
     overwrite = bool(params.get("overwrite"))
@@ -57,7 +112,7 @@ def copy_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"copied": True, "source_path": str(source), "dest_path": str(target), "size": size}
 
 
-def move_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def move_file(params: TransferParams, context: Context) -> MovedFile:
     """Move a file, also to another disk. An existing target stays unless it may be overwritten."""
     source, target = _get_source_and_target_paths(params, context)
     overwrite = bool(params.get("overwrite"))
@@ -74,7 +129,7 @@ def move_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"moved": True, "source_path": str(source), "dest_path": str(target)}
 
 
-def delete_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def delete_file(params: DeleteParams, context: Context) -> DeletedFile:
     """Delete a file, or a link, for good."""
     path = get_path(params, "file_path", context)
     if params.get("confirm_delete") is not True:
@@ -101,7 +156,7 @@ def _read_or_refuse_large(path: Path) -> bytes:
     return data
 
 
-def _encode_content(params: Mapping[str, Any], context: Context) -> bytes:
+def _encode_content(params: WriteParams, context: Context) -> bytes:
     content, encoding = params.get("content"), _get_valid_encoding(params, context)
     if isinstance(content, bytes):
         return content
@@ -123,7 +178,7 @@ def _encode_content(params: Mapping[str, Any], context: Context) -> bytes:
         ) from None
 
 
-def _get_valid_encoding(params: Mapping[str, Any], context: Context) -> str:
+def _get_valid_encoding(params: ReadParams, context: Context) -> str:
     encoding = str(params.get("encoding") or "utf-8")
     try:
         "x".encode(encoding)
@@ -135,7 +190,7 @@ def _get_valid_encoding(params: Mapping[str, Any], context: Context) -> str:
     return encoding
 
 
-def _get_source_and_target_paths(params: Mapping[str, Any], context: Context) -> tuple[Path, Path]:
+def _get_source_and_target_paths(params: TransferParams, context: Context) -> tuple[Path, Path]:
     return get_path(params, "source_path", context), get_path(params, "dest_path", context)
 
 

@@ -1,10 +1,10 @@
 """The git nodes: status, log, commit, checkout, push and the latest tag."""
 
-from typing import Any, Final
+from typing import Final, Required, TypedDict
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.git_program import get_git_context, require_success_output, run_git, try_git
+from pflow.nodes.git_program import GitParams, get_git_context, require_success_output, run_git, try_git
 from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
 
@@ -19,7 +19,105 @@ _TAG: Final = (
 )
 
 
-async def get_status(params: dict[str, Any], context: Context) -> dict[str, Any]:
+class LogParams(GitParams, total=False):
+    since: str | None
+    until: str | None
+    limit: int
+    author: str | None
+    grep: str | None
+    path: str | None
+
+
+class CommitParams(GitParams, total=False):
+    message: Required[str]
+    files: list[str] | str | None
+
+
+class CheckoutParams(GitParams, total=False):
+    branch: Required[str]
+    create: bool | None
+    base: str | None
+    force: bool | None
+    stash: bool | None
+
+
+class PushParams(GitParams, total=False):
+    branch: str | None
+    remote: str | None
+
+
+class TagParams(GitParams, total=False):
+    pattern: str | None
+
+
+class Status(TypedDict):
+    modified: list[str]
+    untracked: list[str]
+    staged: list[str]
+    conflicted: list[str]
+    branch: str
+    upstream: str | None
+    ahead: int
+    behind: int
+    clean: bool
+
+
+class StatusOutputs(TypedDict):
+    git_status: Status
+
+
+class Commit(TypedDict):
+    sha: str
+    short_sha: str
+    author_name: str
+    author_email: str
+    date: str
+    timestamp: int
+    subject: str
+    message: str
+    body: str
+
+
+class LogOutputs(TypedDict):
+    commits: list[Commit]
+
+
+class CommitOutputs(TypedDict):
+    commit_sha: str
+    commit_message: str
+
+
+class CheckoutOutputs(TypedDict):
+    current_branch: str
+    previous_branch: str
+    branch_created: bool
+    stash_created: bool
+
+
+class Push(TypedDict):
+    success: bool
+    branch: str
+    remote: str
+    up_to_date: bool
+
+
+class PushOutputs(TypedDict):
+    push_result: Push
+
+
+class Tag(TypedDict, total=False):
+    name: str
+    sha: str
+    date: str
+    message: str
+    is_annotated: bool
+
+
+class TagOutputs(TypedDict):
+    latest_tag: Tag
+
+
+async def get_status(params: GitParams, context: Context) -> StatusOutputs:
     """Return changed, staged and new files, and how far the branch is from its upstream."""
     out = await run_git(
         get_git_context(params, context), "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"
@@ -27,49 +125,59 @@ async def get_status(params: dict[str, Any], context: Context) -> dict[str, Any]
     return {"git_status": _parse_status(out)}
 
 
-def _parse_status(out: str) -> dict[str, Any]:
-    paths: dict[str, list[str]] = {"modified": [], "untracked": [], "staged": [], "conflicted": []}
-    facts: dict[str, Any] = {"branch": DETACHED, "upstream": None, "ahead": 0, "behind": 0}
+def _parse_status(out: str) -> Status:
+    status: Status = {
+        "modified": [],
+        "untracked": [],
+        "staged": [],
+        "conflicted": [],
+        "branch": DETACHED,
+        "upstream": None,
+        "ahead": 0,
+        "behind": 0,
+        "clean": True,
+    }
     lines = iter(out.split("\0"))
     for line in lines:
         kind, _, rest = line.partition(" ")
         if kind == "#":
-            _update_branch_facts(facts, rest)
+            _update_branch_facts(status, rest)
         elif kind == "?":
-            paths["untracked"].append(rest)
+            status["untracked"].append(rest)
         elif kind == "u":
-            paths["conflicted"].append(rest.split(" ", 9)[-1])
+            status["conflicted"].append(rest.split(" ", 9)[-1])
         elif kind in ("1", "2"):
             path = rest.split(" ", 7 if kind == "1" else 8)[-1]
             if kind == "2":
                 next(lines, "")  # where it was renamed from
             if rest[0] != ".":
-                paths["staged"].append(path)
+                status["staged"].append(path)
             if rest[1] != ".":
-                paths["modified"].append(path)
-    return {**paths, **facts, "clean": not any(paths.values())}
+                status["modified"].append(path)
+    status["clean"] = not (status["modified"] or status["untracked"] or status["staged"] or status["conflicted"])
+    return status
 
 
-def _update_branch_facts(facts: dict[str, Any], line: str) -> None:
+def _update_branch_facts(status: Status, line: str) -> None:
     name, _, value = line.partition(" ")
     if name == "branch.head" and value != "(detached)":
-        facts["branch"] = value
+        status["branch"] = value
     elif name == "branch.upstream":
-        facts["upstream"] = value
+        status["upstream"] = value
     elif name == "branch.ab":
         ahead, _, behind = value.partition(" ")
-        facts["ahead"], facts["behind"] = int(ahead), -int(behind)
+        status["ahead"], status["behind"] = int(ahead), -int(behind)
 
 
-async def list_commits(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def list_commits(params: LogParams, context: Context) -> LogOutputs:
     """Return the latest commits, newest first."""
     limit = params.get("limit", 20)
     if limit < 1:
         raise InvalidInput(
             "limit must be at least 1.", hint="Ask for 1 commit or more.", argument="limit", allowed=">= 1"
         )
-    chosen = [f"--{name}={params[name]}" for name in ("since", "until", "author", "grep") if params.get(name)]
-    where = ["--", params["path"]] if params.get("path") else ["--"]
+    chosen = [f"--{name}={value}" for name in ("since", "until", "author", "grep") if (value := params.get(name))]
+    where = ["--", path] if (path := params.get("path")) else ["--"]
     done = await try_git(
         get_git_context(params, context), "log", "-z", f"--format={_COMMIT}", f"--max-count={limit}", *chosen, *where
     )
@@ -81,7 +189,7 @@ async def list_commits(params: dict[str, Any], context: Context) -> dict[str, An
     }
 
 
-def _parse_commit(fields: list[str]) -> dict[str, Any]:
+def _parse_commit(fields: list[str]) -> Commit:
     sha, short_sha, name, email, date, timestamp, subject, message, body = fields
     return {
         "sha": sha,
@@ -96,7 +204,7 @@ def _parse_commit(fields: list[str]) -> dict[str, Any]:
     }
 
 
-async def create_commit(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def create_commit(params: CommitParams, context: Context) -> CommitOutputs:
     """Stage files and commit the staged changes."""
     git_context, message = get_git_context(params, context), params["message"]
     if not message.strip():
@@ -110,15 +218,15 @@ async def create_commit(params: dict[str, Any], context: Context) -> dict[str, A
     return {"commit_sha": (await run_git(git_context, "rev-parse", "HEAD")).strip(), "commit_message": message}
 
 
-async def check_out(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def check_out(params: CheckoutParams, context: Context) -> CheckoutOutputs:
     """Check out a branch, tag or commit; `create` creates a missing branch."""
-    git_context, wanted = get_git_context(params, context), _require_ref_name(params, "branch", context)
+    git_context, wanted = get_git_context(params, context), _require_ref_name("branch", params["branch"], context)
     previous = await _get_current_branch(git_context)
     makes = bool(params.get("create")) and not await _has_local_branch(git_context, wanted)
     if makes:
         await _require_valid_branch_name(git_context, wanted)
     target = (
-        ["-b", wanted, *([_require_ref_name(params, "base", context)] if params.get("base") else [])]
+        ["-b", wanted, *([_require_ref_name("base", base, context)] if (base := params.get("base")) else [])]
         if makes
         else [wanted]
     )
@@ -137,7 +245,7 @@ async def check_out(params: dict[str, Any], context: Context) -> dict[str, Any]:
     }
 
 
-async def push_branch(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def push_branch(params: PushParams, context: Context) -> PushOutputs:
     """Push a branch to the branch of the same name at a remote, never by force."""
     git_context, remote = get_git_context(params, context), params.get("remote") or "origin"
     known = (await run_git(git_context, "remote")).split()
@@ -155,7 +263,7 @@ async def push_branch(params: dict[str, Any], context: Context) -> dict[str, Any
     return {"push_result": {"success": True, "branch": branch, "remote": remote, "up_to_date": not is_new}}
 
 
-async def get_latest_tag(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def get_latest_tag(params: TagParams, context: Context) -> TagOutputs:
     """Return the newest tag; an empty object if there is no tag."""
     pattern = f"refs/tags/{params.get('pattern') or '**'}"
     out = await run_git(
@@ -198,8 +306,7 @@ async def _stash_changes(context: Context) -> bool:
     return (await try_git(context, "rev-parse", "--verify", "--quiet", "refs/stash")).out != before
 
 
-def _require_ref_name(params: dict[str, Any], key: str, context: Context) -> str:
-    value = params[key]
+def _require_ref_name(key: str, value: str, context: Context) -> str:
     if not value or value.startswith("-"):
         raise _make_branch_name_error(key, value, context)
     return value

@@ -1,7 +1,7 @@
 """Run the program git without prompts; every failure has a hint."""
 
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
@@ -43,6 +43,12 @@ _HINTS: Final = (
 )
 
 
+class GitParams(TypedDict, total=False):
+    """The parameters of every git node."""
+
+    working_directory: str | None
+
+
 class GitResult(NamedTuple):
     """The result of git. `complaint` is its output without secrets, if the exit code is not 0."""
 
@@ -52,7 +58,7 @@ class GitResult(NamedTuple):
     complaint: str
 
 
-def get_git_context(params: dict[str, Any], context: Context) -> Context:
+def get_git_context(params: GitParams, context: Context) -> Context:
     """Return the context in which git runs. Raise NodeFailed if the folder does not exist."""
     if not params.get("working_directory"):
         return context
@@ -77,7 +83,7 @@ async def try_git(context: Context, *arguments: str) -> GitResult:
             ["git", *_SETTINGS, *arguments], context, environment=inherited | _ALONE, limits=_MOST
         )
     except NodeFailed as exc:
-        exc.outputs.clear()  # the output of git is not an output of the node
+        exc.outputs = {}  # the output of git is not an output of the node
         raise
     out, err = (one.start.decode(errors="replace") for one in (done.stdout, done.stderr))
     return GitResult(done.exit_code, out, err, mask_secrets(f"{err}\n{out}", context) if done.exit_code else "")

@@ -1,20 +1,101 @@
 """The GitHub nodes: issues and pull requests."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Required, TypedDict
 
 from pflow.node import Context
-from pflow.nodes.github_api import Item, open_repository
+from pflow.nodes.github_api import RepositoryParams, open_repository
 from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 ISSUE_STATES: Final = ("open", "closed", "all")
 PR_STATES: Final = ("open", "closed", "merged", "all")
 _PAGE: Final = 100
 
 
-async def run_operation(params: dict[str, Any], context: Context) -> dict[str, Any]:
+class IssueParams(RepositoryParams):
+    issue_number: int
+
+
+class ListParams(RepositoryParams, total=False):
+    state: str | None
+    limit: int
+
+
+class IssueListParams(ListParams, total=False):
+    since: str | None
+
+
+class PullRequestParams(RepositoryParams, total=False):
+    title: Required[str]
+    head: Required[str]
+    body: str | None
+    base: str | None
+
+
+class OperationParams(IssueListParams, total=False):
+    """The parameters of all operations."""
+
+    operation: Required[str]
+    issue_number: int | None
+    title: str | None
+    head: str | None
+    body: str | None
+    base: str | None
+
+
+class IssueOrPullRequest(TypedDict):
+    """The fields that GitHub has for issues and pull requests."""
+
+    number: int
+    title: str
+    body: str
+    state: str
+    url: str
+    author: str | None
+    labels: list[str]
+    created_at: str
+    updated_at: str
+    closed_at: str | None
+
+
+class Issue(IssueOrPullRequest):
+    assignees: list[str]
+    milestone: str | None
+    comments: int
+
+
+class PullRequest(IssueOrPullRequest):
+    head: str
+    base: str
+    draft: bool
+    merged_at: str | None
+
+
+class IssueOutputs(TypedDict):
+    issue_data: Issue
+
+
+class IssueListOutputs(TypedDict):
+    issues: list[Issue]
+
+
+class PullRequestOutputs(TypedDict):
+    pr_data: PullRequest
+
+
+class PullRequestListOutputs(TypedDict):
+    prs: list[PullRequest]
+
+
+Outputs = IssueOutputs | IssueListOutputs | PullRequestOutputs | PullRequestListOutputs
+
+
+async def run_operation(params: OperationParams, context: Context) -> Outputs:
     """Run the operation that `operation` names."""
     operation = str(params.get("operation"))
     if operation not in _OPERATIONS:
@@ -26,7 +107,7 @@ async def run_operation(params: dict[str, Any], context: Context) -> dict[str, A
     return await work(params, context)
 
 
-async def get_issue(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def get_issue(params: IssueParams, context: Context) -> IssueOutputs:
     """Return the issue of this number."""
     number = int(params["issue_number"])
     async with open_repository(params, context) as repo:
@@ -37,18 +118,18 @@ async def get_issue(params: dict[str, Any], context: Context) -> dict[str, Any]:
         }
 
 
-async def list_issues(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def list_issues(params: IssueListParams, context: Context) -> IssueListOutputs:
     """Return issues, the newest first, without the pull requests that the API lists among them."""
     limit = _get_limit(params)
     query = {"state": _get_state(params, ISSUE_STATES, context), "per_page": str(_PAGE)}
-    if params.get("since"):
-        query["since"] = _normalize_moment_to_utc(params["since"], context)
+    if since := params.get("since"):
+        query["since"] = _normalize_moment_to_utc(since, context)
     async with open_repository(params, context) as repo:
         found = await repo.list_items("/issues", query, limit, lambda item: "pull_request" not in item)
     return {"issues": [_convert_issue(item) for item in found]}
 
 
-async def list_prs(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def list_prs(params: ListParams, context: Context) -> PullRequestListOutputs:
     """Return pull requests, the newest first. The API lists merged ones as closed."""
     limit, state = _get_limit(params), _get_state(params, PR_STATES, context)
     only_merged = state == "merged"
@@ -63,7 +144,7 @@ async def list_prs(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"prs": [_convert_pull_request(item) for item in found]}
 
 
-async def create_pr(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def create_pr(params: PullRequestParams, context: Context) -> PullRequestOutputs:
     """Open a pull request."""
     body = {
         "title": params["title"],
@@ -76,7 +157,7 @@ async def create_pr(params: dict[str, Any], context: Context) -> dict[str, Any]:
         return {"pr_data": _convert_pull_request(made)}
 
 
-_OPERATIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
+_OPERATIONS: Final[Mapping[str, tuple[Callable[..., Awaitable[Outputs]], tuple[str, ...]]]] = {
     "get-issue": (get_issue, ("issue_number",)),
     "list-issues": (list_issues, ()),
     "list-prs": (list_prs, ()),
@@ -84,17 +165,18 @@ _OPERATIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
 }
 
 
-def _convert_issue(item: Item) -> Item:
-    assignees: list[Any] = item.get("assignees") or []
+def _convert_issue(found: "JsonObject") -> Issue:
+    item: Any = found
     return {
         **_convert_common_fields(item),
-        "assignees": [_get_field(one, "login") for one in assignees],
+        "assignees": [_get_field(one, "login") for one in item.get("assignees") or ()],
         "milestone": _get_field(item.get("milestone"), "title"),
         "comments": item.get("comments", 0),
     }
 
 
-def _convert_pull_request(item: Item) -> Item:
+def _convert_pull_request(found: "JsonObject") -> PullRequest:
+    item: Any = found
     return {
         **_convert_common_fields(item),
         "head": _get_field(item.get("head"), "ref"),
@@ -104,8 +186,7 @@ def _convert_pull_request(item: Item) -> Item:
     }
 
 
-def _convert_common_fields(item: Item) -> Item:
-    labels: list[Any] = item.get("labels") or []
+def _convert_common_fields(item: Any) -> IssueOrPullRequest:
     return {
         "number": item.get("number"),
         "title": item.get("title"),
@@ -113,7 +194,7 @@ def _convert_common_fields(item: Item) -> Item:
         "state": item.get("state"),
         "url": item.get("html_url"),
         "author": _get_field(item.get("user"), "login"),
-        "labels": [label if isinstance(label, str) else _get_field(label, "name") for label in labels],
+        "labels": [one if isinstance(one, str) else _get_field(one, "name") for one in item.get("labels") or ()],
         "created_at": item.get("created_at"),
         "updated_at": item.get("updated_at"),
         "closed_at": item.get("closed_at"),
@@ -125,14 +206,14 @@ def _get_field(part: Any, key: str) -> Any:
     return part.get(key) if part else None
 
 
-def _get_limit(params: dict[str, Any]) -> int:
+def _get_limit(params: ListParams) -> int:
     limit = params.get("limit", 30)
     if limit < 1:
         raise InvalidInput("limit must be at least 1.", hint="Ask for 1 or more.", argument="limit", allowed=">= 1")
     return limit
 
 
-def _get_state(params: dict[str, Any], allowed: Iterable[str], context: Context) -> str:
+def _get_state(params: ListParams, allowed: Iterable[str], context: Context) -> str:
     state = str(params.get("state") or "open")
     if state not in allowed:
         raise _make_not_allowed_error("state", state, allowed, context)

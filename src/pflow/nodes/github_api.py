@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 from urllib.parse import urlsplit
 
 from pflow.errors import NodeFailed
@@ -18,6 +18,8 @@ from uraniborg.kernel.logging import register_secret
 if TYPE_CHECKING:
     import httpx
 
+    from uraniborg.kernel.json_values import Json, JsonObject
+
 API: Final = "https://api.github.com"
 
 _REPO: Final = re.compile(r"[A-Za-z0-9][\w-]*/(?!\.{1,2}$)[\w.-]+", re.ASCII)
@@ -25,7 +27,14 @@ _REMOTE: Final = re.compile(r"(?:\w+://)?(?:[^@/]*@)?(?:ssh\.)?(?P<host>[^:/]+)(
 _TIMEOUT_S: Final = 30.0
 _SAID: Final = 300
 
-Item = dict[str, Any]
+IsWanted = Callable[["JsonObject"], bool]
+
+
+class RepositoryParams(TypedDict, total=False):
+    """The parameters of every GitHub node."""
+
+    repo: str | None
+    token: str | None
 
 
 class Repository:
@@ -37,19 +46,25 @@ class Repository:
         self._has_token = has_token
         self._repo = repo
 
-    async def request_item(self, method: str, path: str, *, item_name: str, body: Item | None = None) -> Item:
+    async def request_item(
+        self, method: str, path: str, *, item_name: str, body: "Mapping[str, Json] | None" = None
+    ) -> "JsonObject":
         """Return the item at `path`, or create it there. Messages call it `item_name`."""
         response = await self._send_request(method, f"repos/{self._repo}{path}", item_name, json=body)
         item = self._parse_json(response)
         if not isinstance(item, dict):
             raise self._make_unexpected_reply_error()
-        return cast("Item", item)
+        return item
 
     async def list_items(
-        self, path: str, query: Mapping[str, str], limit: int, is_wanted: Callable[[Item], bool] = lambda _: True
-    ) -> list[Item]:
+        self,
+        path: str,
+        query: Mapping[str, str],
+        limit: int,
+        is_wanted: "Callable[[JsonObject], bool]" = lambda _: True,
+    ) -> "list[JsonObject]":
         """Return the first `limit` wanted items, from as many pages as needed."""
-        found: list[Item] = []
+        found: list[JsonObject] = []
         response = await self._send_request("GET", f"repos/{self._repo}{path}", "list of these", params=query)
         seen = {str(response.url)}
         while True:
@@ -84,13 +99,13 @@ class Repository:
         url, base = response.url.join(address), self._client.base_url
         return str(url) if (url.scheme, url.host, url.port) == (base.scheme, base.host, base.port) else None
 
-    def _parse_items(self, response: "httpx.Response") -> list[Item]:
+    def _parse_items(self, response: "httpx.Response") -> "list[JsonObject]":
         items = self._parse_json(response)
-        if not isinstance(items, list) or not all(isinstance(item, dict) for item in cast("list[Any]", items)):
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             raise self._make_unexpected_reply_error()
-        return cast("list[Item]", items)
+        return cast("list[JsonObject]", items)
 
-    def _parse_json(self, response: "httpx.Response") -> Any:
+    def _parse_json(self, response: "httpx.Response") -> "Json":
         try:
             return response.json()
         except ValueError:
@@ -124,7 +139,7 @@ class Repository:
 
 
 @asynccontextmanager
-async def open_repository(params: dict[str, Any], context: Context) -> AsyncGenerator[Repository]:
+async def open_repository(params: RepositoryParams, context: Context) -> AsyncGenerator[Repository]:
     """Yield the repository of `repo`, or that of the run's folder. Raise InvalidInput."""
     import httpx
 

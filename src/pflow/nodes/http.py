@@ -2,17 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, Final
+from typing import Final
 
 import httpx
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.http_request import build_request, strip_url_secrets
-from pflow.nodes.http_response import make_response_outputs, read_bounded_body
+from pflow.nodes.http_request import RequestParams, build_request, strip_url_secrets
+from pflow.nodes.http_response import ResponseOutputs, make_response_outputs, read_bounded_body
 from pflow.nodes.masked_excerpts import mask_secrets
 from pflow.nodes.param_values import get_seconds
 
@@ -30,7 +29,7 @@ _HINTS: Final = {
 }
 
 
-async def send_request(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def send_request(params: RequestParams, context: Context) -> ResponseOutputs:
     """Send the request and return the response. Raise NodeFailed for any status but 2xx, or without a response."""
     timeout = get_seconds(params)
     started_at = time.monotonic()
@@ -74,7 +73,7 @@ class _Client:
 
 async def _send_and_read_response(
     client: httpx.AsyncClient, request: httpx.Request, context: Context, started_at: float
-) -> dict[str, Any]:
+) -> ResponseOutputs:
     summary = f"{request.method} {strip_url_secrets(request.url)}"
     try:
         response = await _send_following_redirects(client, request)
@@ -92,7 +91,7 @@ async def _send_and_read_response(
             f"{summary} got no response: {str(exc) or type(exc).__name__}.",
             hint="Check that the address is right and that the server can be reached from here.",
         ) from exc
-    outputs = await make_response_outputs(response, body) | {"response_time": round(time.monotonic() - started_at, 3)}
+    outputs = await make_response_outputs(response, body, time.monotonic() - started_at)
     if not response.is_success:
         status = response.status_code
         raise NodeFailed(
@@ -137,7 +136,7 @@ def _get_origin(url: httpx.URL) -> tuple[str, str, int]:
     return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme, 0)
 
 
-def _quote_response(outputs: Mapping[str, Any], context: Context) -> str:
+def _quote_response(outputs: ResponseOutputs, context: Context) -> str:
     body = outputs["response"]
     if outputs["response_is_binary"] or not body:
         return ""

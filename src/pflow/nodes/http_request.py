@@ -1,8 +1,7 @@
 """Build the request of an http node from its parameters."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Required, TypedDict
 from urllib.parse import urlencode
 
 import httpx
@@ -12,11 +11,26 @@ from pflow.node import Context
 from pflow.nodes.masked_excerpts import cut_masked_start
 from pflow.nodes.param_values import format_param_as_text
 
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
+
 _METHOD: Final = re.compile(r"[A-Z]{1,20}")
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
-def build_request(client: httpx.AsyncClient, params: Mapping[str, Any], context: Context) -> httpx.Request:
+class RequestParams(TypedDict, total=False):
+    url: Required[str]
+    method: str | None
+    body: "Json | bytes"
+    headers: "JsonObject | None"
+    params: "JsonObject | None"
+    timeout: float | None
+    auth_token: str | None
+    api_key: str | None
+    api_key_header: str | None
+
+
+def build_request(client: httpx.AsyncClient, params: RequestParams, context: Context) -> httpx.Request:
     """Return the request. Raise NodeFailed for invalid parameters."""
     body = params.get("body")
     given = str(params.get("method") or ("GET" if body is None else "POST"))
@@ -41,7 +55,7 @@ def strip_url_secrets(url: httpx.URL) -> str:
     return str(url.copy_with(username=None, password=None, query=None, fragment=None))
 
 
-def _build_url(params: Mapping[str, Any], context: Context) -> httpx.URL:
+def _build_url(params: RequestParams, context: Context) -> httpx.URL:
     given = str(params["url"]).strip()
     try:
         url = httpx.URL(given)
@@ -56,23 +70,23 @@ def _build_url(params: Mapping[str, Any], context: Context) -> httpx.URL:
         )
     if (url.port or 0) > 65_535:
         raise NodeFailed(f"`url` must have a port up to 65535, got {url.port}.", hint="Correct the port.")
-    query = cast("Mapping[str, Any]", params.get("params") or {})
+    query = params.get("params") or {}
     query_values = {
         name: _format_query_value(value, f"params.{name}") for name, value in query.items() if value is not None
     }
     return url.copy_merge_params(query_values) if query_values else url
 
 
-def _format_query_value(value: Any, param_name: str) -> Any:
+def _format_query_value(value: "Json", param_name: str) -> Any:
     if isinstance(value, list):
-        return [_format_query_value(item, param_name) for item in cast("list[Any]", value)]
+        return [_format_query_value(item, param_name) for item in value]
     if isinstance(value, str | int | float):
         return value
     raise NodeFailed(f"`{param_name}` is neither text nor a number.", hint="Give text, a number, or a list of those.")
 
 
-def _build_headers(params: Mapping[str, Any]) -> httpx.Headers:
-    given = cast("Mapping[str, Any]", params.get("headers") or {})
+def _build_headers(params: RequestParams) -> httpx.Headers:
+    given = params.get("headers") or {}
     try:
         headers = httpx.Headers({name: format_param_as_text(value, f"headers.{name}") for name, value in given.items()})
         for name, value in _make_credential_headers(params).items():
@@ -87,7 +101,7 @@ def _build_headers(params: Mapping[str, Any]) -> httpx.Headers:
     return headers
 
 
-def _make_credential_headers(params: Mapping[str, Any]) -> dict[str, str]:
+def _make_credential_headers(params: RequestParams) -> dict[str, str]:
     found: dict[str, str] = {}
     if token := params.get("auth_token"):
         found["Authorization"] = f"Bearer {token}"
@@ -96,11 +110,11 @@ def _make_credential_headers(params: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def _encode_body_and_set_type(body: Any, headers: httpx.Headers) -> bytes:
+def _encode_body_and_set_type(body: "Json | bytes", headers: httpx.Headers) -> bytes:
     if isinstance(body, bytes):
         return body
     if isinstance(body, dict) and headers.get("content-type", "").startswith(_FORM):
-        return urlencode(cast("dict[str, Any]", body), doseq=True).encode()
+        return urlencode(body, doseq=True).encode()
     if not isinstance(body, str):
         headers.setdefault("Content-Type", "application/json")
     return format_param_as_text(body, "body").encode()

@@ -3,13 +3,16 @@
 import asyncio
 import zlib
 from base64 import b64encode
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 import httpx
 import orjson
 
 from pflow.errors import NodeFailed
 from pflow.nodes.child_output import format_size
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 BODY_BYTES: Final = 10 << 20
 """The maximum size of a response that becomes a value."""
@@ -66,18 +69,34 @@ class _Decompressor:
         return found
 
 
-async def make_response_outputs(response: httpx.Response, body: bytes) -> dict[str, Any]:
+class ResponseHead(TypedDict):
+    status_code: int
+    response_headers: dict[str, str]
+
+
+class ResponseOutputs(ResponseHead):
+    response: "Json"
+    response_is_binary: bool
+    response_time: float
+
+
+async def make_response_outputs(response: httpx.Response, body: bytes, seconds: float) -> ResponseOutputs:
     value, is_binary = (
         await asyncio.to_thread(_decode_body, response, body) if len(body) > _QUICK else _decode_body(response, body)
     )
-    return {"response": value, "response_is_binary": is_binary, **_make_head_outputs(response)}
+    return {
+        "response": value,
+        "response_is_binary": is_binary,
+        **_make_head_outputs(response),
+        "response_time": round(seconds, 3),
+    }
 
 
-def _make_head_outputs(response: httpx.Response) -> dict[str, Any]:
+def _make_head_outputs(response: httpx.Response) -> ResponseHead:
     return {"status_code": response.status_code, "response_headers": dict(response.headers.items())}
 
 
-def _decode_body(response: httpx.Response, body: bytes) -> tuple[Any, bool]:
+def _decode_body(response: httpx.Response, body: bytes) -> "tuple[Json, bool]":
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and (kind == "application/json" or kind.endswith("+json")):
         try:

@@ -6,7 +6,7 @@ import os
 import re
 from base64 import b64encode
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, Required, TypedDict
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
@@ -14,6 +14,9 @@ from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.chat import Answer, ChatClient, ChatError, Failure, read_endpoint
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _TIMEOUT_S: Final = 300.0
 _IMAGE_BYTES: Final = 20 << 20
@@ -34,7 +37,28 @@ _HINTS: Final = {
 }
 
 
-async def answer_prompt(params: dict[str, Any], context: Context) -> dict[str, Any]:
+class PromptParams(TypedDict, total=False):
+    prompt: Required[str]
+    system: str | None
+    model: str | None
+    temperature: float | None
+    max_tokens: int | None
+    images: list[str] | str | None
+
+
+class Usage(TypedDict):
+    model: str
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+
+
+class AnswerOutputs(TypedDict):
+    response: str
+    llm_usage: Usage
+
+
+async def answer_prompt(params: PromptParams, context: Context) -> AnswerOutputs:
     """Return the model's answer to the prompt, and the tokens that it took."""
     prompt = params["prompt"]
     if not prompt.strip():
@@ -43,18 +67,15 @@ async def answer_prompt(params: dict[str, Any], context: Context) -> dict[str, A
     if not model:
         raise InvalidInput("No model is named.", hint="Set the param model, or LLM_MODEL.", argument="model")
     endpoint = read_endpoint(model)
-    given: Any = params.get("images") or []
-    paths: list[str] = [given] if isinstance(given, str) else given
+    given = params.get("images") or []
+    paths = [given] if isinstance(given, str) else given
     images = [await asyncio.to_thread(_make_image_part, str(path), context) for path in paths]
-    content: Any = [{"type": "text", "text": prompt}, *images] if images else prompt
-    messages = [{"role": "user", "content": content}]
-    if params.get("system"):
-        messages.insert(0, {"role": "system", "content": params["system"]})
-    options: dict[str, Any] = {}
-    if params.get("temperature") is not None:
-        options["temperature"] = params["temperature"]
-    if params.get("max_tokens") is not None:
-        options[endpoint.max_tokens_field] = params["max_tokens"]
+    content: Json = [{"type": "text", "text": prompt}, *images] if images else prompt
+    messages: list[JsonObject] = [{"role": "user", "content": content}]
+    if system := params.get("system"):
+        messages.insert(0, {"role": "system", "content": system})
+    limits = {"temperature": params.get("temperature"), endpoint.max_tokens_field: params.get("max_tokens")}
+    options = {name: value for name, value in limits.items() if value is not None}
     try:
         client = ChatClient(endpoint, timeout_s=context.timeout or _TIMEOUT_S)
         return _make_outputs(await client.request_answer(messages, options))
@@ -62,8 +83,8 @@ async def answer_prompt(params: dict[str, Any], context: Context) -> dict[str, A
         raise _make_node_error(error, context) from error
 
 
-def _make_outputs(answer: Answer) -> dict[str, Any]:
-    usage = {
+def _make_outputs(answer: Answer) -> AnswerOutputs:
+    usage: Usage = {
         "model": answer.model,
         "input_tokens": answer.input_tokens,
         "output_tokens": answer.output_tokens,
@@ -73,20 +94,21 @@ def _make_outputs(answer: Answer) -> dict[str, Any]:
 
 
 def _make_node_error(error: ChatError, context: Context) -> NodeFailed:
-    message, hint, details = error.message, _HINTS[error.failure], dict[str, Any]()
+    message, hint = error.message, _HINTS[error.failure]
     if error.failure is Failure.TIMED_OUT:
         return NodeTimedOut(message, hint=hint)
     if error.failure is Failure.REQUEST_REFUSED:
         message = f"{message.rstrip('.')}: {cut_masked_start(error.server_text, _EXCERPT_CHARS, context)}"
+    failed = NodeFailed(message, hint=hint)
     if error.failure in (Failure.REQUEST_REFUSED, Failure.SERVER_FAILED):
-        details["status_code"] = error.status
+        failed.ids["status_code"] = error.status
     if error.answer is not None:
         outputs = _make_outputs(error.answer)
-        details["outputs"] = outputs if error.answer.text else {"llm_usage": outputs["llm_usage"]}
-    return NodeFailed(message, hint=hint, **details)
+        failed.outputs = {**outputs} if error.answer.text else {"llm_usage": outputs["llm_usage"]}
+    return failed
 
 
-def _make_image_part(given: str, context: Context) -> dict[str, Any]:
+def _make_image_part(given: str, context: Context) -> "JsonObject":
     """Return an image as a part of a message: its URL, or its bytes as a data URL."""
     if not given.startswith(("https://", "http://", "data:image/")):
         given = _make_data_url(context.path(given))

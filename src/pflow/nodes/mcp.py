@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, Required, TypedDict
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
@@ -17,6 +17,7 @@ from uraniborg.kernel.suggestions import find_nearest_name
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from uraniborg.kernel.json_values import Json, JsonObject
     from uraniborg.kernel.mcp.client import RemoteServer, ToolReply
 
 TARGET: Final = "__target__"
@@ -30,13 +31,24 @@ _UNKNOWN: Final = re.compile(
 )
 
 
-async def call_named_tool(params: dict[str, Any], context: Context) -> Mapping[str, Any]:
+class NamedToolParams(TypedDict, total=False):
+    server: Required[str]
+    tool: Required[str]
+    arguments: "JsonObject | None"
+
+
+class ToolOutputs(TypedDict):
+    result: "Json"
+    is_error: bool
+
+
+async def call_named_tool(params: NamedToolParams, context: Context) -> ToolOutputs:
     return await _call_server_tool(context, params["server"], params["tool"], params.get("arguments") or {})
 
 
-async def call_tool(params: dict[str, Any], context: Context) -> Mapping[str, Any]:
+async def call_tool(params: "JsonObject", context: Context) -> ToolOutputs:
     """Call the tool of a node type. Parameters that were not given are not sent, so the tool's defaults apply."""
-    server, _, tool = params[TARGET].partition("/")
+    server, _, tool = str(params[TARGET]).partition("/")
     arguments = {key: value for key, value in params.items() if key != TARGET and value is not None}
     return await _call_server_tool(context, server, tool, arguments)
 
@@ -62,9 +74,7 @@ class _ServerConnection:
             await self._connection.close()
 
 
-async def _call_server_tool(
-    context: Context, server: str, tool: str, arguments: Mapping[str, Any]
-) -> Mapping[str, Any]:
+async def _call_server_tool(context: Context, server: str, tool: str, arguments: "Mapping[str, Json]") -> ToolOutputs:
     async def make() -> _ServerConnection:
         return _ServerConnection(context.home, server)
 
@@ -87,7 +97,7 @@ async def _call_server_tool(
     finally:
         if context.shared_objects is None:
             await shared.close()
-    outputs = {"result": _extract_result(reply), "is_error": reply.is_error}
+    outputs: ToolOutputs = {"result": _extract_result(reply), "is_error": reply.is_error}
     if reply.is_error:
         raise NodeFailed(
             f"The tool {tool} of MCP server '{server}' failed: {_extract_error_message(outputs['result'], context)}",
@@ -117,7 +127,7 @@ async def _require_known_tool(connection: "RemoteServer", tool: str, message: st
     )
 
 
-def _extract_result(reply: "ToolReply") -> Any:
+def _extract_result(reply: "ToolReply") -> "Json":
     """Return the structured content, unwrapped from a `result` key; else the content blocks."""
     if reply.structured is not None:
         return reply.structured["result"] if list(reply.structured) == ["result"] else reply.structured
@@ -125,7 +135,7 @@ def _extract_result(reply: "ToolReply") -> Any:
     return blocks[0] if len(blocks) == 1 else blocks
 
 
-def _convert_content_block(block: Mapping[str, Any]) -> Any:
+def _convert_content_block(block: "Mapping[str, Json]") -> "Json":
     text = block.get("text")
     if block.get("type") != "text" or not isinstance(text, str):
         return dict(block)
@@ -137,10 +147,10 @@ def _convert_content_block(block: Mapping[str, Any]) -> Any:
         return text
 
 
-def _extract_error_message(result: Any, context: Context) -> str:
+def _extract_error_message(result: "Json", context: Context) -> str:
     """Return the error message of a tool from the usual shapes of replies."""
     for key in ("error", "message"):
         if isinstance(result, dict) and key in result:
-            result = cast("dict[str, Any]", result)[key]
+            result = result[key]
     text = result if isinstance(result, str) else json.dumps(mask_secrets(result, context))
     return cut_masked_start(text, _SHOWN, context) or "no reason given"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -12,7 +12,7 @@ from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.text import is_encodable, replace_surrogates
 
 
-def get_path(params: Mapping[str, Any], key: str, context: Context) -> Path:
+def get_path(params: Mapping[str, object], key: str, context: Context) -> Path:
     """Return the path in a parameter; the file may not exist. Raise NodeFailed for an invalid path."""
     given = str(params[key])
     if not given.strip():
@@ -30,7 +30,7 @@ def get_path(params: Mapping[str, Any], key: str, context: Context) -> Path:
     return context.path(given)
 
 
-def get_seconds(params: Mapping[str, Any], key: str = "timeout") -> float | None:
+def get_seconds(params: Mapping[str, object], key: str = "timeout") -> float | None:
     """Return a positive number of seconds, or None if it is not given. Raise NodeFailed."""
     seconds = params.get(key)
     if seconds is None:
@@ -42,9 +42,9 @@ def get_seconds(params: Mapping[str, Any], key: str = "timeout") -> float | None
     return float(seconds)
 
 
-def get_added_environment(params: Mapping[str, Any]) -> dict[str, str]:
+def get_added_environment(params: Mapping[str, object]) -> dict[str, str]:
     """Return the variables that `env` adds to the environment of a child. Raise NodeFailed for a bad value."""
-    given: Mapping[str, Any] = params.get("env") or {}
+    given = cast("Mapping[str, object]", params.get("env") or {})
     return {name: "" if value is None else format_param_as_text(value, f"env.{name}") for name, value in given.items()}
 
 

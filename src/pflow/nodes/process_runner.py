@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.child_output import ChildOutput, OutputBudget, OutputStream
+from pflow.nodes.child_output import ChildOutput, OutputBudget, OutputStream, PrintedOutputs, join_outputs
 from pflow.nodes.child_process import ExitWatch, InputFeeder, StartedProcess, start_process
 from uraniborg.kernel.child_environment import build_child_environment
 
@@ -82,7 +82,7 @@ async def run_process(
         await _complete_despite_cancellation(child.terminate())
         child.delete_output_files()
         if isinstance(exc, NodeFailed):
-            exc.outputs |= child.get_outputs_so_far()
+            exc.outputs.update(child.get_outputs_so_far())
         raise
     finally:
         child.reap_and_release()
@@ -162,8 +162,8 @@ class _Child:
             128 - code if code < 0 else code, name, self._stdout.get_output(), self._stderr.get_output()
         )
 
-    def get_outputs_so_far(self) -> dict[str, Any]:
-        return self._stdout.get_output().to_node_outputs("stdout") | self._stderr.get_output().to_node_outputs("stderr")
+    def get_outputs_so_far(self) -> PrintedOutputs:
+        return join_outputs(self._stdout.get_output(), self._stderr.get_output())
 
     def delete_output_files(self) -> None:
         self._stdout.delete_file()

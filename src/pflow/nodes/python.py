@@ -6,22 +6,25 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Final, Required, TypedDict
 
 import orjson
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.ir.model import DEFAULT_ACTION
 from pflow.node import Context, Outcome
-from pflow.nodes.child_output import format_size
+from pflow.nodes.child_output import PrintedOutputs, format_size, join_outputs
 from pflow.nodes.masked_excerpts import cut_masked_start
 from pflow.nodes.param_values import get_added_environment, get_seconds
 from pflow.nodes.process_runner import run_process
 from pflow.nodes.python_errors import EXAMPLE, make_code_error, make_timeout_error
 from pflow.python_code import NO_RESULT
 from uraniborg.kernel.text import replace_surrogates
+
+if TYPE_CHECKING:
+    from pflow.nodes.python_child import Report
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 RESULT_BYTES: Final = 32 << 20
 """The largest result, as JSON."""
@@ -32,7 +35,19 @@ _LEAST_MB: Final = 64
 _QUICK: Final = 1 << 20
 
 
-async def run_python(params: dict[str, Any], context: Context) -> Outcome:
+class PythonParams(TypedDict, total=False):
+    code: Required[str]
+    inputs: "JsonObject | None"
+    env: "JsonObject | None"
+    timeout: float | None
+    memory_mb: int | None
+
+
+class PythonOutputs(PrintedOutputs):
+    result: "Json"
+
+
+async def run_python(params: PythonParams, context: Context) -> Outcome:
     """Run the code. Raise NodeFailed with the line that failed, or with the value that JSON cannot represent."""
     timeout = get_seconds(params)
     job = _check_and_encode_job(params, context, timeout)
@@ -53,7 +68,7 @@ async def run_python(params: dict[str, Any], context: Context) -> Outcome:
         reported = (
             await asyncio.to_thread(_read_report_or_empty, report) if size > _QUICK else _read_report_or_empty(report)
         )
-    printed = finished.stdout.to_node_outputs("stdout") | finished.stderr.to_node_outputs("stderr")
+    printed = join_outputs(finished.stdout, finished.stderr)
     if size > RESULT_BYTES:
         raise NodeFailed(
             f"`result` is too large: {format_size(size)} as JSON, of {format_size(RESULT_BYTES)} at most.",
@@ -62,12 +77,13 @@ async def run_python(params: dict[str, Any], context: Context) -> Outcome:
         )
     if "result" not in reported or finished.exit_code:
         raise make_code_error(reported, finished, params, context, printed)
-    warnings = () if reported["is_assigned"] else (NO_RESULT,)
-    return Outcome({"result": reported["result"], **printed}, reported["action"] or DEFAULT_ACTION, warnings)
+    warnings = () if reported.get("is_assigned") else (NO_RESULT,)
+    outputs: PythonOutputs = {"result": reported["result"], **printed}
+    return Outcome(outputs, reported.get("action") or DEFAULT_ACTION, warnings)
 
 
-def _check_and_encode_job(params: Mapping[str, Any], context: Context, timeout: float | None) -> bytes:
-    inputs: Mapping[str, Any] = params.get("inputs") or {}
+def _check_and_encode_job(params: PythonParams, context: Context, timeout: float | None) -> bytes:
+    inputs = params.get("inputs") or {}
     for name in inputs:
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__") or name in _ANSWERS:
             raise NodeFailed(
@@ -92,7 +108,7 @@ def _check_and_encode_job(params: Mapping[str, Any], context: Context, timeout: 
         raise NodeFailed("`inputs` contains a value without a JSON form.", hint=EXAMPLE) from None
 
 
-def _read_report_or_empty(report: IO[bytes]) -> dict[str, Any]:
+def _read_report_or_empty(report: IO[bytes]) -> "Report":
     size = os.fstat(report.fileno()).st_size
     if not 0 < size <= RESULT_BYTES:
         return {}

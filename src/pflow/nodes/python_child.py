@@ -12,7 +12,7 @@ import signal
 import sys
 import traceback
 from types import FrameType, ModuleType, TracebackType
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 NAME = "<code>"
 _DEEPEST = 200
@@ -33,6 +33,21 @@ _ALTERNATIVES = {
 }
 
 
+class Report(TypedDict, total=False):
+    """The result of the code, the value that was refused, the exception, or the line at which the code was ended."""
+
+    result: Any
+    action: str | None
+    is_assigned: bool
+    refused: list[str]
+    alternative: str
+    raised: str
+    message: str
+    line: int | None
+    traceback: str
+    stopped_at: int | None
+
+
 ValuePath = tuple[Any, Any] | None
 """The path of a value in the result: the path of its container, and its key or index there; None for the result."""
 
@@ -42,7 +57,7 @@ class _NotJsonError(Exception):
 
     def __init__(self, *pieces: str, alternative: str = "") -> None:
         super().__init__("".join(pieces))
-        self.report = {"refused": [piece[:_MAX_REPORTED] for piece in pieces], "alternative": alternative}
+        self.report: Report = {"refused": [piece[:_MAX_REPORTED] for piece in pieces], "alternative": alternative}
 
 
 def main() -> None:
@@ -53,7 +68,7 @@ def main() -> None:
     _write_report(descriptor, _run_code_and_make_report(job["code"], job["inputs"]))
 
 
-def _run_code_and_make_report(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
+def _run_code_and_make_report(code: str, inputs: dict[str, object]) -> Report:
     # Classes and pickles of the code look for its names in the module of this name.
     module = sys.modules["__main__"] = ModuleType("__main__")
     module.__dict__.update(inputs)
@@ -70,7 +85,7 @@ def _run_code_and_make_report(code: str, inputs: dict[str, Any]) -> dict[str, An
     return _make_result_report(module.__dict__)
 
 
-def _make_result_report(names: dict[str, Any]) -> dict[str, Any]:
+def _make_result_report(names: dict[str, Any]) -> Report:
     action = names.get("action")
     if not (action is None or (isinstance(action, str) and action)):
         kind = type(action).__name__
@@ -134,7 +149,7 @@ def _list_path_pieces(path: ValuePath) -> list[str]:
     return [*_list_path_pieces(around), f"[{key!r}]"]
 
 
-def _print_and_report_exception(exc: BaseException) -> dict[str, Any]:
+def _print_and_report_exception(exc: BaseException) -> Report:
     own = exc.__traceback__
     while own and own.tb_frame.f_code.co_filename != NAME:
         own = own.tb_next
@@ -195,7 +210,7 @@ def _install_stop_handler(report_descriptor: int) -> None:
     signal.signal(signal.SIGTERM, report_and_exit)
 
 
-def _write_report(descriptor: int, report: dict[str, Any]) -> None:
+def _write_report(descriptor: int, report: Report) -> None:
     left = memoryview(json.dumps(report, ensure_ascii=False).encode("utf-8", "replace"))
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)

@@ -3,14 +3,18 @@
 import io
 import os
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.masked_excerpts import cut_masked_end, cut_masked_start, mask_secrets
 from pflow.nodes.process_runner import FinishedProcess
 from uraniborg.kernel.child_environment import build_child_environment
+
+if TYPE_CHECKING:
+    from pflow.nodes.child_output import PrintedOutputs
+    from pflow.nodes.python import PythonParams
+    from pflow.nodes.python_child import Report
 
 EXAMPLE: Final = "Use text, numbers, booleans, None, lists, and dicts with text keys."
 _LONGEST_PIECE: Final = 62
@@ -31,7 +35,7 @@ _MISSING: Final = ("NameError", "KeyError")
 _UNDEFINED: Final = re.compile(r"^NameError: name '(\w{1,60})' is not defined")
 
 
-def make_timeout_error(exc: NodeTimedOut, report: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
+def make_timeout_error(exc: NodeTimedOut, report: "Report", timeout: float | None) -> NodeTimedOut:
     line = report.get("stopped_at")
     where = f" in line {line}" if line else ""
     return NodeTimedOut(
@@ -43,11 +47,11 @@ def make_timeout_error(exc: NodeTimedOut, report: Mapping[str, Any], timeout: fl
 
 
 def make_code_error(
-    report: Mapping[str, Any],
+    report: "Report",
     finished: FinishedProcess,
-    params: Mapping[str, Any],
+    params: "PythonParams",
     context: Context,
-    printed: dict[str, Any],
+    printed: "PrintedOutputs",
 ) -> NodeFailed:
     """Return the error for code without a result. `report` is the report of the process, if it wrote one."""
     if "refused" in report:
@@ -59,8 +63,8 @@ def make_code_error(
     if "raised" in report:
         line = report.get("line")
         where = f" in line {line}" if line else ""
-        *_, message = mask_secrets(report["message"], context).strip().splitlines() or [report["raised"]]
-        lines = cut_masked_end(report["traceback"], context, line_count=6, max_characters=1500)
+        *_, message = mask_secrets(report.get("message", ""), context).strip().splitlines() or [report["raised"]]
+        lines = cut_masked_end(report.get("traceback", ""), context, line_count=6, max_characters=1500)
         return NodeFailed(
             f"The code failed{where}: {message[:_LONGEST_MESSAGE]}\n{lines}",
             hint=_suggest_pass_env(message, context) or _suggest_fix(report["raised"], message, line, params, context),
@@ -86,7 +90,7 @@ def _suggest_pass_env(message: str, context: Context) -> str:
     return f'The code does not inherit {found[1]} from pflow\'s environment. Pass it: "pass_env": ["{found[1]}"].'
 
 
-def _suggest_fix(raised: str, message: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
+def _suggest_fix(raised: str, message: str, line: int | None, params: "PythonParams", context: Context) -> str:
     text = _mask_code_line(line, str(params["code"]), context)
     where = f"Line {line} of the code is `{text}`." if text else "See its stderr for details."
     advice = _RAISED.get(raised) or (_describe_inputs(params, context) if raised in _MISSING else "")
@@ -104,7 +108,7 @@ def _mask_code_line(line: int | None, code: str, context: Context) -> str:
     return masked_lines[line - 1].strip()[:_LONGEST_LINE]
 
 
-def _describe_inputs(params: Mapping[str, Any], context: Context) -> str:
+def _describe_inputs(params: "PythonParams", context: Context) -> str:
     names = ", ".join(params.get("inputs") or ())
     there = f"here: {cut_masked_start(names, _LONGEST_LINE, context)}" if names else "this node has none"
     return f"Values reach the code as `inputs`, each as a variable of the same name; {there}."

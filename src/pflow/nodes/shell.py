@@ -3,13 +3,17 @@
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NotRequired, Required, TypedDict
 
 from pflow.errors import NodeFailed
 from pflow.node import Context, Outcome
+from pflow.nodes.child_output import PrintedOutputs, join_outputs
 from pflow.nodes.param_values import format_param_as_text, get_added_environment, get_path, get_seconds
 from pflow.nodes.process_runner import FinishedProcess, run_process
 from uraniborg.kernel.child_environment import build_child_environment
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 ENVIRONMENT: Final = "__environment__"
 """The parameter in which the engine passes the values of the command's templates, as variables for the child."""
@@ -23,25 +27,41 @@ _SET: Final = re.compile(r"\b([A-Za-z_]\w*)\+?=|\b(?:for|read(?:\s+-\w+)*)\s+([A
 _OF_THE_SHELL: Final = frozenset({"PWD", "OLDPWD", "SHLVL", "PPID", "IFS", "OPTIND", "OPTARG", "HOSTNAME", "UID", "_"})
 
 
-async def run_shell(params: dict[str, Any], context: Context) -> Any:
+class ShellParams(TypedDict, total=False):
+    command: Required[str]
+    stdin: "Json | bytes"
+    cwd: str | None
+    env: "JsonObject | None"
+    timeout: float | None
+    ignore_errors: bool | None
+    strip_newline: bool | None
+    __environment__: dict[str, str]
+
+
+class ShellOutputs(PrintedOutputs):
+    exit_code: int
+    signal: NotRequired[str]
+    command: str
+
+
+async def run_shell(params: ShellParams, context: Context) -> ShellOutputs | Outcome:
     """Run the command and return its outputs, in an Outcome if there is a warning.
 
     Raise NodeFailed if the command cannot be run, or its exit code is not 0.
     """
-    command = str(params["command"])
-    given = params.get("stdin")
+    command, given, cwd = str(params["command"]), params.get("stdin"), params.get("cwd")
     environment = get_added_environment(params) | dict(params.get(ENVIRONMENT) or {})
     finished = await run_process(
         ["/bin/sh", "-c", command],
         context,
         stdin=None if given is None else _encode_stdin(given),
-        cwd=get_path(params, "cwd", context) if params.get("cwd") else None,
+        cwd=get_path(params, "cwd", context) if cwd else None,
         environment=environment,
         timeout_s=get_seconds(params),
     )
-    outputs = {
-        **finished.stdout.to_node_outputs("stdout", strip_newline=bool(params.get("strip_newline", True))),
-        **finished.stderr.to_node_outputs("stderr"),
+    strip_newline = bool(params.get("strip_newline", True))
+    outputs: Any = {
+        **join_outputs(finished.stdout, finished.stderr, strip_newline=strip_newline),
         "exit_code": finished.exit_code,
         **({"signal": finished.signal} if finished.signal else {}),
         "command": command,
@@ -66,7 +86,7 @@ def _make_withheld_variables_warning(command: str, environment: Mapping[str, str
     )
 
 
-def _make_exit_error(finished: FinishedProcess, outputs: dict[str, Any], context: Context, withheld: str) -> NodeFailed:
+def _make_exit_error(finished: FinishedProcess, outputs: ShellOutputs, context: Context, withheld: str) -> NodeFailed:
     name, excerpt = "stderr", finished.stderr.cut_masked_end(context)
     if not excerpt:  # many programs complain there
         name, excerpt = "stdout", finished.stdout.cut_masked_end(context)
@@ -81,5 +101,5 @@ def _make_exit_error(finished: FinishedProcess, outputs: dict[str, Any], context
     )
 
 
-def _encode_stdin(value: Any) -> bytes:
+def _encode_stdin(value: "Json | bytes") -> bytes:
     return value if isinstance(value, bytes) else format_param_as_text(value, "stdin").encode()

@@ -11,11 +11,12 @@ import zlib
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from pflow.registry.entry_points import Folders, list_offers, scan_import_path
+from pflow.registry.interface import StoredDeclaration
 from pflow.registry.node_files import Problem, Stamp, are_files_unchanged, make_path_stamp
 from uraniborg.kernel.files import make_private, make_private_folder, open_private
 
@@ -44,7 +45,7 @@ class CachedNodes:
     search_span: tuple[int, int]
     problems: list[Problem]
 
-    def parse_component(self, node_type: str) -> dict[str, Any]:
+    def parse_component(self, node_type: str) -> StoredDeclaration:
         start, end = self.spans[node_type]
         return orjson.loads(self.data[start:end])
 

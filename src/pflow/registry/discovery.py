@@ -5,17 +5,19 @@ Only declarations are read. No module of a node is imported, and unreadable decl
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from pflow.registry.entry_points import Folders, find_interface_file, list_offers, scan_import_path
-from pflow.registry.interface import Source, require_valid_interface
+from pflow.registry.interface import NodeDeclaration, Source, require_valid_declaration
 from pflow.registry.node_files import NodeFileReader, Problem, Stamp, describe_error_without_path
 from uraniborg.kernel.errors import UraniborgError
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 BUILT_IN: Final = Path(__file__).parents[1] / "nodes"
 OWN_FOLDER: Final = "nodes"
@@ -111,29 +113,29 @@ class _Discovery:
                     node, "mcp", TOOLS_FILE, file=f"{server}/{_get_mapping_or_empty(node).get('tool', '')}"
                 )
 
-    def _read_declarations(self, path: str, where: str) -> list[Any]:
+    def _read_declarations(self, path: str, where: str) -> "list[Json]":
         plain = self.reader.read_json_and_stamp(path, where)
         nodes = _get_mapping_or_empty(plain).get("nodes")
         if plain is not None and not isinstance(nodes, list):
             self.reader.add_problem(where, "It does not have a list `nodes`.")
         return _get_list_or_empty(nodes)
 
-    def _check_and_add_node(self, plain: Any, source: Source, where: str, *, file: str = "") -> None:
-        declared = _get_mapping_or_empty(plain)
+    def _check_and_add_node(self, plain: "Json", source: Source, where: str, *, file: str = "") -> None:
+        given = _get_mapping_or_empty(plain)
         try:
-            require_valid_interface(declared)
+            declared = require_valid_declaration(given)
             if source == "user":
-                declared = {**declared, "version": self._make_user_version(declared)}
+                declared["version"] = self._make_user_version(declared)
             else:
                 _require_function_path(declared["run"])
         except (ValueError, OSError, RecursionError, UraniborgError) as error:
-            kind = declared.get("type")
+            kind = given.get("type")
             name = f"The node '{kind}'" if isinstance(kind, str) and kind else "A node"
             self.reader.add_problem(where, f"{name} cannot be used: {describe_error_without_path(error)}.")
             return
         self._add_component_unless_declared(declared, source, where, file)
 
-    def _add_component_unless_declared(self, plain: dict[str, Any], source: Source, where: str, file: str) -> None:
+    def _add_component_unless_declared(self, plain: NodeDeclaration, source: Source, where: str, file: str) -> None:
         kind = plain["type"]
         if first := self.components.get(kind):
             problem = f"The type '{kind}' is already declared by {first.where}; this declaration is skipped."
@@ -148,7 +150,7 @@ class _Discovery:
         about = (plain["description"][:_SEARCHED], keys[:_SEARCHED], " ".join(plain.get("tags", ()))[:_SEARCHED])
         self.components[kind] = Component(line, about, where)
 
-    def _make_user_version(self, plain: Mapping[str, Any]) -> str:
+    def _make_user_version(self, plain: NodeDeclaration) -> str:
         """Return the declared version with a digest of the code, so that edited code is a new version."""
         run = OWN_RUN.fullmatch(plain["run"])
         if run is None:
@@ -172,9 +174,9 @@ def _require_function_path(run: str) -> None:
         raise ValueError("`run` must be `package.module:function`")
 
 
-def _get_mapping_or_empty(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+def _get_mapping_or_empty(value: "Json") -> "JsonObject":
+    return value if isinstance(value, dict) else {}
 
 
-def _get_list_or_empty(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
+def _get_list_or_empty(value: "Json") -> "list[Json]":
+    return value if isinstance(value, list) else []

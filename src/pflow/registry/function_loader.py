@@ -7,7 +7,7 @@ import threading
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, cast
 
 from pflow.errors import NodeChanged, NodeNotLoaded
 from pflow.node import Function
@@ -40,7 +40,7 @@ def load_function(interface: Interface, home: Path) -> Function:
             hint="Correct `run` in the file that declares it.",
             node_type=interface.type,
         )
-    return function
+    return cast("Function", function)
 
 
 def _load_user_module(interface: Interface, home: Path) -> ModuleType:

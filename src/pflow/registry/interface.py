@@ -1,11 +1,12 @@
-"""Describe a node type as data: parameters, outputs, actions and effect."""
+"""The interface of a node type as data: parameters, outputs, actions and effect, and its declaration in a file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypedDict, cast
 
 if TYPE_CHECKING:
     from pflow.workflow_replies import NodeType, NodeTypeOutput, NodeTypeValue
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 Effect = Literal["pure", "idempotent", "effectful"]
 """Pure: only computes or reads. Idempotent: twice has the same effect as once. Effectful: each time has an effect."""
@@ -13,6 +14,73 @@ Effect = Literal["pure", "idempotent", "effectful"]
 Source = Literal["builtin", "user", "entry-point", "mcp"]
 EFFECTS: Final = ("pure", "idempotent", "effectful")
 TYPES: Final = ("str", "int", "float", "bool", "dict", "list", "any")
+
+
+class ParamDeclaration(TypedDict, total=False):
+    """A parameter in a declaration, see `Param`."""
+
+    type: str
+    required: bool
+    default: "Json"
+    description: str
+    choices: "list[Json] | None"
+
+
+class OutputDeclaration(TypedDict, total=False):
+    """An output in a declaration, see `OutputField`."""
+
+    type: str
+    description: str
+    structure: "Mapping[str, str | OutputDeclaration] | None"
+
+
+class EffectDeclaration(TypedDict):
+    """An effect that depends on the value of a parameter."""
+
+    param: str
+    values: NotRequired[Mapping[str, Effect]]
+    default: NotRequired[Effect]
+    unless: NotRequired[list[str]]
+
+
+class VolatileDeclaration(TypedDict):
+    """The values of a parameter with which a node is volatile."""
+
+    param: str
+    values: list[str]
+
+
+class NodeDeclaration(TypedDict):
+    """A node type as a file declares it, see `Interface`. A text stands for a parameter or output of that type."""
+
+    type: str
+    description: str
+    run: str
+    params: NotRequired[Mapping[str, str | ParamDeclaration]]
+    outputs: NotRequired[Mapping[str, str | OutputDeclaration]]
+    actions: NotRequired[list[str]]
+    effect: NotRequired[Effect | EffectDeclaration]
+    version: NotRequired[str]
+    example: "NotRequired[JsonObject]"
+    tags: NotRequired[list[str]]
+    reads: NotRequired[list[str]]
+    writes: NotRequired[list[str]]
+    takes: NotRequired[list[str]]
+    limits: NotRequired[list[str]]
+    reads_world: NotRequired[bool]
+    volatile: NotRequired[bool | VolatileDeclaration]
+    open_params: NotRequired[bool]
+    open_actions: NotRequired[bool]
+    timeout: NotRequired[float | None]
+    tool: NotRequired[str]
+    """Of an MCP server, the tool."""
+
+
+class StoredDeclaration(NodeDeclaration):
+    """A declaration in the cache, with its origin."""
+
+    source: Source
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +93,9 @@ class Param:
     key: str
     type: str = "any"
     required: bool = False
-    default: Any = None
+    default: "Json" = None
     description: str = ""
-    choices: tuple[Any, ...] = ()
+    choices: "tuple[Json, ...]" = ()
 
     def to_dict(self) -> "NodeTypeValue":
         described: NodeTypeValue = {
@@ -76,7 +144,7 @@ class Interface:
     """
     effect_unless: tuple[str, ...] = ()
     version: str = "1"
-    example: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    example: "JsonObject" = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     """Parameters that name input files. A result depends on their size and modification time."""
@@ -101,7 +169,7 @@ class Interface:
     file: str = ""
     """The file that declares it, for a node of the user's own; `SERVER/TOOL` for a tool of an MCP server."""
 
-    def get_effect(self, params: Mapping[str, Any]) -> Effect:
+    def get_effect(self, params: "Mapping[str, Json]") -> Effect:
         if self.effect_by is None:
             return self.effect
         name, effects = self.effect_by
@@ -116,7 +184,7 @@ class Interface:
             )
         return effects.get(str(value).upper(), self.effect)
 
-    def is_volatile_with(self, params: Mapping[str, Any]) -> bool:
+    def is_volatile_with(self, params: "Mapping[str, Json]") -> bool:
         if self.volatile_by is None:
             return self.is_volatile
         name, values = self.volatile_by
@@ -138,26 +206,22 @@ class Interface:
         }
 
 
-def parse_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
+def parse_interface(plain: Mapping[str, object], *, source: Source, file: str = "") -> Interface:
     """Return the interface that a JSON object declares. Raise ValueError with the problem."""
-    require_valid_interface(plain)
-    return build_interface(plain, source=source, file=file)
+    return build_interface(require_valid_declaration(cast("JsonObject", plain)), source=source, file=file)
 
 
-def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
-    """Return the interface of an object that `require_valid_interface` accepts."""
-    effect = plain.get("effect", "effectful")
+def build_interface(plain: NodeDeclaration, *, source: Source, file: str = "") -> Interface:
+    """Return the interface of a declaration."""
+    effect, volatile = plain.get("effect", "effectful"), plain.get("volatile", False)
     by: tuple[str, Mapping[str, Effect]] | None = None
     unless: tuple[str, ...] = ()
     if isinstance(effect, dict):
-        effect_object = cast("dict[str, Any]", effect)
-        by = (effect_object["param"], {key.upper(): value for key, value in effect_object.get("values", {}).items()})
-        effect, unless = effect_object.get("default", "effectful"), tuple(effect_object.get("unless", ()))
-    volatile: Any = plain.get("volatile", False)
+        by = (effect["param"], {key.upper(): value for key, value in effect.get("values", {}).items()})
+        effect, unless = effect.get("default", "effectful"), tuple(effect.get("unless", ()))
     volatile_by: tuple[str, frozenset[str]] | None = None
     if isinstance(volatile, dict):
-        when = cast("dict[str, Any]", volatile)
-        volatile_by = (when["param"], frozenset(value.upper() for value in when["values"]))
+        volatile_by = (volatile["param"], frozenset(value.upper() for value in volatile["values"]))
     return Interface(
         type=plain["type"],
         description=plain["description"],
@@ -186,8 +250,8 @@ def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "")
     )
 
 
-def require_valid_interface(plain: Mapping[str, Any]) -> None:
-    """Raise ValueError if the JSON object is not a valid interface."""
+def require_valid_declaration(plain: "JsonObject") -> NodeDeclaration:
+    """Return a JSON object that declares an interface. Raise ValueError with the problem of one that does not."""
     for key in ("type", "description", "run"):
         if not isinstance(plain.get(key), str) or not plain[key]:
             raise ValueError(f"`{key}` must be text")
@@ -200,23 +264,24 @@ def require_valid_interface(plain: Mapping[str, Any]) -> None:
     for key in ("actions", "tags", "reads", "writes", "takes", "limits"):
         if key in plain and not _is_list_of_texts(plain[key]):
             raise ValueError(f"`{key}` must be a list of texts")
-    if unknown := [one for one in plain.get("limits", ()) if one not in params]:
+    limits = cast("list[str]", plain.get("limits", []))
+    if unknown := [one for one in limits if one not in params]:
         raise ValueError(f"`limits` names `{unknown[0]}`, which is not one of `params`")
     timeout = plain.get("timeout")
-    if timeout is not None and (type(timeout) not in {int, float} or timeout <= 0):
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0):
         raise ValueError("`timeout` must be a number of seconds")
     _require_valid_effect(plain.get("effect", "effectful"))
     _require_valid_volatile(plain.get("volatile", False))
+    declared: Any = plain
+    return declared
 
 
 def _is_list_of_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value))
 
 
-def _require_valid_effect(effect: Any) -> None:
-    effect_object: dict[str, Any] = {"param": "", "default": effect}
-    if isinstance(effect, dict):
-        effect_object = cast("dict[str, Any]", effect)
+def _require_valid_effect(effect: "Json") -> None:
+    effect_object: JsonObject = effect if isinstance(effect, dict) else {"param": "", "default": effect}
     if type(effect_object.get("param")) is not str:
         raise ValueError("an `effect` that depends on a parameter must name it in `param`")
     for value in (effect_object.get("default", "effectful"), *_require_mapping(effect_object, "values").values()):
@@ -224,53 +289,47 @@ def _require_valid_effect(effect: Any) -> None:
             raise ValueError(f"`effect` must be one of {', '.join(EFFECTS)}")
 
 
-def _require_valid_volatile(volatile: Any) -> None:
+def _require_valid_volatile(volatile: "Json") -> None:
     if isinstance(volatile, bool):
         return
-    volatile_object = cast("dict[str, Any]", volatile) if isinstance(volatile, dict) else {}
+    volatile_object: JsonObject = volatile if isinstance(volatile, dict) else {}
     if type(volatile_object.get("param")) is not str or not _is_list_of_texts(volatile_object.get("values")):
         raise ValueError("`volatile` must be true or false, or an object with `param` and a list of texts `values`")
 
 
-def _require_valid_choices(key: str, choices: Any) -> None:
-    listed = cast("list[Any]", choices) if isinstance(choices, list) else []
+def _require_valid_choices(key: str, choices: "Json") -> None:
+    listed = choices if isinstance(choices, list) else []
     if choices is not None and not (listed and all(isinstance(one, (str, int, float)) for one in listed)):
         raise ValueError(f"`choices` of `{key}` must be a list of texts, numbers or booleans")
 
 
-def _require_valid_outputs(outs: Mapping[str, Any]) -> None:
+def _require_valid_outputs(outs: "JsonObject") -> None:
     for key, value in outs.items():
         if (structure := _require_description(key, value).get("structure")) is not None:
             if not isinstance(structure, dict):
                 raise ValueError(f"`structure` of `{key}` must be an object")
-            _require_valid_outputs(cast("dict[str, Any]", structure))
+            _require_valid_outputs(structure)
 
 
-def _require_description(key: str, value: Any) -> dict[str, Any]:
-    described = _get_description_or_none(value)
-    if described is None:
-        raise ValueError(f"`{key}` must be a type, or an object that has one")
+def _require_description(key: str, value: "Json") -> "JsonObject":
+    described: Json = {"type": value} if isinstance(value, str) else value
+    if not isinstance(described, dict):
+        raise ValueError(f"`{key}` must be a type, or an object that has one")  # noqa: TRY004 - the error is in the file
     kind = described.get("type", "any")
     if kind not in TYPES and not (isinstance(kind, str) and all(one in TYPES for one in kind.split("|"))):
         raise ValueError(f"the type of `{key}` must be one of {', '.join(TYPES)}, or several joined by |")
     return described
 
 
-def _require_mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _require_mapping(plain: "JsonObject", key: str) -> "JsonObject":
     value = plain.get(key, {})
     if not isinstance(value, dict):
         raise ValueError(f"`{key}` must be an object")  # noqa: TRY004 - the error is in the file
-    return cast("dict[str, Any]", value)
+    return value
 
 
-def _get_description_or_none(value: Any) -> dict[str, Any] | None:
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value)
-    return {"type": value} if isinstance(value, str) else None
-
-
-def _parse_param(key: str, value: Any) -> Param:
-    plain = _get_description_or_none(value) or {}
+def _parse_param(key: str, value: str | ParamDeclaration) -> Param:
+    plain: ParamDeclaration = {"type": value} if isinstance(value, str) else value
     return Param(
         key=key,
         type=plain.get("type", "any"),
@@ -281,12 +340,12 @@ def _parse_param(key: str, value: Any) -> Param:
     )
 
 
-def _parse_outputs(plain: Mapping[str, Any]) -> dict[str, OutputField]:
+def _parse_outputs(plain: Mapping[str, str | OutputDeclaration]) -> dict[str, OutputField]:
     return {key: _parse_output(key, value) for key, value in plain.items()}
 
 
-def _parse_output(key: str, value: Any) -> OutputField:
-    plain = _get_description_or_none(value) or {}
+def _parse_output(key: str, value: str | OutputDeclaration) -> OutputField:
+    plain: OutputDeclaration = {"type": value} if isinstance(value, str) else value
     structure = plain.get("structure")
     return OutputField(
         key=key,

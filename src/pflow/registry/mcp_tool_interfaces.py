@@ -1,11 +1,11 @@
 """Make interfaces of nodes from the tool lists of MCP servers."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
-from pflow.registry.interface import Effect
+from pflow.registry.interface import Effect, NodeDeclaration, OutputDeclaration, ParamDeclaration
 from uraniborg.kernel.ids import content_id
 
 if TYPE_CHECKING:
@@ -27,43 +27,7 @@ _KINDS: Final = {
 _SAMPLES: Final["JsonObject"] = {"str": "text", "int": 1, "float": 1.5, "bool": True, "dict": {}, "list": []}
 
 
-class _Declaration(TypedDict):
-    type: str
-    description: NotRequired[str]
-
-
-class ParamDeclaration(_Declaration):
-    """A parameter of a tool, as `pflow.registry.interface` reads it."""
-
-    required: bool
-    default: "Json"
-    choices: "NotRequired[list[Json]]"
-
-
-class OutputDeclaration(_Declaration):
-    """An output of a tool, with the fields of an object or of the items of a list if they are known."""
-
-    structure: "NotRequired[dict[str, OutputDeclaration]]"
-
-
-class ToolDeclaration(TypedDict):
-    """A tool as a node type."""
-
-    type: str
-    tool: str
-    description: str
-    run: str
-    params: dict[str, ParamDeclaration]
-    outputs: dict[str, OutputDeclaration]
-    effect: Effect
-    reads_world: bool
-    version: str
-    example: "JsonObject"
-    tags: list[str]
-    open_params: bool
-
-
-def make_tool_declaration(server: str, tool: Mapping[str, Any], *, version: str = "") -> ToolDeclaration:
+def make_tool_declaration(server: str, tool: "Mapping[str, Json]", *, version: str = "") -> NodeDeclaration:
     """Return the JSON object that declares the tool as a node; `version` is the server's. Raise ValueError."""
     name = tool.get("name")
     if not isinstance(name, str) or not name:
@@ -199,12 +163,12 @@ def _make_sample_value(schema: "JsonObject", param: ParamDeclaration) -> "Json":
     examples = schema.get("examples")
     listed = examples if isinstance(examples, list) else []
     choices = param.get("choices")
-    for one in (*listed, param["default"]):
+    for one in (*listed, param.get("default")):
         if one is not None and (choices is None or one in choices):
             return one
     if choices:
         return choices[0]
-    return _SAMPLES.get(str(param["type"]).partition("|")[0], "text")
+    return _SAMPLES.get(param.get("type", "any").partition("|")[0], "text")
 
 
 def _resolve_schema(value: Any, root: "JsonObject") -> "JsonObject":

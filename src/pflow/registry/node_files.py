@@ -5,11 +5,14 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from uraniborg.kernel.text import is_encodable
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 _LARGEST: Final = 64 * 1024 * 1024
 _READING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -44,7 +47,7 @@ class NodeFileReader:
             self.add_problem(folder.name, "It has files whose names are not valid text.", "Rename them.")
         return readable
 
-    def read_json_and_stamp(self, path: str, where: str) -> Any:
+    def read_json_and_stamp(self, path: str, where: str) -> "Json":
         """Stamp a JSON file, and return its value. Record a problem and return None if it is unreadable."""
         try:
             data = self.read_bytes_and_stamp(path)

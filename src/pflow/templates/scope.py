@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import orjson
 
 if TYPE_CHECKING:
-    from uraniborg.kernel.json_values import JsonObject
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _JSON_CHARS: Final = 10 * 1024 * 1024
 _INDEX: Final = re.compile(r"\d{1,9}")
@@ -20,7 +20,7 @@ class Scope:
 
     __slots__ = ("_above", "values")
 
-    def __init__(self, values: Mapping[str, Any], above: "Scope | None" = None) -> None:
+    def __init__(self, values: "Mapping[str, Json]", above: "Scope | None" = None) -> None:
         self.values = values
         self._above = above
 

@@ -73,7 +73,8 @@ def test_a_list_that_is_not_there_is_a_template_error(home: Home) -> None:
 
 
 def test_as_many_items_as_are_allowed_are_taken() -> None:
-    scope = Scope({"list": [0] * MOST_ITEMS})
+    values: Any = {"list": [0] * MOST_ITEMS}
+    scope = Scope(values)
     assert len(resolve_batch_items(Node("b", "pure", {}), Batch("${list}"), scope)) == MOST_ITEMS
 
 

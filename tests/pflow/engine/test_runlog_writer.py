@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pflow.active_nodes import read_node_states
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
 from pflow.errors import RunNotFound
+from pflow.run_progress import read_node_states
 from pflow.run_replies import NodeResult
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node, until
 from tests.requirements import requirement

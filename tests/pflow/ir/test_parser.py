@@ -99,7 +99,7 @@ def test_normalising_twice_changes_nothing(value: Any) -> None:
 
 
 def test_normalising_changes_nothing_that_it_is_given() -> None:
-    document = {
+    document: Plain = {
         "nodes": [{"id": "a", "type": "echo", "parameters": {"x": 1}}],
         "edges": [{"source": "a", "target": "a"}],
     }
@@ -376,7 +376,7 @@ def test_an_input_and_a_node_of_one_name_are_refused() -> None:
 
 
 def test_the_index_of_a_node_is_that_in_the_file() -> None:
-    document = {"nodes": [None, {"id": "1"}, echo("a"), echo("a"), {"id": "b"}, echo("c")]}
+    document: Plain = {"nodes": [None, {"id": "1"}, echo("a"), echo("a"), {"id": "b"}, echo("c")]}
     places = index_nodes(document)
     assert (places["a"], places["b"], places["c"]) == (2, 4, 5)
 

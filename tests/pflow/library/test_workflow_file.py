@@ -86,7 +86,7 @@ def test_an_absent_file_is_just_not_there(tmp_path: Path, path: str) -> None:
 
 
 def test_a_wrapped_workflow_is_read_back(tmp_path: Path) -> None:
-    ir = {**IR, "outputs": {"größe 漢": {"source": "${greet.echo}"}}, "big": 2**90}
+    ir: Any = {**IR, "outputs": {"größe 漢": {"source": "${greet.echo}"}}, "big": 2**90}
     read = read_document(
         write_workflow_file(tmp_path, "x.json", encode_wrapped_workflow("x", ir, "  Grüßt.\n")), "x.json"
     )

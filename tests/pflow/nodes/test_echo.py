@@ -9,8 +9,11 @@ import pytest
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.echo import echo
+from pflow.nodes import echo as echo_node
 from pflow.registry.interface import parse_interface
+
+echo: Any = echo_node.echo
+"""Called with parameters of any shape."""
 
 CONTEXT = Context("run", "workflow", "node", Path(), Path(), Path("spool"))
 

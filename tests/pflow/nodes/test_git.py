@@ -13,11 +13,14 @@ import pytest
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes import git
+from pflow.nodes import git as git_nodes
 from pflow.nodes.git_program import get_remote_url
 from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
+
+git: Any = git_nodes
+"""Its functions are called with parameters of any shape."""
 
 INTERFACES = json.loads((Path(git.__file__).with_suffix(".json")).read_text())["nodes"]
 

@@ -17,12 +17,15 @@ import pytest
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes import github
+from pflow.nodes import github as github_nodes
 from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.long_secrets import PIECE, add_secrets
 from tests.pflow.nodes.long_secrets import TOKEN as LONG
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import redact
+
+github: Any = github_nodes
+"""Its functions are called with parameters of any shape."""
 
 INTERFACES = json.loads((Path(github.__file__).with_suffix(".json")).read_text())["nodes"]
 TOKEN = "ghp_tycho0123456789"

@@ -21,10 +21,14 @@ from blockbuster import blockbuster_ctx
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Closable, Context
+from pflow.nodes import http as http_node
 from pflow.nodes import http_response as http_answer
-from pflow.nodes.http import _prepare_redirect_headers, send_request  # pyright: ignore[reportPrivateUsage]
+from pflow.nodes.http import _prepare_redirect_headers  # pyright: ignore[reportPrivateUsage]
 from pflow.registry.interface import Interface, parse_interface
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
+
+send_request: Any = http_node.send_request
+"""Called with parameters of any shape."""
 
 MIB = 1 << 20
 
@@ -155,7 +159,7 @@ def load_interface() -> Interface:
     return parse_interface(plain, source="builtin")
 
 
-async def expect_failure(context: Context, **params: Any) -> NodeFailed:
+async def expect_failure(context: Context, **params: Any) -> Any:
     with pytest.raises(NodeFailed) as caught:
         await send_request(params, context)
     return caught.value

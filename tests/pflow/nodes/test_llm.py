@@ -16,10 +16,13 @@ import pytest
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.llm import answer_prompt
+from pflow.nodes import llm
 from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.long_secrets import PIECE, TOKEN, add_secrets
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
+
+answer_prompt: Any = llm.answer_prompt
+"""Called with parameters of any shape."""
 
 (INTERFACE,) = json.loads((Path(inspect.getfile(answer_prompt)).with_suffix(".json")).read_text())["nodes"]
 KEY = "sk-hven-0123456789"
@@ -293,8 +296,9 @@ async def test_an_answer_that_was_cut_off_fails_with_its_start(custom_server: Se
     custom_server.body = make_reply("The sky is", ended="length")
     with pytest.raises(NodeFailed, match="cut short") as failed:
         await answer_prompt({"prompt": "x", "max_tokens": 3}, context)
-    assert failed.value.outputs["response"] == "The sky is"
-    assert failed.value.outputs["llm_usage"]["total_tokens"] == 16
+    outputs: Any = failed.value.outputs
+    assert outputs["response"] == "The sky is"
+    assert outputs["llm_usage"]["total_tokens"] == 16
 
 
 async def test_a_server_that_does_not_answer_in_time_is_given_up_on(custom_server: Server, tmp_path: Path) -> None:

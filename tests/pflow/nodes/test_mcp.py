@@ -15,7 +15,8 @@ from pflow.engine.executors import LocalSharedObjects
 from pflow.errors import NodeFailed
 from pflow.mcp_config import UnknownServer
 from pflow.node import Context
-from pflow.nodes.mcp import call_named_tool, call_tool
+from pflow.nodes import mcp
+from pflow.nodes.mcp import call_tool
 from pflow.registry.registry import Registry
 from pflow.remote_mcp_servers import add_server, sync_servers
 from pflow.service import Service
@@ -27,6 +28,9 @@ from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.mcp import make_stateless_app
 from uraniborg.kernel.mcp.testing import serve_app
 
+call_named_tool: Any = mcp.call_named_tool
+"""Called with parameters of any shape."""
+
 SOON = 30.0
 SECOND = {"a": "${first.result.sum}"}
 
@@ -35,7 +39,8 @@ SECOND = {"a": "${first.result.sum}"}
 def home(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     env = {"STARTS": str(tmp_path / "starts")}
-    add_server(home, "tools", {**tool_command(), "env": env})
+    entry: Any = {**tool_command(), "env": env}
+    add_server(home, "tools", entry)
     return home
 
 
@@ -94,8 +99,9 @@ async def test_without_shared_objects_each_call_has_its_own_connection(home: Pat
 async def test_a_tool_that_reports_an_error_fails_the_node_with_its_message(context: Context) -> None:
     with pytest.raises(NodeFailed, match="The tool lose of MCP server 'tools' failed: There is no comet") as caught:
         await call_sample_tool(context, "lose", name="comet")
-    assert caught.value.outputs["is_error"] is True
-    assert caught.value.outputs["result"]["error"]["hint"] == "Look elsewhere."
+    outputs: Any = caught.value.outputs
+    assert outputs["is_error"] is True
+    assert outputs["result"]["error"]["hint"] == "Look elsewhere."
     assert caught.value.ids == {"server": "tools", "tool": "lose"}
 
 
@@ -169,8 +175,9 @@ async def test_a_synced_tool_is_a_node_type_with_its_own_defaults(context: Conte
     assert interface is not None
     assert (interface.params["a"].required, interface.params["b"].default, interface.effect) == (True, 10, "pure")
     assert registry.search("add two numbers")[0].type == "mcp-tools-add"
+    call: Any = registry.load_function(interface)
     params = {"a": 1, "b": None, "__target__": interface.file}
-    assert (await registry.load_function(interface)(params, context))["result"]["sum"] == 11
+    assert (await call(params, context))["result"]["sum"] == 11
 
 
 async def test_the_names_of_server_and_tool_may_have_any_signs(context: Context) -> None:

@@ -149,8 +149,9 @@ async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Co
             limits=ProcessLimits(memory_bytes=MIB, disk_bytes=8 * MIB, grace_s=0.2),
             timeout_s=PATIENCE_S,
         )
-    assert caught.value.outputs["stdout"].startswith("y\ny\n")
-    assert len(caught.value.outputs["stdout"]) == MIB
+    printed = str(caught.value.outputs["stdout"])
+    assert printed.startswith("y\ny\n")
+    assert len(printed) == MIB
     assert os.listdir(context.spool) == []
     assert await wait_until_gone(int((context.folder / "pid").read_text()))
 
@@ -193,7 +194,7 @@ async def test_a_child_that_ignores_sigterm_is_killed_after_the_grace_period(con
     with pytest.raises(NodeTimedOut, match=r"still running after 1 s") as caught:
         await run_shell_command(context, "trap '' TERM; echo $$; while :; do :; done", timeout_s=1, limits=HURRIED)
     assert time.monotonic() - started_at >= 1.2
-    assert not is_running(int(caught.value.outputs["stdout"]))
+    assert not is_running(int(str(caught.value.outputs["stdout"])))
 
 
 async def test_a_child_that_handles_sigterm_can_print_before_it_ends(context: Context) -> None:
@@ -207,7 +208,7 @@ async def test_a_child_that_handles_sigterm_can_print_before_it_ends(context: Co
 async def test_a_timeout_also_ends_the_processes_that_the_child_started(context: Context) -> None:
     with pytest.raises(NodeTimedOut) as caught:
         await run_shell_command(context, "sleep 600 & echo $!; wait", timeout_s=1)
-    assert await wait_until_gone(int(caught.value.outputs["stdout"]))
+    assert await wait_until_gone(int(str(caught.value.outputs["stdout"])))
 
 
 @needs_proc

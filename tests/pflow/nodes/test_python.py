@@ -14,13 +14,15 @@ from hypothesis import strategies as st
 
 from pflow.config import Settings
 from pflow.errors import NodeFailed, NodeTimedOut
-from pflow.node import Context, Outcome
+from pflow.node import Context
 from pflow.nodes import python as node
-from pflow.nodes.python import run_python
 from pflow.python_code import NO_RESULT
 from pflow.registry.interface import Interface, parse_interface
 from pflow.service import Service
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
+
+run_python: Any = node.run_python
+"""Called with parameters of any shape."""
 
 
 def load_interfaces() -> dict[str, Interface]:
@@ -28,11 +30,11 @@ def load_interfaces() -> dict[str, Interface]:
     return {one["type"]: parse_interface(one, source="builtin") for one in plain}
 
 
-async def run_code(context: Context, code: str, **more: Any) -> Outcome:
+async def run_code(context: Context, code: str, **more: Any) -> Any:
     return await run_python({"code": code, **more}, context)
 
 
-async def expect_failure(context: Context, code: str, **more: Any) -> NodeFailed:
+async def expect_failure(context: Context, code: str, **more: Any) -> Any:
     with pytest.raises(NodeFailed) as caught:
         await run_code(context, code, **more)
     return caught.value

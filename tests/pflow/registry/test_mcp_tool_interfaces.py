@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
-from pflow.registry.interface import parse_interface, require_valid_interface
-from pflow.registry.mcp_tool_interfaces import make_tool_declaration
+from pflow.registry import mcp_tool_interfaces
+from pflow.registry.interface import parse_interface, require_valid_declaration
+
+make_tool_declaration: Any = mcp_tool_interfaces.make_tool_declaration
+"""Its declarations are read at any depth."""
 
 
 def make_tool(**more: Any) -> dict[str, Any]:
@@ -95,7 +98,7 @@ def test_allowed_values_become_choices_if_they_are_texts_or_numbers(
 ) -> None:
     plain = make_tool_declaration("web", make_tool(inputSchema=make_schema(kind={"enum": allowed})))
     assert plain["params"]["kind"].get("choices") == choices
-    require_valid_interface(plain)
+    require_valid_declaration(plain)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,15 @@ import contextlib
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import orjson
 
 from pflow.engine.json_values import encode_outputs, parse_json
 from uraniborg.kernel.files import lock_open_file, open_private, sync_folder
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 StepKey = tuple[str, str]
 """A node and a fingerprint."""
@@ -42,16 +45,26 @@ class StoredResult(NamedTuple):
         outputs = self.outputs if self.outputs is not None else b"null"
         return b'{"finished":%b%b,"outputs":%b}\n' % (head, took, outputs)
 
-    def parse_outputs(self) -> dict[str, Any]:
+    def parse_outputs(self) -> "JsonObject":
         """Return the outputs, which must not be None."""
         assert self.outputs is not None
         return parse_json(self.outputs)
 
 
+class JournalHeader(TypedDict, total=False):
+    """The first line of a journal. Journals of other versions can have less."""
+
+    format: int
+    run: str
+    lineage: str
+    at: float
+    keeps_results: bool
+
+
 class JournalEntries(NamedTuple):
     """The content of a journal. `started` are nodes with effects that did not finish."""
 
-    header: dict[str, Any]
+    header: JournalHeader
     finished: list[StoredResult]
     started: set[StepKey]
     waiting: frozenset[StepKey]
@@ -63,7 +76,7 @@ class JournalEntries(NamedTuple):
 class RunJournal:
     """A journal that this process writes. It is locked until it is closed or the process ends."""
 
-    def __init__(self, path: Path, header: dict[str, Any]) -> None:
+    def __init__(self, path: Path, header: JournalHeader) -> None:
         self.path = path
         self._size = 0
         self._is_in_folder = False
@@ -116,7 +129,7 @@ class RunJournal:
 
 def read_journal(path: Path) -> JournalEntries:
     """Return all of a journal that can be parsed. Raise OSError."""
-    header: dict[str, Any] = {}
+    header: Any = {}
     finished: dict[StepKey, StoredResult] = {}
     started: set[StepKey] = set()
     waiting: set[StepKey] = set()
@@ -141,23 +154,24 @@ def read_journal(path: Path) -> JournalEntries:
     return JournalEntries(header, list(finished.values()), started, frozenset(waiting), is_damaged)
 
 
-def read_journal_header(path: Path) -> dict[str, Any]:
+def read_journal_header(path: Path) -> JournalHeader:
     """Return the first line of a journal; an empty object if it cannot be parsed. Raise OSError."""
     with path.open("rb") as stream:
         try:
-            return dict(parse_json(stream.readline()))
+            header: Any = dict(parse_json(stream.readline()))
         except (ValueError, TypeError):
             return {}
+    return header
 
 
 def parse_result_line(line: Any) -> StoredResult:
     """Return the result in a line of a journal. Raise ValueError, KeyError or TypeError."""
     *texts, at = line["finished"]
     node, fingerprint, kind, action, effect, by = map(_require_text, texts)
-    outputs = line["outputs"]
+    outputs: Json = line["outputs"]
     if outputs is not None and not isinstance(outputs, dict):
         raise TypeError("outputs must be an object")
-    text = None if outputs is None else encode_outputs(cast("dict[str, Any]", outputs))
+    text = None if outputs is None else encode_outputs(outputs)
     took = tuple(map(_require_text, line.get("took", ())))
     return StoredResult(node, fingerprint, kind, action, effect, text, by, float(at), took)
 

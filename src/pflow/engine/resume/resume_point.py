@@ -26,6 +26,7 @@ from pflow.engine.resume.earlier_runs import (
 )
 from pflow.engine.resume.journal import (
     JournalEntries,
+    JournalHeader,
     RunJournal,
     StepKey,
     StoredResult,
@@ -190,7 +191,7 @@ class ResumePoint:
                 self._clear_results()
                 earlier = make_empty_earlier_runs()
             lineage = earlier.lineage or run_id
-            header = {"format": _FORMAT, "run": run_id, "lineage": lineage, "at": time.time()}
+            header: JournalHeader = {"format": _FORMAT, "run": run_id, "lineage": lineage, "at": time.time()}
             if keep_results:
                 header["keeps_results"] = True
             journal = RunJournal(self._folder / f"{self._name}.{run_id}.journal", header)

@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.resume.journal import RunJournal, StoredResult, hold_lock_file, read_journal, try_lock_journal
+from pflow.engine.resume.journal import (
+    JournalHeader,
+    RunJournal,
+    StoredResult,
+    hold_lock_file,
+    read_journal,
+    try_lock_journal,
+)
 
-HEADER = {"run": "run_1", "lineage": "run_0", "at": 1.5}
+HEADER: JournalHeader = {"run": "run_1", "lineage": "run_0", "at": 1.5}
 
 
 def make_result(
