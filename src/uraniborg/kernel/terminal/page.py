@@ -106,7 +106,8 @@ class Page:
         for line in split_lines(clean_pieces(pieces[1:] or pieces, keep_chars=keep_chars)):
             text = join_pieces(line)
             spaces = len(text) - len(text.lstrip(" "))
-            edge = StyledText("", " " * min(spaces, _DEEPEST))
+            is_cut = width is not None and used + measure_width(text) > width
+            edge = StyledText("", " " * (min(spaces, _DEEPEST) if is_cut else spaces))
             body = slice_pieces(line, spaces, len(text))
             rooms = (max(LEAST_COLUMNS, width - len(edge.text) - taken) for taken in (used, hanging)) if width else ()
             for part in wrap_pieces(body, *rooms, cuts_words=False) if width else [body]:

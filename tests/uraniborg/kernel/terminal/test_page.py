@@ -49,6 +49,16 @@ def test_a_column_that_is_empty_takes_no_room() -> None:
     assert out.getvalue() == "a  x\nb  y\n"
 
 
+@pytest.mark.parametrize("columns", ["", "120"])
+def test_marks_stay_below_the_code_that_they_mark(
+    columns: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    stream, marks = terminal if columns else io.StringIO(), " " * 40 + "^^^"
+    Page(stream).write_paragraph(f"{'x' * 40}err\n{marks}", keeps_lines=True)
+    assert stream.getvalue().splitlines()[1] == marks
+
+
 def test_colour_is_for_terminals(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     Page(terminal).write_line("a", StyledText(RED, "b"))
     assert terminal.getvalue() == "a\x1b[31mb\x1b[0m\n"
