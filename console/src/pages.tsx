@@ -8,7 +8,7 @@ import { HomePage } from "./home/home_page.tsx";
 import { SettingsPage } from "./settings/settings_page.tsx";
 
 /** A page of the console: the form of its addresses, the name in the window's title, and its component. */
-export interface Page {
+interface ConsolePage {
   path: string;
   title: string;
   component: PageComponent;
@@ -21,7 +21,7 @@ const STORY = lazyPage(async () => (await import("./story/story_page.tsx")).Stor
 const REVIEW = lazyPage(async () => (await import("./review/review_page.tsx")).ReviewPage);
 
 /** All pages. A page that few visits need is loaded when it is shown: `lazyPage(() => import(...))`. */
-export const PAGES: readonly Page[] = [
+export const PAGES: readonly ConsolePage[] = [
   { path: "/", title: names.home, component: HomePage },
   { path: "/inbox", title: names.inbox, component: INBOX },
   { path: "/inbox/{id}", title: names.inbox, component: INBOX },
@@ -143,7 +143,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
 ];
 
 /** Return the page of an address and the parameters in it. */
-export function findPage(path: string): { page: Page; params: Params } {
+export function findPage(path: string): { page: ConsolePage; params: Params } {
   for (const page of PAGES) {
     const params = matchPath(page.path, path);
     if (params) return { page, params };

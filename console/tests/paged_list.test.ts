@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { makePagedList, mergeFirstPage, type Page } from "../src/data/paged_list.ts";
+import { type ListPage, makePagedList, mergeFirstPage } from "../src/data/paged_list.ts";
 
 interface Row {
   id: string;
@@ -17,15 +17,15 @@ test("a new first page goes before the rows that were loaded after it", () => {
 });
 
 test("a page that arrives after the list was replaced is dropped, and the next one is read from the new list", async () => {
-  const firstPages: Page<Row>[] = [
+  const firstPages: ListPage<Row>[] = [
     { rows: make("c", "b"), next: "b" },
     { rows: make("z", "y"), next: "y" },
   ];
-  const answers = new Map<string, (page: Page<Row>) => void>();
+  const answers = new Map<string, (page: ListPage<Row>) => void>();
   const list = makePagedList<Row>(
     async (before) => {
       if (before === null) return firstPages.shift() ?? { rows: [], next: null };
-      return new Promise<Page<Row>>((resolve) => answers.set(before, resolve));
+      return new Promise<ListPage<Row>>((resolve) => answers.set(before, resolve));
     },
     () => false,
   );
@@ -46,7 +46,7 @@ test("a page that arrives after the list was replaced is dropped, and the next o
 });
 
 test("the following pages are read one after the other, also after a change of the first", async () => {
-  const pages = new Map<string | null, Page<Row>>([
+  const pages = new Map<string | null, ListPage<Row>>([
     [null, { rows: make("f", "e"), next: "e" }],
     ["e", { rows: make("d", "c"), next: "c" }],
     ["c", { rows: make("b"), next: "b" }],

@@ -189,7 +189,7 @@ export function Checkbox(props: {
   );
 }
 
-export interface Choice<V extends string> {
+interface Choice<V extends string> {
   value: V;
   label: string;
 }

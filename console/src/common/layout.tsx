@@ -76,7 +76,7 @@ export function Card(props: { title: string; aside?: ComponentChildren; children
   );
 }
 
-export interface Column {
+interface Column {
   title: string;
   isNumber?: boolean;
   /** The title is for screen readers: buttons below it say what they do. */

@@ -127,6 +127,7 @@ export const commonTexts = makeTexts({
   },
 
   authors: {
+    more: (count: number) => `and ${count} more`,
     andOthers: (names: string) => `${names} et al.`,
   },
 

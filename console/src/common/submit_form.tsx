@@ -9,7 +9,7 @@ import { commonTexts } from "./strings.ts";
 /** What is wrong with the fields of a form, by the names of the fields. */
 export type Problems = Readonly<Record<string, string | undefined>>;
 
-export interface Submission<Kind extends string> {
+interface Submission<Kind extends string> {
   /** The request that is on its way. */
   busy: Kind | undefined;
   /** Why the last request failed; removed when a server that was away answers again. */

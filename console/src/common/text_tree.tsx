@@ -7,7 +7,7 @@ import { commonTexts } from "./strings.ts";
 export type Block = TextPage["nodes"][number];
 export type Inline = PaperHit["snippet"][number];
 
-interface Look {
+interface TreeLook {
   /** Words to mark. */
   terms: readonly string[];
   /** The level of the highest heading, so that the headings of a text continue those of the page. */
@@ -55,7 +55,7 @@ export function TextTree(props: {
   level?: number;
   found?: number | undefined;
 }) {
-  const look: Look = { terms: props.terms ?? [], level: props.level ?? 2, found: props.found };
+  const look: TreeLook = { terms: props.terms ?? [], level: props.level ?? 2, found: props.found };
   return (
     <div class="foreign prose text-tree" dir="auto">
       {renderBlocks(props.blocks, look, 0)}
@@ -63,11 +63,11 @@ export function TextTree(props: {
   );
 }
 
-function renderBlocks(blocks: readonly Block[], look: Look, depth: number): ComponentChild[] {
+function renderBlocks(blocks: readonly Block[], look: TreeLook, depth: number): ComponentChild[] {
   return depth < MOST_DEPTH ? blocks.map((block, index) => renderBlock(block, index, look, depth)) : [];
 }
 
-function renderBlock(block: Block, key: number, look: Look, depth: number): ComponentChild {
+function renderBlock(block: Block, key: number, look: TreeLook, depth: number): ComponentChild {
   const inlines = (nodes: readonly Inline[]) => nodes.map((node, index) => renderInline(node, index, look, depth));
   const position = {
     "data-offset": block.offset ?? undefined,
@@ -164,14 +164,14 @@ function renderBlock(block: Block, key: number, look: Look, depth: number): Comp
 }
 
 /** Return the position of an item whose paragraph has no element of its own. */
-function placeItem(item: readonly Block[], look: Look) {
+function placeItem(item: readonly Block[], look: TreeLook) {
   const [only] = item;
   if (item.length !== 1 || only?.type !== "paragraph") return {};
   return { "data-offset": only.offset, class: only.offset === look.found ? "found" : undefined };
 }
 
 /** Return the blocks of an item of a list; a single paragraph without its element. */
-function renderItem(item: readonly Block[], look: Look, depth: number): ComponentChild {
+function renderItem(item: readonly Block[], look: TreeLook, depth: number): ComponentChild {
   const [only] = item;
   if (item.length === 1 && only?.type === "paragraph") {
     return only.children.map((node, index) => renderInline(node, index, look, depth));
@@ -179,7 +179,7 @@ function renderItem(item: readonly Block[], look: Look, depth: number): Componen
   return renderBlocks(item, look, depth);
 }
 
-function renderInline(node: Inline, key: number, look: Look, depth: number, isPassage = false): ComponentChild {
+function renderInline(node: Inline, key: number, look: TreeLook, depth: number, isPassage = false): ComponentChild {
   if (depth >= MOST_DEPTH) return null;
   const children = (nodes: readonly Inline[]) =>
     nodes.map((one, index) => renderInline(one, index, look, depth + 1, isPassage));

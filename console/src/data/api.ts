@@ -7,7 +7,7 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Name = keyof Operations;
 export type PathsOf<M extends Method> = Name extends infer K ? (K extends `${M} ${infer P}` ? P : never) : never;
 type Operation<M extends Method, P extends string> = Operations[Extract<Name, `${M} ${P}`>];
-export type Reply<M extends Method, P extends PathsOf<M>> = Operation<M, P>["reply"];
+type Reply<M extends Method, P extends PathsOf<M>> = Operation<M, P>["reply"];
 
 interface Described {
   path: object;

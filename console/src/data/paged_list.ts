@@ -4,7 +4,7 @@ import { makeResource, type Resource } from "./resource.ts";
 import type { Change } from "./server_events.ts";
 
 /** Some rows of a list, and the position at which the following page begins; null after the last row. */
-export interface Page<T> {
+export interface ListPage<T> {
   rows: readonly T[];
   next: string | null;
 }
@@ -21,7 +21,7 @@ export interface PagedList<T> {
 
 /** Make a list. `readPage` reads the page that begins at a position; null is the first one. */
 export function makePagedList<T extends { id: string }>(
-  readPage: (before: string | null, abort?: AbortSignal) => Promise<Page<T>>,
+  readPage: (before: string | null, abort?: AbortSignal) => Promise<ListPage<T>>,
   isAffected: (change: Change) => boolean,
 ): PagedList<T> {
   const rows = signal<readonly T[] | undefined>(undefined);

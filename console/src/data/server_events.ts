@@ -8,7 +8,7 @@ export interface Change {
   [fact: string]: unknown;
 }
 
-export interface StreamListener {
+interface StreamListener {
   /** A change, with the position to resume from. After a change of kind `reset`, everything must be read again. */
   onChange(change: Change, position: string): void;
   onPosition(position: string): void;

@@ -21,7 +21,7 @@ export function readOwnName(): string {
 }
 
 /** Read token and name from the fragment of the address, which `uraniborg serve` prints; fragments reach no log. */
-export function readFragment(fragment: string): { token: string; name: string } {
+function readFragment(fragment: string): { token: string; name: string } {
   const given = new URLSearchParams(fragment.replace(/^#/, ""));
   return { token: given.get("token") ?? "", name: given.get("name") ?? "" };
 }

@@ -3,7 +3,7 @@ const STORAGE = "uraniborg.sign-in";
 let unstored = "";
 
 /** Return the key of this browser, which the storage of this origin holds; an empty text if there is none. */
-export function readKey(): string {
+function readKey(): string {
   try {
     return localStorage.getItem(STORAGE) ?? "";
   } catch {

@@ -42,7 +42,7 @@ export function filterEntries(entries: readonly PaletteEntry[], query: string): 
 }
 
 /** Return the entries in groups, in the order in which the groups first appear. */
-export function groupEntries(entries: readonly PaletteEntry[]): [string, PaletteEntry[]][] {
+function groupEntries(entries: readonly PaletteEntry[]): [string, PaletteEntry[]][] {
   const groups = new Map<string, PaletteEntry[]>();
   for (const entry of entries) {
     const group = entry.group ?? "";

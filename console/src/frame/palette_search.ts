@@ -2,7 +2,6 @@
 
 import { plural } from "../common/texts.ts";
 import { api } from "../data/api.ts";
-import { hasPage } from "../data/page_paths.ts";
 import { formatPath, navigate } from "../data/router.ts";
 import { formatWhen, readNow } from "../data/times.ts";
 import { describeHit } from "../library/hit_list.tsx";
@@ -122,15 +121,8 @@ const findUniverses: Find = async (words, signal) => {
     );
 };
 
-/** The sources in the order of their results, each with an address of its pages: names before texts. */
-const SOURCES: readonly (readonly [string, Find])[] = [
-  ["/workflows/x", findWorkflows],
-  ["/library/x", findShelves],
-  ["/universes/x", findUniverses],
-  ["/searches/x", findSearches],
-  ["/runs/x", findRuns],
-  ["/library/x/x", findPapers],
-];
+/** The sources in the order of their results: names before texts. */
+const SOURCES: readonly Find[] = [findWorkflows, findShelves, findUniverses, findSearches, findRuns, findPapers];
 
 /** Find everything with these words. `show` is called as often as a source has answered; one that fails finds nothing. */
 export async function findAnything(
@@ -138,10 +130,9 @@ export async function findAnything(
   signal: AbortSignal,
   show: (entries: PaletteEntry[]) => void,
 ): Promise<void> {
-  const sources = SOURCES.filter(([address]) => hasPage(address));
-  const found: PaletteEntry[][] = sources.map(() => []);
+  const found: PaletteEntry[][] = SOURCES.map(() => []);
   await Promise.all(
-    sources.map(async ([, find], index) => {
+    SOURCES.map(async (find, index) => {
       try {
         found[index] = await find(words, signal);
       } catch {

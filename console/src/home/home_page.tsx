@@ -54,9 +54,9 @@ export function HomePage() {
   // All at once, so that no card moves another when it arrives
   if (unread.some((one) => !one.error.value))
     return (
-      <Page>
+      <HomeFrame>
         <LoadingState />
-      </Page>
+      </HomeFrame>
     );
   const [first] = unread;
   if (first?.error.value && unread.includes(searches) && unread.includes(shelves)) {
@@ -64,9 +64,9 @@ export function HomePage() {
       for (const one of unread) one.reload();
     };
     return (
-      <Page>
+      <HomeFrame>
         <ErrorState error={first.error.value} onRetry={retry} />
-      </Page>
+      </HomeFrame>
     );
   }
   const offers = makeOffers({
@@ -79,7 +79,7 @@ export function HomePage() {
   });
   const main = findMainOffer(offers);
   return (
-    <Page>
+    <HomeFrame>
       <div class="home-offers">
         {offers.map((offer) => (
           <OfferCard key={offer.title} offer={offer} resource={resources[offer.part]} isMain={offer === main} />
@@ -88,11 +88,11 @@ export function HomePage() {
       <p class="quiet small">
         {texts.newHere} <a href="/story">{texts.story}</a>
       </p>
-    </Page>
+    </HomeFrame>
   );
 }
 
-function Page({ children }: { children: ComponentChildren }) {
+function HomeFrame({ children }: { children: ComponentChildren }) {
   return <PlainPage title={texts.title}>{children}</PlainPage>;
 }
 

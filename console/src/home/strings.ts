@@ -6,7 +6,7 @@ export const homeTexts = makeTexts({
 
   decide: {
     title: "Decide",
-    empty: "No plan and no workflow waits for you. Searches, workflows and your agents ask here before they go on.",
+    empty: "No plan and no workflow waits for you. Searches, workflows and your agents ask here before they continue.",
     action: "Open the inbox",
     connect: "Connect an agent",
   },

@@ -11,7 +11,6 @@ import { showError, showToast } from "../common/toasts.tsx";
 import { api } from "../data/api.ts";
 import { useDraft } from "../data/draft.ts";
 import { useKeys } from "../data/keys.ts";
-import { hasPage } from "../data/page_paths.ts";
 import { useResource } from "../data/resource.ts";
 import { formatPath, navigate } from "../data/router.ts";
 import { StrategyForm } from "../strategy/strategy_form.tsx";
@@ -46,7 +45,7 @@ export function QuestionPane({ id, me, onDecided }: { id: string; me: string; on
       bar={question.state === "pending" ? <DecisionButtons question={question} decision={decision} /> : undefined}
     >
       {error && <ErrorNote error={error} onRetry={resource.reload} />}
-      <Heading question={question} me={me} />
+      <QuestionHeading question={question} me={me} />
       <QuestionContents question={question} />
       <RejectDialog question={question} decision={decision} me={me} />
     </Detail>
@@ -58,7 +57,7 @@ export function describeDecision(question: Question, me: string): string {
   return describeAnswer({ ...question, ...question.decision }, me);
 }
 
-function Heading({ question, me }: { question: Question; me: string }) {
+function QuestionHeading({ question, me }: { question: Question; me: string }) {
   const answered = { ...question, action: question.decision?.action };
   const { tag, tone } = describeState(question.kind, answered);
   const title = question.kind === "approval" ? question.payload.question : question.payload.query;
@@ -95,7 +94,7 @@ function Heading({ question, me }: { question: Question; me: string }) {
 }
 
 /** What a person does with a question that waits: the request on its way, and the reason of a rejection. */
-export interface DecisionState {
+interface DecisionState {
   busy: "approve" | "reject" | undefined;
   decide: (action: "approve" | "reject", note?: string) => Promise<boolean>;
   isRejecting: boolean;
@@ -132,7 +131,7 @@ export function DecisionButtons({ question, decision }: { question: Question; de
   const { busy, decide, setRejecting } = decision;
   const isSearch = question.kind !== "approval";
   const reviewPath = formatPath("/searches/{id}/review", { id: question.subject });
-  const canReview = question.kind === "result_review" && hasPage(reviewPath);
+  const canReview = question.kind === "result_review";
 
   useKeys(commonTexts.pages.inbox, [
     { keys: "a", label: commonTexts.decision.approve, run: () => void decide("approve") },

@@ -14,7 +14,7 @@ export function QuestionContents({ question }: { question: Question }) {
     case "strategy_confirmation":
       return <WholeStrategyView plan={makeQuestionPlan(question)} />;
     case "result_review":
-      return <Review question={question} />;
+      return <ResultReview question={question} />;
     case "approval":
       return <Approval question={question} />;
     default:
@@ -26,7 +26,7 @@ function makeQuestionPlan({ payload, decision }: StrategyQuestion) {
   return makeEarlierPlan(payload.strategy, decision?.data ?? {}, payload.source_labels);
 }
 
-function Review({ question }: { question: ReviewQuestion }) {
+function ResultReview({ question }: { question: ReviewQuestion }) {
   const { payload } = question;
   return (
     <>
@@ -85,7 +85,7 @@ function Unknown({ payload }: { payload: unknown }) {
 }
 
 /** Any JSON, indented. */
-export function Json({ value }: { value: unknown }) {
+function Json({ value }: { value: unknown }) {
   return (
     <pre class="json" dir="auto">
       {JSON.stringify(value, null, 2)}

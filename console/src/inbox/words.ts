@@ -10,7 +10,7 @@ export interface Answer {
   decided_by?: string | null | undefined;
 }
 
-export interface QuestionState extends Answer {
+interface QuestionState extends Answer {
   state: string;
 }
 

@@ -3,13 +3,13 @@ import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Aligned, Curve } from "./curves.ts";
 
-export interface Look {
+interface Look {
   ink: string;
   grid: string;
   colors: readonly string[];
 }
 
-export interface PlotOptions {
+interface PlotOptions {
   aligned: Aligned;
   curves: readonly Curve[];
   xLabel: string;

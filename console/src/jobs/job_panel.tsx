@@ -15,7 +15,7 @@ import { JobResult } from "./job_result.tsx";
 import { jobTexts as texts } from "./strings.ts";
 
 const KINDS = (["nbody", "transits", "rv"] as const).map((value) => ({ value, label: texts.kinds[value] }));
-type Kind = (typeof KINDS)[number]["value"];
+type JobKind = (typeof KINDS)[number]["value"];
 const TONES: Record<string, Tone> = { done: "yes", failed: "no", running: "waiting", queued: "waiting" };
 
 interface PlayProps {
@@ -37,7 +37,7 @@ export function JobPanel(props: PlayProps & { universe: string; version: number 
   );
   return (
     <section class="panel-section" aria-label={universeTexts.universe.tabs.jobs}>
-      <StartForm universe={universe} version={version} onStarted={jobs.reload} />
+      <JobForm universe={universe} version={version} onStarted={jobs.reload} />
       <Loaded resource={jobs}>
         {(list) =>
           list.jobs.length ? (
@@ -55,8 +55,8 @@ export function JobPanel(props: PlayProps & { universe: string; version: number 
   );
 }
 
-function StartForm(props: { universe: string; version: number | undefined; onStarted: () => void }) {
-  const [kind, setKind] = useState<Kind>("nbody");
+function JobForm(props: { universe: string; version: number | undefined; onStarted: () => void }) {
+  const [kind, setKind] = useState<JobKind>("nbody");
   const [days, setDays] = useState("365.25");
   const [hasRelativity, setRelativity] = useState(false);
   const problem = Number.isFinite(Number(days)) && days.trim() ? undefined : universeTexts.universe.notNumber;

@@ -8,7 +8,7 @@ import { jobTexts } from "./strings.ts";
 
 const texts = jobTexts.plot;
 
-export interface TimePlotProps {
+interface TimePlotProps {
   /** The quantity with its unit. */
   title: string;
   note: string;

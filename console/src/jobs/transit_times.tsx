@@ -18,7 +18,7 @@ const CSV_FIELDS = [
 ] as const;
 
 /** A passage of a planet in front of its star, as the API describes it. */
-export interface Transit {
+interface Transit {
   number: number;
   time: number;
   ocMinutes: number | null;

@@ -16,7 +16,7 @@ export function describeHit(hit: Pick<PaperHit, "authors" | "venue" | "year">): 
 }
 
 /** Return whether the passage of a paper is only its title: nothing else is known of it. */
-export function isTitle(hit: Pick<PaperHit, "title" | "snippet_markdown">): boolean {
+function isTitle(hit: Pick<PaperHit, "title" | "snippet_markdown">): boolean {
   return hit.snippet_markdown.replaceAll("**", "") === hit.title;
 }
 

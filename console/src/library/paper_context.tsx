@@ -5,7 +5,6 @@ import { Loaded } from "../common/states.tsx";
 import { api, formatAddress } from "../data/api.ts";
 import { FileLink } from "../data/api_file.tsx";
 import type { PaperMetadata } from "../data/api_types.ts";
-import { hasPage } from "../data/page_paths.ts";
 import { useResource } from "../data/resource.ts";
 import { formatPath } from "../data/router.ts";
 import { describeHit } from "./hit_list.tsx";
@@ -31,8 +30,8 @@ export function PaperContext(props: { shelf: string; paper: PaperMetadata; addre
       </div>
       {paper.outline.length > 0 && <Outline paper={paper} addressAt={addressAt} />}
       <Links shelf={shelf} paper={paper} />
-      <Values shelf={shelf} title={texts.keywords} name="keyword" values={paper.keywords} />
-      <Values shelf={shelf} title={texts.tags} name="tag" values={paper.tags} />
+      <ValueLinks shelf={shelf} title={texts.keywords} name="keyword" values={paper.keywords} />
+      <ValueLinks shelf={shelf} title={texts.tags} name="tag" values={paper.tags} />
       <PaperNote shelf={shelf} paper={paper} />
       <Uses shelf={shelf} paper={paper} />
       <Similar shelf={shelf} paper={paper} />
@@ -107,7 +106,7 @@ function Links({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
   );
 }
 
-function Values(props: { shelf: string; title: string; name: "keyword" | "tag"; values: readonly string[] }) {
+function ValueLinks(props: { shelf: string; title: string; name: "keyword" | "tag"; values: readonly string[] }) {
   if (!props.values.length) return null;
   const address = formatPath("/library/{shelf}", { shelf: props.shelf });
   return (
@@ -173,12 +172,10 @@ function Uses({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
 }
 
 function PlaceLink({ href, name }: { href: string; name: string }) {
-  return hasPage(href) ? (
+  return (
     <a href={href} dir="auto">
       {name}
     </a>
-  ) : (
-    <span dir="auto">{name}</span>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Button } from "../common/controls.tsx";
 import { checkLink } from "../common/foreign_text.tsx";
+import { commonTexts } from "../common/strings.ts";
 import type { EditorialNotice, PaperMetadata } from "../data/api_types.ts";
 import { formatPath } from "../data/router.ts";
 import { libraryTexts } from "./strings.ts";
@@ -65,7 +66,7 @@ function Authors({ shelf, names }: { shelf: string; names: readonly string[] }) 
         <>
           {" "}
           <button class="link-button" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-            {isWhole ? texts.fewerAuthors : texts.moreAuthors(names.length - shown.length)}
+            {isWhole ? texts.fewerAuthors : commonTexts.authors.more(names.length - shown.length)}
           </button>
         </>
       )}
@@ -74,7 +75,7 @@ function Authors({ shelf, names }: { shelf: string; names: readonly string[] }) 
 }
 
 /** Return venue, volume, pages, publisher and year in one line. */
-export function describePublication(paper: PaperMetadata): string {
+function describePublication(paper: PaperMetadata): string {
   const volume = `${paper.volume ?? ""}${paper.issue ? `(${paper.issue})` : ""}`;
   return [paper.venue, volume, paper.pages, paper.publisher, paper.year].filter(Boolean).join(" · ");
 }

@@ -110,7 +110,7 @@ function PaperView({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
   );
 }
 
-interface Choice {
+interface ReadingChoice {
   value: string;
   kind: "summary" | "lang";
   name: string;
@@ -118,7 +118,7 @@ interface Choice {
 }
 
 /** Return what can be read beside the text. The default summary only repeats metadata and sentences of the text. */
-function listChoices(paper: PaperMetadata): Choice[] {
+function listChoices(paper: PaperMetadata): ReadingChoice[] {
   const summaries = paper.available_summary_templates.filter((name) => name !== "default");
   return [
     ...summaries.map((name) => ({

@@ -123,7 +123,6 @@ export const libraryTexts = makeTexts({
     usedMore: (count: number) => `and ${count} more`,
     usedIncomplete: "There may be more: not every universe could be read.",
     usedWorkflow: { library: "workflow", draft: "draft of a workflow" },
-    moreAuthors: (more: number) => `and ${more} more`,
     fewerAuthors: "fewer",
     retractions: ["retracted", "withdrawn", "removed", "partially_retracted"] as readonly string[],
     notices: {

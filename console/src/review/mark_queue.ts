@@ -11,7 +11,7 @@ export type Mark = PaperDecision | null;
 export type MarkChange = readonly (readonly [id: string, mark: Mark])[];
 
 /** A change of marks that the server has not confirmed. `key` is its name in the storage; keys sort by time. */
-export interface QueuedChange {
+interface QueuedChange {
   key: string;
   sessionId: string;
   person: string;

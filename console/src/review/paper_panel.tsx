@@ -38,7 +38,7 @@ export function PaperPanel(props: {
         {paper ? <PaperText nodes={paper.title_tree} /> : row.title}
       </h1>
       <Citation key={row.id} row={row} paper={paper} />
-      <Verdicts row={row} />
+      <OtherVerdicts row={row} />
       {paper && (
         <>
           {paper.abstract_tree.length ? (
@@ -96,7 +96,7 @@ function Citation({ row, paper }: { row: PaperRow; paper: PaperDetails | undefin
         <>
           {" "}
           <button class="link-button" type="button" onClick={() => setWhole(true)}>
-            {texts.moreAuthors(row.author_count - shown.length)}
+            {commonTexts.authors.more(row.author_count - shown.length)}
           </button>
         </>
       )}
@@ -123,7 +123,7 @@ function Citation({ row, paper }: { row: PaperRow; paper: PaperDetails | undefin
 }
 
 /** The verdicts of other reviewers, as far as they may be seen. */
-function Verdicts({ row }: { row: PaperRow }) {
+function OtherVerdicts({ row }: { row: PaperRow }) {
   if (row.others_hidden) return <p class="quiet small">{texts.hidden(row.others_hidden)}</p>;
   if (!row.others.length) return null;
   return (

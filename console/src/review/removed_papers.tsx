@@ -115,7 +115,7 @@ function RemovedPaper(props: {
 }
 
 /** Return why a paper was removed, with its score. */
-export function describeRemoval(paper: Pick<ExclusionReply, "reason" | "score" | "threshold">): string {
+function describeRemoval(paper: Pick<ExclusionReply, "reason" | "score" | "threshold">): string {
   const score = paper.score === null ? "" : paper.score.toFixed(2);
   if (paper.reason === "below_threshold" && paper.threshold !== null) return texts.below(score, paper.threshold);
   return texts.over(score);

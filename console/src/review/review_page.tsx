@@ -48,7 +48,7 @@ export function ReviewPage({ params }: { params: Params }) {
   store.expectOwnDecision = useOtherDecider(store.checkpointId.value);
   // Digits choose reasons: no key works before the reasons are there
   if (!store.isLoaded.value || !reasons) return <NotLoaded store={store} current="review" />;
-  return <Review store={store} filters={filters} paperId={paperId} reasons={reasons} />;
+  return <ReviewPanes store={store} filters={filters} paperId={paperId} reasons={reasons} />;
 }
 
 /** What stands beside the papers on wide screens, as a page of its own for a phone. */
@@ -101,7 +101,7 @@ function NoPapers({ sessionId, current }: { sessionId: string; current: "review"
   );
 }
 
-function Review({
+function ReviewPanes({
   store,
   filters,
   paperId,

@@ -39,7 +39,6 @@ export const reviewTexts = makeTexts({
     shortened: (shown: number, all: number) =>
       `The first ${shown.toLocaleString("en-GB")} of ${all.toLocaleString("en-GB")} characters.`,
     whyRanked: "Why this rank",
-    moreAuthors: (more: number) => `and ${more} more`,
     provenance: "Where each value comes from",
     records: "Merged records",
     also: (source: string) => `also ${source}`,

@@ -1,6 +1,6 @@
 import { graphlib, layout } from "@dagrejs/dagre";
 
-import type { Graph, Layout, Point } from "./graph_types.ts";
+import type { Graph, GraphPoint, Layout } from "./graph_types.ts";
 
 /** Lay a graph out from top to bottom. */
 export function layOut({ nodes, edges }: Graph): Layout {
@@ -23,11 +23,11 @@ export function layOut({ nodes, edges }: Graph): Layout {
     width: size.width ?? 0,
     height: size.height ?? 0,
     nodes: nodes.map(({ width, height }, index) => {
-      const middle = drawn.node(`${index}`) as Point;
+      const middle = drawn.node(`${index}`) as GraphPoint;
       return { x: middle.x - width / 2, y: middle.y - height / 2 };
     }),
     edges: drawnEdges.map(({ edge, from, to, name }) => {
-      const { points } = drawn.edge(from, to, name) as { points?: Point[] };
+      const { points } = drawn.edge(from, to, name) as { points?: GraphPoint[] };
       return { edge, points: (points ?? []).map(({ x, y }) => ({ x, y })) };
     }),
   };

@@ -1,9 +1,9 @@
-export interface GraphNode {
+interface GraphNode {
   id: string;
   width: number;
   height: number;
 }
-export interface GraphEdge {
+interface GraphEdge {
   from: string;
   to: string;
   /** Drawn beside the edge; empty for the usual way. */
@@ -13,7 +13,7 @@ export interface Graph {
   nodes: readonly GraphNode[];
   edges: readonly GraphEdge[];
 }
-export interface Point {
+export interface GraphPoint {
   x: number;
   y: number;
 }
@@ -21,12 +21,12 @@ export interface Layout {
   width: number;
   height: number;
   /** The left upper corner of each node, in the order of the nodes. */
-  nodes: readonly Point[];
-  edges: readonly { edge: GraphEdge; points: readonly Point[] }[];
+  nodes: readonly GraphPoint[];
+  edges: readonly { edge: GraphEdge; points: readonly GraphPoint[] }[];
 }
 
 /** Return a smooth line through points, as the path of an SVG. */
-export function formatCurve(points: readonly Point[]): string {
+export function formatCurve(points: readonly GraphPoint[]): string {
   const [first, ...rest] = points;
   if (!first) return "";
   let path = `M${round(first.x)},${round(first.y)}`;

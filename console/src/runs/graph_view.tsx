@@ -14,7 +14,7 @@ const USUAL = "default";
 const LEAST_ZOOM = 0.25;
 const MOST_ZOOM = 1.5;
 
-export interface GraphProps {
+interface GraphProps {
   nodes: readonly WorkflowNode[];
   edges: readonly WorkflowEdge[];
   states?: ReadonlyMap<string, NodeState> | undefined;

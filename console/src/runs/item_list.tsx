@@ -136,7 +136,7 @@ function ItemRow({ item, isCurrent, href }: { item: RunItem; isCurrent: boolean;
 }
 
 /** Return an item in one line; nothing if the log does not have it. */
-export function describeItem(value: unknown): string {
+function describeItem(value: unknown): string {
   if (value === null || value === undefined) return "";
   const size = readSize(value);
   return size === undefined ? formatFieldText(value).slice(0, SHOWN_CHARACTERS) : texts.large(size);

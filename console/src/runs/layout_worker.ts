@@ -1,7 +1,7 @@
 import { makeWorkerAddress, WORKER_ADDRESS } from "../trusted_types.ts";
 import type { Graph, Layout } from "./graph_types.ts";
 
-interface Answer {
+interface LayoutAnswer {
   id: number;
   layout?: Layout;
   problem?: string;
@@ -29,7 +29,7 @@ export function layOutInWorker(graph: Graph): Promise<Layout> {
 
 function startWorker(): Worker {
   const started = new Worker(makeWorkerAddress(WORKER_ADDRESS), { type: "module" });
-  started.onmessage = ({ data }: MessageEvent<Answer>) => {
+  started.onmessage = ({ data }: MessageEvent<LayoutAnswer>) => {
     const asked = waiting.get(data.id);
     waiting.delete(data.id);
     if (data.layout) asked?.resolve(data.layout);

@@ -61,8 +61,8 @@ export function RunPanel(props: { run: RunSummary; store: RunStore; hrefOf: (nod
           </ul>
         </>
       )}
-      <Values title={texts.inputs} value={run.inputs} />
-      <Values title={texts.outputs} value={run.outputs} />
+      <ValueSection title={texts.inputs} value={run.inputs} />
+      <ValueSection title={texts.outputs} value={run.outputs} />
       <p class="quiet small">{texts.masked}</p>
     </div>
   );
@@ -214,20 +214,20 @@ function NodeDetails({ node, isAnswered }: { node: RunNode; isAnswered: boolean 
           ...(node.action && node.action !== "default" ? ([[texts.action, <code>{node.action}</code>]] as const) : []),
         ]}
       />
-      <Values title={texts.inputs} value={node.inputs ?? node.params} />
+      <ValueSection title={texts.inputs} value={node.inputs ?? node.params} />
       {node.inputs !== undefined && node.inputs !== null && (
         <details class="more">
           <summary>{texts.templates}</summary>
           <ValueView value={node.params} />
         </details>
       )}
-      <Values title={texts.outputs} value={node.outputs} />
+      <ValueSection title={texts.outputs} value={node.outputs} />
       <Messages messages={node.messages ?? []} />
     </>
   );
 }
 
-function Values({ title, value }: { title: string; value: unknown }) {
+function ValueSection({ title, value }: { title: string; value: unknown }) {
   const isNothing =
     value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
   return (

@@ -118,7 +118,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
               )
             }
           >
-            <Heading run={run} store={store} />
+            <RunHeading run={run} store={store} />
             {error && <ErrorNote error={error} onRetry={store.reload} />}
             {question.value && isDecided && (
               <p class="note-box" role="status" dir="auto">
@@ -184,7 +184,7 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
   );
 }
 
-function Heading({ run, store }: { run: RunSummary; store: RunStore }) {
+function RunHeading({ run, store }: { run: RunSummary; store: RunStore }) {
   const { word, tone } = describeRun(run);
   const total = store.graph.value?.nodes.length ?? 0;
   const states = store.states.value;

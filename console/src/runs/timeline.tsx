@@ -10,7 +10,7 @@ import { runTexts as texts } from "./strings.ts";
 const HEIGHT = 40;
 const heightOf = () => HEIGHT;
 
-export interface NodeBar {
+interface NodeBar {
   key: string;
   state: NodeState;
   /** Where the bar begins and how long it is, in parts of the whole time. */

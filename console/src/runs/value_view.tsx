@@ -7,12 +7,12 @@ const SHORT = 2_000;
 
 /** Values by their names; long ones are cut until the reader asks for all. They are foreign text. */
 export function ValueView({ value }: { value: unknown }) {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return <Value value={value} />;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return <PlainValue value={value} />;
   if ("beginning" in value && "characters" in value) {
     return (
       <>
         <p class="quiet">{texts.cut(Number(value.characters))}</p>
-        <Value value={String(value.beginning)} />
+        <PlainValue value={String(value.beginning)} />
       </>
     );
   }
@@ -22,7 +22,7 @@ export function ValueView({ value }: { value: unknown }) {
         <div key={name}>
           <dt dir="auto">{name}</dt>
           <dd>
-            <Value value={one as unknown} />
+            <PlainValue value={one as unknown} />
           </dd>
         </div>
       ))}
@@ -30,7 +30,7 @@ export function ValueView({ value }: { value: unknown }) {
   );
 }
 
-function Value({ value }: { value: unknown }) {
+function PlainValue({ value }: { value: unknown }) {
   const [isWhole, setWhole] = useState(false);
   const size = readSize(value);
   if (size !== undefined) return <span class="quiet">{texts.large(size)}</span>;

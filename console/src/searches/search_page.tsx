@@ -23,7 +23,7 @@ function useSearch(sessionId: string) {
 }
 
 /** Who started the search. */
-export function SearchStarter({ actor }: { actor: Actor | null | undefined }) {
+function SearchStarter({ actor }: { actor: Actor | null | undefined }) {
   return (
     <p class="search-starter quiet small" dir="auto">
       {commonTexts.actors.startedBy(describeActor(actor))}

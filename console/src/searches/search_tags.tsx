@@ -2,7 +2,7 @@ import { Dot, type Tone } from "../common/controls.tsx";
 import type { SearchSummary, SourceHealth } from "../data/api_types.ts";
 import { searchTexts } from "./strings.ts";
 
-export type Phase = SearchSummary["phase"];
+type Phase = SearchSummary["phase"];
 
 const PHASE_TONES: Record<Phase, Tone> = {
   waiting: "waiting",

@@ -45,7 +45,7 @@ export interface Elements {
   hierarchy: Hierarchy;
 }
 
-export interface Hierarchy {
+interface Hierarchy {
   /** For each body the number of its parents, and of the bodies whose parent it is. */
   depths: Int32Array;
   childCounts: Uint32Array;

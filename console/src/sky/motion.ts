@@ -18,7 +18,7 @@ const TURN = 2 * Math.PI;
 const TWO_32 = 2 ** 32;
 
 /** A time as ticks, which the phases are counted in, and the rest of a tick. */
-export interface Ticks {
+interface Ticks {
   whole: number;
   rest: number;
 }
@@ -31,7 +31,7 @@ export function toTicks(elements: Elements, time: number): Ticks {
 }
 
 /** Return the mean anomaly of a body, or the angle of its circle, in turns from -0.5 to 0.5. */
-export function computeTurns(elements: Elements, index: number, ticks: Ticks): number {
+function computeTurns(elements: Elements, index: number, ticks: Ticks): number {
   const { words, integers } = elements;
   const at = index * WORDS;
   const low = words[at] ?? 0;

@@ -22,7 +22,7 @@ export interface SkyHandle {
   screenshot(): Promise<Blob | null>;
 }
 
-export interface SkyProps {
+interface SkyProps {
   universe: string;
   state: SkyState;
   /** Show this version instead of the present one. */

@@ -16,7 +16,7 @@ export function findSystemsAtOnePlace(elements: Elements): number[] {
 }
 
 /** Return the body without a parent that a body belongs to. */
-export function findRoot(elements: Elements, index: number): number {
+function findRoot(elements: Elements, index: number): number {
   let at = index;
   for (let depth = elements.hierarchy.depths[index] ?? 0; depth > 0; depth -= 1) at = getParent(elements, at);
   return at;

@@ -143,7 +143,7 @@ function formatNumber(time: number): string {
 }
 
 /** Return a time in words, for people who do not see it. */
-export function describeTime(time: number, cast: Cast): string {
+function describeTime(time: number, cast: Cast): string {
   if (cast.epoch === undefined) return texts.dayNumber(formatNumber(time));
   const date = toDate(time, cast.epoch);
   return `${formatDate(date)} ${formatClock(date)}`;

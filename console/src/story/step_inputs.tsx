@@ -90,14 +90,14 @@ function StrikeInput({ value, set, state }: InputProps & { state: StoryState }) 
   );
 }
 
-interface FoundPaper {
+interface StoryPaper {
   id: string;
   title: string;
   authors: string[];
   year: number | null;
-  proposed: Mark;
+  proposed: StoryMark;
 }
-interface Mark {
+interface StoryMark {
   status: string;
   reason: string;
 }
@@ -107,11 +107,11 @@ function MarksInput({ value, set }: InputProps) {
   const found = useResource("story papers", (signal) =>
     api.get("/api/story/steps/{step_id}", { path: { step_id: "approve" }, signal }),
   );
-  const marks = value as Record<string, Mark>;
+  const marks = value as Record<string, StoryMark>;
   return (
     <Loaded resource={found}>
       {(step) => {
-        const papers = (step.result?.papers ?? []) as FoundPaper[];
+        const papers = (step.result?.papers ?? []) as StoryPaper[];
         const kept = papers.filter((paper) => (marks[paper.id] ?? paper.proposed).status === "include").length;
         return (
           <fieldset class="story-papers">
@@ -137,7 +137,7 @@ function MarksInput({ value, set }: InputProps) {
 
 const VERDICTS = ["include", "maybe", "exclude"] as const;
 
-function PaperMark(props: { paper: FoundPaper; mark: Mark; onChange: (mark: Mark) => void }) {
+function PaperMark(props: { paper: StoryPaper; mark: StoryMark; onChange: (mark: StoryMark) => void }) {
   const { paper, mark, onChange } = props;
   return (
     <li>

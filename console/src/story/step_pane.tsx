@@ -9,7 +9,6 @@ import { api } from "../data/api.ts";
 import { FileLink, FilePicture } from "../data/api_file.tsx";
 import type { StoryState, StoryStep } from "../data/api_types.ts";
 import { useKeys } from "../data/keys.ts";
-import { hasPage } from "../data/page_paths.ts";
 import type { Resource } from "../data/resource.ts";
 import { navigate } from "../data/router.ts";
 import { MassTable } from "./mass_table.tsx";
@@ -98,7 +97,7 @@ function describeLater(state: StoryState): string {
 }
 
 function StepResult({ state, step }: StepProps) {
-  const links = state.has_pages ? step.links.filter((link) => hasPage(link.path.split("?", 1)[0] ?? "")) : [];
+  const links = state.has_pages ? step.links : [];
   return (
     <>
       {links.length > 0 && (

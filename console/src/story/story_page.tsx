@@ -28,7 +28,7 @@ export function StoryPage({ params }: { params: Params }) {
 }
 
 /** Return the word of a step: one that runs now, or was interrupted, is neither done nor next. */
-export function describeStatus(state: StoryState, step: StoryStep): string {
+function describeStatus(state: StoryState, step: StoryStep): string {
   if (state.running === step.id) return "running";
   if (state.interrupted === step.id) return "interrupted";
   return step.status;

@@ -13,14 +13,14 @@ interface PlannedQuery {
   rung?: number;
 }
 
-export interface Rung<Q> {
+interface Rung<Q> {
   rung: number;
   /** The queries of the rung, each with its index in the plan. */
   queries: { query: Q; index: number }[];
 }
 
 /** Return the queries by rung, the strictest rung first. */
-export function groupByRung<Q extends PlannedQuery>(queries: readonly Q[]): Rung<Q>[] {
+function groupByRung<Q extends PlannedQuery>(queries: readonly Q[]): Rung<Q>[] {
   const rungs = new Map<number, Rung<Q>>();
   queries.forEach((query, index) => {
     const rung = query.rung ?? 0;

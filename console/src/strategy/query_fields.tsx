@@ -34,7 +34,7 @@ export function QueryFields(props: Props) {
   return (
     <div class="field">
       {fields.current.hasQuery && (
-        <TextArea
+        <QueryArea
           id={id}
           label={texts.query(index + 1)}
           text={query.boolean_query}
@@ -58,7 +58,7 @@ export function QueryFields(props: Props) {
         )}
       </div>
       {props.hasWords && fields.current.hasWords && (
-        <TextArea
+        <QueryArea
           id={`${id}-words`}
           label={strategyTexts.ladder.wordsOf(index + 1)}
           text={query.words ?? ""}
@@ -73,7 +73,7 @@ export function QueryFields(props: Props) {
   );
 }
 
-function TextArea(props: {
+function QueryArea(props: {
   id: string;
   label: string;
   text: string;

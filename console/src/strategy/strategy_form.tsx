@@ -34,7 +34,7 @@ export function getPlanRound(reply: Pick<StrategyReply, "phase" | "round">): num
 }
 
 /** Use the strategy of a session; it is read again when the session or its question changes. */
-export function useStrategy(sessionId: string): Resource<StrategyReply> {
+function useStrategy(sessionId: string): Resource<StrategyReply> {
   return useResource(
     `strategy ${sessionId}`,
     (signal) => api.get("/api/searches/{session_id}/strategy", { path: { session_id: sessionId }, signal }),

@@ -34,7 +34,7 @@ type Query = SearchStrategy["queries"][number];
 type QueryProblem = QueryView["problems"][number];
 
 /** The parts of a strategy that a decision can replace; a query may be its text alone. */
-export interface DecidedEdit {
+interface DecidedEdit {
   queries?: readonly (string | Query)[];
   sources?: string[];
   filters?: Partial<SearchStrategy["filters"]>;
@@ -145,10 +145,7 @@ export function StrategyView({ plan }: { plan: Plan }) {
 }
 
 /** Return the names of sources that people know. */
-export function labelSources(
-  sources: readonly StrategySource[],
-  labels: Record<string, string> = {},
-): Record<string, string> {
+function labelSources(sources: readonly StrategySource[], labels: Record<string, string> = {}): Record<string, string> {
   return { ...labels, ...Object.fromEntries(sources.map((source) => [source.name, source.label])) };
 }
 

@@ -81,7 +81,11 @@ function States() {
           <ConnectionState key={state} state={state} />
         ))}
       </div>
-      <EmptyState title="Nothing waits for you." hint="The next question will appear here." command="uraniborg serve --open">
+      <EmptyState
+        title="Nothing waits for you."
+        hint="The next question will appear here."
+        command="uraniborg serve --open"
+      >
         <ButtonLink href="/styleguide">Start a search</ButtonLink>
       </EmptyState>
       <LoadingState />

@@ -25,7 +25,7 @@ interface BodyProps {
   version: number;
 }
 
-interface Values {
+interface BodyData {
   name: string;
   type: string;
   fields: Record<string, Value>;
@@ -77,14 +77,14 @@ export function BodyValues(props: BodyProps & { onFollow: () => void; isFollowed
   );
 }
 
-async function loadValues({ universe, body, version }: BodyProps, signal: AbortSignal): Promise<Values> {
+async function loadValues({ universe, body, version }: BodyProps, signal: AbortSignal): Promise<BodyData> {
   const path = { universe_id: universe };
   const [cited, state] = await Promise.all([
     api.get("/api/universes/{universe_id}/cite", { path, query: { body, version }, signal }),
     api.get("/api/universes/{universe_id}", { path, query: { ids: [body], version }, signal }),
   ]);
   const { stars } = (state as { state?: { stars?: Record<string, { bodyType?: string }> } }).state ?? {};
-  return { ...(cited as Omit<Values, "type">), type: stars?.[body]?.bodyType ?? "" };
+  return { ...(cited as Omit<BodyData, "type">), type: stars?.[body]?.bodyType ?? "" };
 }
 
 function ValueRow(props: { name: string; value: Value; numbers: Map<string, number>; onOpen: () => void }) {

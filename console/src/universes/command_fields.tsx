@@ -6,7 +6,7 @@ const texts = universeTexts.universe;
 const DEPTH = 3;
 
 /** A field of a command, as the catalogue describes it. */
-export interface FieldSchema {
+interface FieldSchema {
   type: string;
   description?: string;
   required?: boolean;

@@ -11,7 +11,7 @@ const texts = universeTexts.universe;
 const MOST = 40;
 const HIDDEN = /^(setBy|sources)\b/; // who set a value, and why, is in the log
 
-interface Differences {
+interface StateDifferences {
   equal: boolean;
   differences: Record<
     string,
@@ -58,7 +58,7 @@ function DifferenceList({ universe, other }: { universe: string; other: string }
         path: { universe_id: universe },
         query: { with: other },
         signal,
-      })) as unknown as Differences,
+      })) as unknown as StateDifferences,
     (change) => change.kind === "universe" && [universe, other].includes(change.subject),
   );
   return (
@@ -84,7 +84,7 @@ function DifferenceList({ universe, other }: { universe: string; other: string }
 }
 
 /** Return one line for each difference: what was added or removed, and the old and the new value of a field. */
-export function listDifferences({ differences }: Differences): string[] {
+export function listDifferences({ differences }: StateDifferences): string[] {
   return Object.values(differences).flatMap((kind) => [
     ...listIds(kind.added).map((id) => texts.added(id)),
     ...listIds(kind.removed).map((id) => texts.removed(id)),

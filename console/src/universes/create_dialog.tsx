@@ -13,7 +13,7 @@ import { universeTexts } from "./strings.ts";
 
 const texts = universeTexts.universes;
 const ORIGINS = (["system", "seed", "file", "empty"] as const).map((value) => ({ value, label: texts.origins[value] }));
-type Origin = (typeof ORIGINS)[number]["value"];
+type OriginKind = (typeof ORIGINS)[number]["value"];
 
 /** Create a universe from a real system, a seed with settings, or a file. */
 export function CreateDialog({ onClose }: { onClose: () => void }) {
@@ -26,7 +26,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
 }
 
 function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose: () => void }) {
-  const [origin, setOrigin] = useState<Origin>("system");
+  const [origin, setOrigin] = useState<OriginKind>("system");
   const [name, setName] = useState("");
   const [system, setSystem] = useState(origins.systems[0]?.id ?? "");
   const [preset, setPreset] = useState(origins.presets[0] ?? "");
@@ -38,7 +38,7 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
   const schema = (origins.settings.properties ?? {}) as Record<string, Setting>;
   const submission = useSubmission(origin === "seed" ? findProblems(schema, settings) : {});
 
-  async function create(origin: Exclude<Origin, "file">): Promise<string> {
+  async function create(origin: Exclude<OriginKind, "file">): Promise<string> {
     const known = origins.systems.find((one) => one.id === system)?.name ?? system;
     const chosen = { system: known, seed: texts.seedName(seed), empty: texts.emptyName }[origin];
     const from = { system, seed: `seed:${preset}:${seed}`, empty: undefined }[origin];

@@ -16,7 +16,7 @@ interface MassNoteProps {
   parent: string | undefined;
 }
 
-interface Body {
+interface MassiveBody {
   name: string;
   mass: number | undefined;
   parentId: string | undefined;
@@ -51,14 +51,14 @@ export function MassNote({ universe, text, body, parent }: MassNoteProps) {
 }
 
 /** Return a body, or null if there is none with this id: it may be typed in part. */
-async function loadBody(universe: string, id: string | undefined, signal: AbortSignal): Promise<Body | null> {
+async function loadBody(universe: string, id: string | undefined, signal: AbortSignal): Promise<MassiveBody | null> {
   if (!id) return null;
   const reply = await api.get("/api/universes/{universe_id}", {
     path: { universe_id: universe },
     query: { ids: [id], format: "compact" },
     signal,
   });
-  const { state } = reply as { state?: { stars?: Record<string, BodyReply> } };
+  const { state } = reply as { state?: { stars?: Record<string, MassReply> } };
   const star = state?.stars?.[id];
   if (!star) return null;
   return {
@@ -69,7 +69,7 @@ async function loadBody(universe: string, id: string | undefined, signal: AbortS
   };
 }
 
-interface BodyReply {
+interface MassReply {
   name?: string;
   mass?: unknown;
   parentId?: string | null;

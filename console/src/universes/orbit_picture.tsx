@@ -45,7 +45,7 @@ export function OrbitPicture({ universe, name }: { universe: string; name: strin
 }
 
 /** Choose the bodies to draw: the roots and those around the first of them, and no moons of planets. */
-export function makePicture(elements: Elements): Picture {
+function makePicture(elements: Elements): Picture {
   const { depths } = elements.hierarchy;
   const important = chooseBodies(elements);
   const first = important[0] ?? -1;

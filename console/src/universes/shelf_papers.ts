@@ -25,7 +25,7 @@ export interface Location {
   passage?: string;
 }
 
-export interface FoundPaper {
+interface FoundPaper {
   shelf: string;
   paper: string;
 }

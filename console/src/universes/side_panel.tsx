@@ -23,7 +23,7 @@ import { universeTexts } from "./strings.ts";
 
 const texts = universeTexts.universe;
 
-export interface SidePanelProps {
+interface SidePanelProps {
   universe: string;
   state: SkyState;
   /** The version that is shown, once it is loaded. */

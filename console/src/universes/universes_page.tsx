@@ -49,7 +49,7 @@ export function UniversesPage() {
             <>
               <ul class="universe-cards" aria-label={commonTexts.pages.universes}>
                 {page.universes.map((one) => (
-                  <Card
+                  <UniverseCard
                     key={one.id}
                     universe={one}
                     onRename={() => setToRename(one)}
@@ -89,7 +89,7 @@ export function UniversesPage() {
   );
 }
 
-function Card(props: { universe: UniverseFacts; onRename: () => void; onDelete: () => void }) {
+function UniverseCard(props: { universe: UniverseFacts; onRename: () => void; onDelete: () => void }) {
   const { universe } = props;
   return (
     <li class="universe-card">

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../data/api_types.ts";
 import { JsonPositions } from "./json_positions.ts";
 
 /** A correction of a text: replace [start, end) by `insert`. `shown` says what the text becomes. */
-export interface Correction {
+interface Correction {
   start: number;
   end: number;
   insert: string;

@@ -13,7 +13,7 @@ export interface InputField {
 }
 
 const STRUCTURED = new Set(["object", "array"]);
-export const MASK = "***";
+const MASK = "***";
 
 /** Return the fields of a form: the declared inputs, and variables that the workflow uses without declaring them. */
 export function listFields(
@@ -84,7 +84,7 @@ export function listForgotten(inputs: unknown): readonly string[] {
   return Object.keys(inputs).filter((name) => !kept.has(name));
 }
 
-export interface ReadInputs {
+interface ReadInputs {
   values: Record<string, unknown>;
   problems: Record<string, string>;
 }

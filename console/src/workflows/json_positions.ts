@@ -5,15 +5,15 @@ export interface ValueSpan {
   key?: { start: number; end: number };
 }
 
-interface Value extends ValueSpan {
-  inner?: Map<string, Value>;
+interface ParsedValue extends ValueSpan {
+  inner?: Map<string, ParsedValue>;
 }
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /** The positions of the values of a JSON text, by paths such as `nodes[0].params.url`. */
 export class JsonPositions {
-  private readonly root: Value | undefined;
+  private readonly root: ParsedValue | undefined;
 
   constructor(text: string) {
     this.root = parseTree(text);
@@ -38,10 +38,10 @@ export class JsonPositions {
 }
 
 /** Read a text without recursion. A text that is not JSON gives what can be read of it. */
-function parseTree(text: string): Value | undefined {
-  const outermost = new Map<string, Value>();
+function parseTree(text: string): ParsedValue | undefined {
+  const outermost = new Map<string, ParsedValue>();
   let values = outermost;
-  const around: { values: Map<string, Value>; takesKeys: boolean; value: Value }[] = [];
+  const around: { values: Map<string, ParsedValue>; takesKeys: boolean; value: ParsedValue }[] = [];
   let takesKeys = false;
   let key: { name: string; start: number; end: number } | undefined;
   for (const token of text.matchAll(TOKEN)) {
@@ -57,7 +57,7 @@ function parseTree(text: string): Value | undefined {
     } else if (takesKeys && !key && sign.startsWith('"')) {
       key = { name: readString(sign), start, end };
     } else if (sign !== "," && sign !== ":") {
-      const value: Value = { start, end };
+      const value: ParsedValue = { start, end };
       if (key) value.key = { start: key.start, end: key.end };
       values.set(key ? key.name : `[${values.size}]`, value);
       key = undefined;
@@ -81,7 +81,7 @@ function readString(literal: string): string {
 }
 
 /** A key may itself contain dots and brackets, so every prefix of the path is tried as a key. */
-function findDeepest(value: Value, path: string): { length: number; value: Value } {
+function findDeepest(value: ParsedValue, path: string): { length: number; value: ParsedValue } {
   let best = { length: 0, value };
   const start = path.startsWith(".") || path.startsWith("/") ? 1 : 0;
   for (let end = start + 1; end <= path.length; end += 1) {

@@ -1,7 +1,7 @@
 import { findSyntaxProblem, JsonPositions, type ValueSpan } from "./json_positions.ts";
 
 /** A text with a node that was inserted at [start, end). */
-export interface InsertedNode {
+interface InsertedNode {
   text: string;
   start: number;
   end: number;

@@ -78,7 +78,7 @@ export function RunForm(props: {
         ))}
         <Checkbox label={texts.fresh} hint={texts.freshHint} isChecked={isFresh} onChange={setFresh} />
       </SubmitForm>
-      {plan && <Plan steps={plan} />}
+      {plan && <RunPlan steps={plan} />}
     </>
   );
 }
@@ -156,7 +156,7 @@ export function countSteps(steps: readonly PlannedStep[]): string {
 }
 
 /** What a run would do, node by node. */
-function Plan({ steps }: { steps: readonly PlannedStep[] }) {
+function RunPlan({ steps }: { steps: readonly PlannedStep[] }) {
   return (
     <section class="plan" aria-label={texts.planTitle}>
       <h3>{texts.planTitle}</h3>

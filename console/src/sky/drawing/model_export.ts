@@ -20,7 +20,7 @@ import { listOrbitPoints } from "./orbit_lines.ts";
 const STAR_SIZE = 0.02;
 const PLANET_SIZE = 0.008;
 
-export interface ModelSource {
+interface ModelSource {
   elements: Elements;
   cast: Cast;
   time: number;

@@ -61,7 +61,7 @@ const POINT_COLOR = "#b9ad98";
 const ZONE_COLOR = "#5fae94";
 
 /** What is drawn besides the bodies. */
-export interface FrameOptions {
+interface FrameOptions {
   isReal: boolean;
   hasOrbits: boolean;
   hasTrails: boolean;
