@@ -81,7 +81,7 @@ async def _run_and_close(
 async def _run_steps(story: Story, console: Console, *, is_script: bool, years: float | None, ask: Ask) -> None:
     """Run the steps in order, until the person leaves."""
     state = await story.get_state()
-    console.print(_render_title(state))
+    console.print(_render_title(state, is_script=is_script))
     for number, known in enumerate(state["steps"], 1):
         step = known if known["status"] == "done" else await story.get_step(known["id"])
         position = f"{number}/{len(state['steps'])} "
@@ -90,7 +90,7 @@ async def _run_steps(story: Story, console: Console, *, is_script: bool, years: 
         while step["status"] != "done":
             inputs: Plain | None = {"years": years} if step["id"] == "integrate" and years is not None else {}
             if not is_script:
-                console.print(Text(f"  {step['sentence']}"))
+                console.print(_render_result(step))
                 inputs = await asyncio.to_thread(_ask_inputs, step, ask)
                 if inputs is None:
                     console.print("[dim]  Left. `uraniborg demo` continues from here.[/]")
@@ -118,12 +118,14 @@ async def _run_step(
 
 
 def _ask_inputs(step: StoryStep, ask: Ask) -> Plain | None:
-    """Return the inputs that the person types, such as `factor=50`; None to leave."""
-    names = "".join(
+    """Return the inputs that the person types, such as `factor=50`, or `3=exclude` for a paper; None to leave."""
+    marks = next((one["name"] for one in step["inputs"] if one["type"] == "object"), None)
+    choices = "".join(
         f", or {one['name']}={json.dumps(one['value'])}" for one in step["inputs"] if one["type"] != "object"
     )
+    verdicts = ", or first your own verdicts, such as 3=exclude" if marks else ""
     try:
-        answer = ask(f"  Enter: {step['action']}{names}; q: leave > ").strip()
+        answer = ask(f"  Enter: {step['action']}{choices}{verdicts}; q: leave > ").strip()
     except EOFError:
         return None
     if answer.lower() in ("q", "quit"):
@@ -135,7 +137,10 @@ def _ask_inputs(step: StoryStep, ask: Ask) -> Plain | None:
             value: Any = json.loads(text)
         except ValueError:
             value = text
-        given[name] = value
+        if marks and name.isdecimal():
+            given.setdefault(marks, {})[name] = value
+        else:
+            given[name] = value
     return given
 
 
@@ -148,11 +153,13 @@ def _make_output_folder(output: Path) -> None:
         ) from error
 
 
-def _render_title(state: StoryProgress) -> Group:
+def _render_title(state: StoryProgress, *, is_script: bool) -> Group:
+    unasked = Text("Nobody is asked: each step takes the value that it suggests.\n", style="dim")
     return Group(
         Text("\nUraniborg", style="bold"),
         Text("No network, no key. The papers are real; the answers of the sources, and the", style="dim"),
-        Text("summaries that stand for abstracts, were written for this demo.\n", style="dim"),
+        Text("summaries that stand for abstracts, were written for this demo.", style="dim"),
+        unasked if is_script else "",
         Text.assemble(("You ask   ", "dim"), (state["question"], "bold")),
     )
 
