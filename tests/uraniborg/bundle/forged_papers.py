@@ -227,7 +227,9 @@ def _(folder: Path) -> None:
 @tells("another reason for an exclusion", "papers", DECISIONS)
 def _(folder: Path) -> None:
     marks = {"status": "exclude", "reason": "The study is retracted."}
-    edit_json(folder, DECISIONS, lambda one: one[1]["decision"]["data"]["decisions"].update(p_8294e7269ee365aa=marks))
+    edit_json(
+        folder, DECISIONS, lambda one: one[1]["decision"]["marks"]["reviews"][SCREENER].update(p_8294e7269ee365aa=marks)
+    )
 
 
 @tells("a review that nobody decided", "papers", DECISIONS)
