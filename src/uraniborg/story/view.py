@@ -1,12 +1,20 @@
-"""The view of the story: its steps with their statuses and sentences, computed after each step and stored."""
+"""The view of the story: its question and its steps with statuses and sentences, stored after each step."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
+from uraniborg.comparison_answers import format_multiple
 from uraniborg.story.folder import Plain, StoryFolder
-from uraniborg.story.question import FIRST_FACTOR, format_question
 from uraniborg.story.replies import StepInput, StoryStepWithResult
 from uraniborg.story.steps import Description, Results, Step
+
+FIRST_FACTOR: Final = 2.0
+"""How many times as heavy the planet of the question is, unless a person chooses another factor."""
+
+
+def format_question(factor: float) -> str:
+    """Return the question of the story for planet h with so many times its mass."""
+    return f"Is TRAPPIST-1's chain stable if planet h is {format_multiple(factor)} as heavy?"
 
 
 def write_view(folder: StoryFolder, steps: tuple[Step, ...]) -> None:
