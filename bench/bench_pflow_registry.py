@@ -10,8 +10,8 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from time import process_time
+from typing import Any
 
 import orjson
 from ratios import record_ratio

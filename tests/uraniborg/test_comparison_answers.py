@@ -12,7 +12,7 @@ import pytest
 
 from universe.nbody.analysis import compare_run_analyses
 from uraniborg.comparison_answers import Answer, answer_question, format_span
-from uraniborg.story.question import format_question
+from uraniborg.story.view import format_question
 
 RUNS: Final[dict[str, Any]] = json.loads(
     Path(__file__).with_name("story").joinpath("ten_years.json").read_text(encoding="utf-8")

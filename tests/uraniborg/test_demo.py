@@ -66,7 +66,9 @@ def test_the_demo_without_a_terminal_shows_every_step_and_exits_with_0(demo: Dem
         "searched.",
         "Offline trial, not a search: answers are filtered from the shipped recording of 58 papers.",
         "You struck query 1 and approved the rest",
-        f"You kept {marks.count('include')} of {len(marks)} papers and accepted the {len(marks)} suggested reasons",
+        "Nobody is asked: each step takes the value that it suggests.",
+        f"You approved the review, which keeps {marks.count('include')} of {len(marks)} papers.",
+        f"You judged none of them: the search log says that a program judged {len(marks)}.",
         "stopped at star: No table row of Agol et al. (2021) on the shelf states the mass of trappist-1.",
         "reused 10 nodes and ended with 8 masses, 7 of them with a table row.",
         "0.326 Earth masses, supported: 0.326 ± 0.020 in the row “h | 0.326 ± 0.020",
@@ -150,6 +152,9 @@ def test_a_person_at_a_terminal_without_the_console_can_leave_the_story_and_cont
     second = answer_story(tmp_path, f"strike={count + 1}", "strike=2", "q")
     assert f"strike must be from 1 to {count}, got {count + 1}." in second
     assert "You struck query 2 and approved the rest" in second
+    assert re.search(r" 1 include \S.* 2 include \S", second), "the papers are listed before they are marked"
+    third = answer_story(tmp_path, "1=exclude", "q")
+    assert "You judged 1 of them: the search log says that a program judged the other " in third
 
 
 def answer_story(folder: Path, *answers: str) -> str:

@@ -99,10 +99,10 @@ interface StoryPaper {
 }
 interface StoryMark {
   status: string;
-  reason: string;
+  reason?: string;
 }
 
-/** The papers with a proposed mark and its reason each; a person can change both. */
+/** The papers with the mark that a program suggests; a person can give each a mark of their own. */
 function MarksInput({ value, set }: InputProps) {
   const found = useResource("story papers", (signal) =>
     api.get("/api/story/steps/{step_id}", { path: { step_id: "approve" }, signal }),
@@ -123,8 +123,8 @@ function MarksInput({ value, set }: InputProps) {
                 <PaperMark
                   key={paper.id}
                   paper={paper}
-                  mark={marks[paper.id] ?? paper.proposed}
-                  onChange={(mark) => set({ ...marks, [paper.id]: mark })}
+                  mark={marks[paper.id]}
+                  onChange={(mark) => set(withMark(marks, paper.id, mark))}
                 />
               ))}
             </ul>
@@ -135,21 +135,32 @@ function MarksInput({ value, set }: InputProps) {
   );
 }
 
-const VERDICTS = ["include", "maybe", "exclude"] as const;
+function withMark(marks: Record<string, StoryMark>, id: string, mark: StoryMark | undefined): Record<string, StoryMark> {
+  const others = Object.fromEntries(Object.entries(marks).filter(([key]) => key !== id));
+  return mark ? { ...others, [id]: mark } : others;
+}
 
-function PaperMark(props: { paper: StoryPaper; mark: StoryMark; onChange: (mark: StoryMark) => void }) {
+const VERDICTS = ["include", "maybe", "exclude"] as const;
+type Verdict = (typeof VERDICTS)[number];
+
+function PaperMark(props: { paper: StoryPaper; mark: StoryMark | undefined; onChange: (mark: StoryMark | undefined) => void }) {
   const { paper, mark, onChange } = props;
+  const { status, reason } = paper.proposed;
   return (
     <li>
       <p class="foreign" dir="auto">
         {paper.title} {paper.year !== null && <span class="quiet small">{paper.year}</span>}
       </p>
+      <p class="quiet small" dir="auto">
+        {texts.suggested(commonTexts.decision[status as Verdict], reason ?? "")}
+      </p>
       <div class="story-mark">
         <select
           aria-label={texts.verdict(paper.title)}
-          value={mark.status}
-          onChange={(event) => onChange({ ...mark, status: event.currentTarget.value })}
+          value={mark?.status ?? ""}
+          onChange={({ currentTarget: { value } }) => onChange(value ? { ...mark, status: value } : undefined)}
         >
+          <option value="">{texts.noVerdict}</option>
           {VERDICTS.map((verdict) => (
             <option key={verdict} value={verdict}>
               {commonTexts.decision[verdict]}
@@ -159,9 +170,11 @@ function PaperMark(props: { paper: StoryPaper; mark: StoryMark; onChange: (mark:
         <input
           type="text"
           aria-label={`${texts.reason}: ${paper.title}`}
-          value={mark.reason}
+          placeholder={texts.reason}
+          value={mark?.reason ?? ""}
           maxLength={500}
-          onInput={(event) => onChange({ ...mark, reason: event.currentTarget.value })}
+          disabled={!mark}
+          onInput={(event) => mark && onChange({ ...mark, reason: event.currentTarget.value })}
         />
       </div>
     </li>

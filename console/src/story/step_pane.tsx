@@ -111,7 +111,7 @@ function StepResult({ state, step }: StepProps) {
         </p>
       )}
       {step.id === "build" && step.status === "done" && <MassTable endedAt={step.ended_at ?? ""} />}
-      {step.facts.length > 0 && (step.id !== "build" || step.status !== "done") && (
+      {step.facts.length > 0 && !isShownOtherwise(step) && (
         <dl class="story-facts">
           {step.facts.map((fact, index) => (
             <div key={`${fact.label} ${index}`}>
@@ -131,6 +131,11 @@ function StepResult({ state, step }: StepProps) {
       <StepPictures key={step.ended_at} step={step} />
     </>
   );
+}
+
+/** Whether another list of the pane has the facts of the step: the masses, or the papers that wait for marks. */
+function isShownOtherwise(step: StoryStep): boolean {
+  return step.status === "done" ? step.id === "build" : step.id === "review";
 }
 
 /** The pictures of a step, each after the one above it: the size of a picture is known when it has arrived. */

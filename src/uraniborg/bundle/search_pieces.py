@@ -9,7 +9,7 @@ from paper_library.export import CitedPaper, format_cited_papers
 from paper_library.library import Library
 from paper_library.shelf_catalog import find_known_shelf
 from paper_search.export import export
-from paper_search.export.prisma_flow import build_prisma_flow
+from paper_search.export.prisma_flow import build_prisma_flow, count_screened_by_judge
 from paper_search.models import PaperCollection
 from paper_search.recordings import find_offline_notice
 from paper_search.review_models import ReviewStatus
@@ -92,12 +92,13 @@ def _describe_search(found: PaperCollection, kept: PaperCollection, decisions: S
     names = Counter(str(one["decided_by"]) for one in decisions if one.get("decided_by"))
     listed = f" ({'; '.join(f'`{query}`' for query in queries)})" if queries else ""
     removed, excluded = sum(flow.removed.values()), sum(flow.excluded.values())
+    judged = ", ".join(f"{count} {judge}" for judge, count in count_screened_by_judge(flow))
     searched = "replayed recorded answers of" if notice else "searched"
     sentences = [
         f"{flow.software or 'Uraniborg'} {searched} {', '.join(sources) or 'no source'} on {flow.date[:10]} for "
         f"“{flow.question}” with {plural(len(queries), 'query', 'queries')}{listed}.",
         f"Of {plural(sum(flow.identified.values()), 'record')}, {removed} {'was' if removed == 1 else 'were'} removed "
-        f"before screening, {flow.screened} screened and {excluded} excluded; "
+        f"before screening, {flow.screened} screened{f' ({judged})' if judged else ''} and {excluded} excluded; "
         f"{plural(len(kept.papers), 'paper is', 'papers are')} kept.",
     ]
     if names:

@@ -13,9 +13,9 @@ from uraniborg.story.bundle_step import list_repetitions
 from uraniborg.story.folder import SHELF, Plain
 from uraniborg.story.nbody_runs import StoredRun, compute_laplace_angles
 from uraniborg.story.nbody_steps import make_comparison
-from uraniborg.story.question import format_question
 from uraniborg.story.shelf_steps import list_masses
 from uraniborg.story.universe_steps import PLANET, describe_masses
+from uraniborg.story.view import format_question
 
 _TEXTS: Final = f"shelves/{SHELF}/texts/"
 _STEPS: Final = "steps.json"

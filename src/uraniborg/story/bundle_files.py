@@ -7,10 +7,13 @@ from paper_library.sample_shelf_builder import SAMPLE_PAPERS
 from universe.plotting import render_svg
 from uraniborg.bundle.export import Selection
 from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, make_json_file, make_names, make_text_file
+from uraniborg.comparison_answers import format_multiple
+from uraniborg.kernel.bibliography.short_citations import cite_paper
 from uraniborg.story.folder import SHELF, Plain
-from uraniborg.story.methods import describe_reading, write_answers
 from uraniborg.story.nbody_runs import StoredRun, draw_comparison, read_runs
 from uraniborg.story.steps import Results
+from uraniborg.story.universe_steps import format_mass_line
+from uraniborg.story.view import format_question
 
 DATA_SHEETS: Final = SAMPLE_PAPERS / "data_sheets"
 
@@ -69,7 +72,7 @@ def make_story_piece(
     """Return the files of the story that no part has, and the sentences about the masses."""
     return Piece(
         [
-            make_text_file("answer.md", "the question, the answers, and the masses", write_answers(results)),
+            make_text_file("answer.md", "the question, the answers, and the masses", _write_answers(results)),
             make_json_file("steps.json", "every step: its sentence, who ran it and when", steps),
             *(
                 BundleFile(f"shelves/{SHELF}/texts/{name}", "the data sheet whose table rows state the masses", content)
@@ -80,7 +83,7 @@ def make_story_piece(
             ),
             *(file for one in comparisons for file in _list_comparison_files(one)),
         ],
-        describe_reading(results),
+        _describe_reading(results),
         [str(step["ended_at"]) for step in steps],
     )
 
@@ -96,4 +99,45 @@ def _list_comparison_files(one: Comparison) -> list[BundleFile]:
             f"the Laplace angles at 1 and {one.facts['factor']:g} times the mass",
             render_svg(drawing),
         ),
+    ]
+
+
+def _write_answers(results: Results) -> str:
+    """Return the page as Markdown."""
+    lines = [
+        f"# {format_question(results['branch']['factor'])}",
+        "",
+        *(
+            f"- **Planet h {format_multiple(found['factor'])} as heavy**: {found['answer']}"
+            for found in (results["compare"], results["break"])
+        ),
+        "",
+        "`methods.md` describes how this was found.",
+        "",
+        "## What the runs leave out",
+        "",
+        *(f"- {sentence}" for sentence in results["compare"]["left_out"]),
+        "",
+        "## The masses",
+        "",
+        *(f"- {one['name']}: {format_mass_line(one)}" for one in results["build"]["masses"]),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _describe_reading(results: Results) -> list[str]:
+    """Return how the masses were read, and how the answers follow from the runs."""
+    given = results["give"]
+    with_row = sum(bool(one["location"]) for one in given["masses"])
+    without = [one for one in given["masses"] if not one["location"]]
+    return [
+        f"Of {len(given['masses'])} masses, {with_row} are from table rows of the data sheet of "
+        f"{cite_paper(given['paper'])}, doi:{given['paper']['identifiers'].get('doi', '')}.",
+        *(
+            f"A person gave the mass of {one['body']}, {one['stated']}; no row on the shelf states it."
+            for one in without
+        ),
+        "The orbits are those of the shipped system; `values.csv` of each universe names the sources of its values.",
+        "A resonance holds if its Laplace angle librates during the whole span of the run.",
     ]

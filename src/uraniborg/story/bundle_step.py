@@ -13,8 +13,8 @@ from uraniborg.connect.servers import format_program
 from uraniborg.kernel.text import plural
 from uraniborg.story.bundle_files import collect_story_piece, select_work
 from uraniborg.story.folder import SHELF, Plain, StoryFolder
-from uraniborg.story.question import format_question
 from uraniborg.story.steps import Description, Results, Step, StepContext
+from uraniborg.story.view import format_question
 
 
 async def run_export(context: StepContext, _inputs: Plain) -> Plain:

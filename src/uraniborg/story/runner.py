@@ -18,10 +18,11 @@ from uraniborg.story.view import write_view
 
 def load_steps() -> tuple[Step, ...]:
     """Return all steps in their order. Imports all parts."""
-    from uraniborg.story import bundle_step, nbody_steps, search_steps, shelf_steps, universe_steps
+    from uraniborg.story import bundle_step, nbody_steps, review_step, search_steps, shelf_steps, universe_steps
 
     return (
         *search_steps.STEPS,
+        review_step.REVIEW,
         *shelf_steps.STEPS,
         universe_steps.BUILD,
         universe_steps.BRANCH,

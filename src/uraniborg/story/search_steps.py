@@ -1,4 +1,4 @@
-"""Steps of the search: the agent asks, the person strikes a query and approves, and reviews the papers."""
+"""The steps of the search: the agent asks, and the person strikes a query and approves the rest."""
 
 import asyncio
 import re
@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from paper_search.models import Paper
 from paper_search.recordings import OFFLINE_NOTICE
-from paper_search.review_models import PaperDecision, ReviewStatus
-from uraniborg.kernel.actors import describe_actor
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.text import plural
@@ -18,15 +16,10 @@ from uraniborg.story.agent import AGENT_NAME, start_agent
 from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import Plain
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+from uraniborg.story.suggestions import propose_mark, suggest_marks
 
 QUERY: Final = "TRAPPIST-1 planet masses transit timing resonance chain stability"
 """The words that the agent searches for."""
-TOPICS: Final = {
-    "masses": re.compile(r"\bmass(?:es)?\b", re.IGNORECASE),
-    "resonance": re.compile(r"\bresonan\w+", re.IGNORECASE),
-    "stability": re.compile(r"\b(?:stable|stability|long-lived)\b", re.IGNORECASE),
-}
-"""The topics of the question, and the words that name them in a title or summary."""
 
 
 class QuestionRejected(Conflict):
@@ -114,14 +107,14 @@ def find_redundant_query(queries: Sequence[Mapping[str, Any]]) -> int:
 
 
 def explain_strike(queries: Sequence[Mapping[str, Any]], struck: int) -> str:
-    """Return the reason for striking a query, if the words of the queries give one."""
+    """Return the reason for striking a query that the words of the queries give, or an empty text."""
     for number, other in enumerate(queries, 1):
         if _asks_for_more(queries[struck - 1], other):
             return (
                 f"Query {struck} asks for every word of query {number} and more, so query {number} matches every "
                 f"record that query {struck} matches."
             )
-    return f"Query {struck} is not wanted."
+    return ""
 
 
 async def run_approve(context: StepContext, inputs: Plain) -> Plain:
@@ -134,10 +127,10 @@ async def run_approve(context: StepContext, inputs: Plain) -> Plain:
             hint="Give the number of a query of the strategy; at least one query must stay.",
             argument="strike",
         )
-    note = explain_strike(asked["strategy_queries"], struck)
+    reason = explain_strike(asked["strategy_queries"], struck)
     queries = [one for number, one in enumerate(asked["strategy_queries"], 1) if number != struck]
-    decision = Decision(action="edit", data={"queries": queries}, note=note)
-    entry = await _decide_or_get(asked["checkpoint_id"], decision, context)
+    decision = Decision(action="edit", data={"queries": queries}, note=reason and f"Suggested by the demo: {reason}")
+    entry = await decide_or_get(asked["checkpoint_id"], decision, context)
     approved = list_approved_queries(asked["queries"], entry.decision)
     async with start_agent() as agent:
         state = await agent.wait_until(
@@ -147,6 +140,8 @@ async def run_approve(context: StepContext, inputs: Plain) -> Plain:
         server = agent.server_pid
     async with open_sessions() as manager:
         collection = await manager.get_collection(asked["session_id"])
+        papers = [_summarise_paper(paper) for paper in collection.papers]
+        await suggest_marks(manager, asked["session_id"], papers)
     return {
         "struck": [number for number, text in enumerate(asked["queries"], 1) if text not in approved],
         "approved": approved,
@@ -154,7 +149,7 @@ async def run_approve(context: StepContext, inputs: Plain) -> Plain:
         "decision": describe_decision(entry),
         "checkpoint_id": state["checkpoint_id"],
         "sources": [{key: one[key] for key in ("name", "status", "returned", "reason")} for one in state["sources"]],
-        "papers": [_summarise_paper(paper) for paper in collection.papers],
+        "papers": papers,
         "server_pid": server,
     }
 
@@ -167,8 +162,8 @@ def list_approved_queries(asked: Sequence[str], decision: Decision | None) -> li
     return [read_query_text(one) for one in queries]
 
 
-async def _decide_or_get(checkpoint_id: str, decision: Decision, context: StepContext) -> Entry:
-    """Decide, or return the decision if there is one: of a step that was interrupted, or made in the inbox.
+async def decide_or_get(checkpoint_id: str, decision: Decision, context: StepContext) -> Entry:
+    """Decide a question, or return the decision if there is one: of a step that was interrupted, or made in the inbox.
 
     Raise QuestionRejected.
     """
@@ -193,7 +188,6 @@ async def _decide_or_get(checkpoint_id: str, decision: Decision, context: StepCo
 
 
 def _summarise_paper(paper: Paper) -> Plain:
-    status, reason = propose_mark(paper.title, paper.abstract or "")
     return {
         "id": paper.id,
         "title": paper.title,
@@ -203,17 +197,8 @@ def _summarise_paper(paper: Paper) -> Plain:
         "doi": paper.doi,
         "abstract": paper.abstract,
         "score": paper.relevance_score,
-        "proposed": {"status": status, "reason": reason},
+        "proposed": propose_mark(paper.title, paper.abstract or ""),
     }
-
-
-def propose_mark(title: str, abstract: str) -> tuple[str, str]:
-    """Return a status and its reason: include a paper whose title or summary names a topic of the question."""
-    text = f"{title}\n{abstract}"
-    named = [f"{topic} (“{found[0]}”)" for topic, words in TOPICS.items() if (found := words.search(text))]
-    if named:
-        return "include", f"Title or summary names {', '.join(named)}."
-    return "exclude", f"Title and summary name none of {', '.join(TOPICS)}."
 
 
 def preview_approve(results: Results) -> str:
@@ -222,7 +207,7 @@ def preview_approve(results: Results) -> str:
     return (
         f"{plural(len(asked['queries']), 'query waits', 'queries wait')} for your decision. "
         f"{explain_strike(asked['strategy_queries'], struck)}"
-    )
+    ).strip()
 
 
 def describe_approve(results: Results) -> Description:
@@ -257,92 +242,6 @@ def _describe_strike(done: Plain) -> str:
     return f"You struck {'query' if len(struck) == 1 else 'queries'} {numbers} and approved the rest"
 
 
-def read_marks(given: Mapping[str, Any], papers: Sequence[Plain]) -> dict[str, Plain]:
-    """Return a mark for each paper: the given ones, and the proposed ones for the rest. Raise InvalidInput."""
-    known = {paper["id"] for paper in papers}
-    if unknown := sorted(set(given) - known):
-        raise InvalidInput(
-            f"'{unknown[0][:80]}' is not a paper of this search.", hint="Use the ids of its papers.", argument="marks"
-        )
-    marks = {paper["id"]: paper["proposed"] for paper in papers} | dict(given)
-    return {key: PaperDecision.model_validate(mark).model_dump(mode="json") for key, mark in marks.items()}
-
-
-async def run_review(context: StepContext, inputs: Plain) -> Plain:
-    """Mark every paper with a reason, and let the agent's search end."""
-    asked, found = context.results["ask"], context.results["approve"]
-    marks = read_marks(inputs["marks"], found["papers"])
-    decision = Decision(action="approve", data={"decisions": marks, "reviewer": describe_actor(context.actor)})
-    entry = await _decide_or_get(found["checkpoint_id"], decision, context)
-    async with start_agent() as agent:
-        await agent.wait_until(asked["session_id"], lambda reply: reply["is_complete"])
-    async with open_sessions() as manager:
-        result = await manager.get_result(asked["session_id"])
-    rows = [
-        {
-            "id": paper.id,
-            "title": paper.title,
-            "year": paper.year,
-            "doi": paper.doi,
-            "status": paper.status.value,
-            "reason": paper.decisions[-1].reason if paper.decisions else None,
-        }
-        for paper in result.papers
-    ]
-    excluded = [
-        {"id": one.paper_id, "title": one.title, "status": "exclude", "reason": one.detail}
-        for one in result.metadata.exclusions
-        if one.paper_id in marks
-    ]
-    return {"decision": describe_decision(entry), "papers": [*rows, *excluded]}
-
-
-def list_kept_ids(results: Results) -> list[str]:
-    return [paper["id"] for paper in results["review"]["papers"] if paper["status"] == ReviewStatus.INCLUDE]
-
-
-def preview_review(results: Results) -> str:
-    papers = results["approve"]["papers"]
-    kept = sum(paper["proposed"]["status"] == "include" for paper in papers)
-    return (
-        f"{plural(len(papers), 'paper waits', 'papers wait')} for your review; by the words of their titles and "
-        f"summaries, {kept} {'names' if kept == 1 else 'name'} a topic of the question."
-    )
-
-
-def _describe_reasons(results: Results) -> str:
-    """Return how many reasons are the person's own, and how many are those that the program proposed."""
-    proposed = {paper["id"]: paper["proposed"]["reason"] for paper in results["approve"]["papers"]}
-    given = [paper for paper in results["review"]["papers"] if paper["reason"]]
-    own = sum(paper["reason"] != proposed.get(paper["id"]) for paper in given)
-    if not own:
-        return f"accepted the {plural(len(given), 'suggested reason')}"
-    rest = (
-        f", and accepted {plural(len(given) - own, 'that was suggested', 'that were suggested')}"
-        if len(given) > own
-        else ""
-    )
-    return f"gave {plural(own, 'reason')} of your own{rest}"
-
-
-def describe_review(results: Results) -> Description:
-    papers = results["review"]["papers"]
-    kept = [paper for paper in papers if paper["status"] == "include"]
-    rest = [paper for paper in papers if paper["status"] != "include"]
-    return Description(
-        f"You kept {len(kept)} of {plural(len(papers), 'paper')} and {_describe_reasons(results)}; the search log "
-        "records them.",
-        [
-            *((f"keep {paper['year'] or ''}".strip(), f"{paper['title']}: {paper['reason']}") for paper in kept),
-            ("left out", f"{plural(len(rest), 'paper')}, for example “{rest[0]['title']}”: {rest[0]['reason']}")
-            if rest
-            else ("left out", "none"),
-            ("decision", results["review"]["decision"]),
-        ],
-        links=[("the review", f"/searches/{results['ask']['session_id']}/review")],
-    )
-
-
 STEPS: Final = (
     Step("ask", "An agent asks", "agent", "Let the agent ask", run_ask, preview_ask, describe_ask),
     Step(
@@ -350,10 +249,5 @@ STEPS: Final = (
         run_approve, preview_approve, describe_approve,
         (Input("strike", "integer", "The number of the query to strike, counted from 1.",
                lambda results: find_redundant_query(results["ask"]["strategy_queries"]), 1, 1_000),),
-    ),
-    Step(
-        "review", "You review the papers", "you", "Keep these papers", run_review, preview_review, describe_review,
-        (Input("marks", "object", "Marks by paper id, such as {\"p_1\": {\"status\": \"exclude\", \"reason\": \"…\"}}; "
-               "papers without one get the proposed mark.", lambda _results: {}),),
     ),
 )  # fmt: skip

@@ -23,7 +23,7 @@ from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_sessions
 from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import SHELF, Plain, StoryFolder
-from uraniborg.story.search_steps import list_kept_ids
+from uraniborg.story.review_step import list_kept_ids
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
 
 SYSTEM: Final = "trappist-1"

@@ -85,8 +85,8 @@ class Step:
     action: str
     """The label of the button that runs the step."""
     run: Callable[[StepContext, Plain], Awaitable[Plain]]
-    preview: Callable[[Results], str]
-    """Returns the sentence before the step has run, from the results of earlier steps."""
+    preview: Callable[[Results], "str | Description"]
+    """Returns the sentence before the step has run, or more, from the results of earlier steps."""
     describe: Callable[[Results], Description]
     """Returns the description after the step has run."""
     inputs: tuple[Input, ...] = ()

@@ -28,6 +28,7 @@ _ABOUT: Final = (
     "No network, no key. The papers are real; the answers of the sources, and the summaries that stand for abstracts, "
     "were written for this demo."
 )
+_UNASKED: Final = "Nobody is asked: each step takes the value that it suggests."
 Ask = Callable[[str], str]
 
 
@@ -86,7 +87,7 @@ async def _run_steps(
 ) -> None:
     """Run the steps in order, until the person leaves."""
     state = await story.get_state()
-    _print_title(page, state)
+    _print_title(page, state, is_script=is_script)
     for number, known in enumerate(state["steps"], 1):
         step = known if known["status"] == "done" else await story.get_step(known["id"])
         position = f"{number}/{len(state['steps'])} "
@@ -95,7 +96,7 @@ async def _run_steps(
         while step["status"] != "done":
             inputs: Plain | None = {"years": years} if step["id"] == "integrate" and years is not None else {}
             if not is_script:
-                page.write_paragraph("  ", step["sentence"])
+                _print_result(page, step)
                 inputs = await asyncio.to_thread(_ask_inputs, step, ask)
                 if inputs is None:
                     page.write_line(StyledText(DIM, "  Left. `uraniborg demo` continues from here."))
@@ -113,12 +114,14 @@ async def _run_steps(
 
 
 def _ask_inputs(step: StoryStep, ask: Ask) -> Plain | None:
-    """Return the inputs that the person types, such as `factor=50`; None to leave."""
-    names = "".join(
+    """Return the inputs that the person types, such as `factor=50`, or `3=exclude` for a paper; None to leave."""
+    marks = next((one["name"] for one in step["inputs"] if one["type"] == "object"), None)
+    choices = "".join(
         f", or {one['name']}={json.dumps(one['value'])}" for one in step["inputs"] if one["type"] != "object"
     )
+    verdicts = ", or first your own verdicts, such as 3=exclude" if marks else ""
     try:
-        answer = ask(f"  Enter: {step['action']}{names}; q: leave > ").strip()
+        answer = ask(f"  Enter: {step['action']}{choices}{verdicts}; q: leave > ").strip()
     except EOFError:
         return None
     if answer.lower() in ("q", "quit"):
@@ -130,7 +133,10 @@ def _ask_inputs(step: StoryStep, ask: Ask) -> Plain | None:
             value: Any = json.loads(text)
         except ValueError:
             value = text
-        given[name] = value
+        if marks and name.isdecimal():
+            given.setdefault(marks, {})[name] = value
+        else:
+            given[name] = value
     return given
 
 
@@ -143,10 +149,12 @@ def _make_output_folder(output: Path) -> None:
         ) from error
 
 
-def _print_title(page: Page, state: StoryProgress) -> None:
+def _print_title(page: Page, state: StoryProgress, *, is_script: bool) -> None:
     page.write_line()
     page.write_line(StyledText(BOLD, "Uraniborg"))
     page.write_paragraph(StyledText(DIM, _ABOUT))
+    if is_script:
+        page.write_paragraph(StyledText(DIM, _UNASKED))
     page.write_line()
     page.write_paragraph(StyledText(DIM, "You ask   "), StyledText(BOLD, state["question"]))
 

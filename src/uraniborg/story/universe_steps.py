@@ -15,9 +15,9 @@ from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_universes
 from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import Plain
-from uraniborg.story.question import FIRST_FACTOR
 from uraniborg.story.shelf_steps import SYSTEM, name_body, to_earth_masses
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+from uraniborg.story.view import FIRST_FACTOR
 
 UNIVERSE: Final = "story-trappist-1"
 PLANET: Final = "trappist-1-h"

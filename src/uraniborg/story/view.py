@@ -1,12 +1,20 @@
 """Show the steps of the story with statuses and sentences, computed after each step and stored."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
+from uraniborg.comparison_answers import format_multiple
 from uraniborg.story.folder import Plain, StoryFolder
-from uraniborg.story.question import FIRST_FACTOR, format_question
 from uraniborg.story.replies import StepInput, StoryStepWithResult
-from uraniborg.story.steps import Results, Step
+from uraniborg.story.steps import Description, Results, Step
+
+FIRST_FACTOR: Final = 2.0
+"""How many times as heavy the planet of the question is, unless a person chooses another factor."""
+
+
+def format_question(factor: float) -> str:
+    """Return the question of the story for planet h with so many times its mass."""
+    return f"Is TRAPPIST-1's chain stable if planet h is {format_multiple(factor)} as heavy?"
 
 
 def write_view(folder: StoryFolder, steps: tuple[Step, ...]) -> None:
@@ -21,41 +29,32 @@ def write_view(folder: StoryFolder, steps: tuple[Step, ...]) -> None:
 
 def _describe_step(step: Step, results: Results, record: Plain | None, following: str | None) -> StoryStepWithResult:
     """Return a step with its status, its sentence and, once it has run, its facts and result."""
-    common = {"id": step.id, "title": step.title, "who": step.who, "action": step.action}
+    is_next = step.id == following
     if record is not None:
         shown = step.describe(results)
-        done = {
-            **common,
-            "title": shown.title or step.title,
-            "status": "done",
-            "can_run": step.can_repeat,
-            "sentence": shown.sentence,
-            "facts": [{"label": label, "text": text} for label, text in shown.facts],
-            "pictures": shown.pictures,
-            "links": [{"label": label, "path": path} for label, path in shown.links],
-            "inputs": _describe_inputs(step, results, record["inputs"]),
-            "by": record["by"],
-            "actor": record.get("actor"),
-            "ended_at": record["ended_at"],
-            "result": record["result"],
-        }
-        return cast("StoryStepWithResult", done)
-    is_next = step.id == following
-    waiting = {
-        **common,
-        "status": "next" if is_next else "later",
-        "can_run": is_next,
-        "sentence": step.preview(results) if is_next else "",
-        "facts": [],
-        "pictures": [],
-        "links": [],
-        "inputs": _describe_inputs(step, results, {}) if is_next else [],
-        "by": None,
-        "actor": None,
-        "ended_at": None,
-        "result": None,
+    else:
+        preview = step.preview(results) if is_next else ""
+        shown = Description(preview) if isinstance(preview, str) else preview
+    described = {
+        "id": step.id,
+        "title": shown.title or step.title,
+        "who": step.who,
+        "action": step.action,
+        "status": "done" if record is not None else "next" if is_next else "later",
+        "can_run": step.can_repeat if record is not None else is_next,
+        "sentence": shown.sentence,
+        "facts": [{"label": label, "text": text} for label, text in shown.facts],
+        "pictures": shown.pictures,
+        "links": [{"label": label, "path": path} for label, path in shown.links],
+        "inputs": _describe_inputs(step, results, record["inputs"] if record is not None else {})
+        if record is not None or is_next
+        else [],
+        "by": record and record["by"],
+        "actor": record and record.get("actor"),
+        "ended_at": record and record["ended_at"],
+        "result": record and record["result"],
     }
-    return cast("StoryStepWithResult", waiting)
+    return cast("StoryStepWithResult", described)
 
 
 def _describe_inputs(step: Step, results: Results, given: Mapping[str, Any]) -> list[StepInput]:

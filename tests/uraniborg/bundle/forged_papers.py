@@ -18,6 +18,8 @@ PAGE: Final = f"{SEARCH}/search-log.md"
 FLOW: Final = f"{SEARCH}/flow.svg"
 DECISIONS: Final = f"{SEARCH}/decisions.json"
 METHODS: Final = "methods.md"
+SCREENER: Final = "demo (software)"
+"""The reviewer whose marks the decision contains."""
 AGOL: Final = "Refining the Transit-timing"
 ENTRY: Final = (
     "@article{brahe_1598_mechanica,\n  author = {Tycho Brahe},\n  title = {{Mechanica}},\n  year = {1598}\n}\n"
@@ -53,7 +55,7 @@ def include_excluded(result: Any) -> None:
     result["metadata"]["exclusions"] = []
     result["metadata"]["total_found"] = len(result["papers"])
     log = result["metadata"]["round_logs"][0]
-    log["included"] += log["excluded"].pop("by_person")
+    log["included"] += log["excluded"].pop("by_program")
 
 
 tell_edits(
@@ -134,20 +136,18 @@ tell_replacements(
 @tells("an excluded paper counted as included", "papers", DECISIONS, "p_8294e7269ee365aa")
 def _(folder: Path) -> None:
     derive(folder, include_excluded)
-    replace(
-        folder, METHODS, "5 screened and 1 excluded; 4 papers are kept", "5 screened and 0 excluded; 5 papers are kept"
-    )
+    replace(folder, METHODS, "and 1 excluded; 4 papers are kept", "and 0 excluded; 5 papers are kept")
 
 
 @tells("an excluded paper included by a decision that was written anew", "papers", RESULT, DECISIONS,
        expected="unproven")  # fmt: skip
 def _(folder: Path) -> None:
     derive(folder, include_excluded)
-    replace(
-        folder, METHODS, "5 screened and 1 excluded; 4 papers are kept", "5 screened and 0 excluded; 5 papers are kept"
-    )
+    replace(folder, METHODS, "and 1 excluded; 4 papers are kept", "and 0 excluded; 5 papers are kept")
     new = {"status": "include", "reason": "Names masses."}
-    edit_json(folder, DECISIONS, lambda one: one[1]["decision"]["data"]["decisions"].update(p_8294e7269ee365aa=new))
+    edit_json(
+        folder, DECISIONS, lambda one: one[1]["decision"]["marks"]["reviews"][SCREENER].update(p_8294e7269ee365aa=new)
+    )
 
 
 @tells("a search that found three times as many records, in all files made from it", "papers", RESULT,
@@ -227,7 +227,9 @@ def _(folder: Path) -> None:
 @tells("another reason for an exclusion", "papers", DECISIONS)
 def _(folder: Path) -> None:
     marks = {"status": "exclude", "reason": "The study is retracted."}
-    edit_json(folder, DECISIONS, lambda one: one[1]["decision"]["data"]["decisions"].update(p_8294e7269ee365aa=marks))
+    edit_json(
+        folder, DECISIONS, lambda one: one[1]["decision"]["marks"]["reviews"][SCREENER].update(p_8294e7269ee365aa=marks)
+    )
 
 
 @tells("a review that nobody decided", "papers", DECISIONS)

@@ -69,8 +69,8 @@ def test_chosen_work_is_exported_described_and_verified_and_the_same_work_gives_
     kept = marks.count("include")
     assert identified > len(marks) == len(results["approve"]["papers"]) > kept > 0
     assert (
-        f"Of {identified} records, {identified - len(marks)} were removed before screening, {len(marks)} screened and "
-        f"{len(marks) - kept} excluded; {kept} papers are kept." in methods
+        f"Of {identified} records, {identified - len(marks)} were removed before screening, {len(marks)} screened "
+        f"({len(marks)} judged by a program) and {len(marks) - kept} excluded; {kept} papers are kept." in methods
     )
     assert "steered by 2 decisions: Ada (2)." in methods
     assert f"The shelf trappist-1 has {kept} papers" in methods

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import pytest
 
+from paper_search.review_models import PaperDecision, ReviewStatus
 from pflow.engine.runlog import RunLog
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
@@ -26,10 +27,12 @@ from uraniborg.kernel.version import version
 from uraniborg.story import runner
 from uraniborg.story.errors import StepNotFound, StepNotReady, StepRunning, StoryUnreadable
 from uraniborg.story.folder import Plain
+from uraniborg.story.review_step import describe_review, read_marks
 from uraniborg.story.runner import check_ready, find_step, load_steps
-from uraniborg.story.search_steps import describe_review, explain_strike, find_redundant_query, propose_mark, read_marks
+from uraniborg.story.search_steps import explain_strike, find_redundant_query
 from uraniborg.story.service import Story
 from uraniborg.story.steps import Description, Step, StepContext
+from uraniborg.story.suggestions import SCREENER, propose_mark
 from uraniborg.story.universe_steps import PLANET, preview_branch
 
 pytestmark = [pytest.mark.timeout(2 * PATIENCE_S), pytest.mark.usefixtures("forked_workers")]
@@ -71,6 +74,7 @@ def test_the_question_of_the_agent_waits_until_the_person_strikes_a_query(steps:
     assert (asked["state"], asked["searched"]) == ("pending", [])
     assert approved["decision"].startswith("edit, through terminal, by Ada")
     assert approved["approved"] == asked["queries"][1:]
+    assert approved["reason"].startswith("Suggested by the demo: Query 1 asks for every word")
     assert asked["server_pid"] != approved["server_pid"]
 
 
@@ -397,25 +401,68 @@ def test_the_bundle_has_the_search_the_sources_the_logs_and_the_answers(
     assert run["start"]["trappist-1-h"]["mass"] == pytest.approx(50 * float(masses["TRAPPIST-1 h"]["value"]))
 
 
+def test_the_log_says_that_a_program_judged_the_papers_that_the_person_did_not(
+    demo: Demo, steps: dict[str, dict[str, Any]]
+) -> None:
+    papers = steps["review"]["result"]["papers"]
+    assert {(paper["judge"], paper["reviewer"]) for paper in papers} == {("program", "demo (software)")}
+    search = demo.folder / "demo-output" / "searches" / "trappist-1"
+    flow = json.loads((search / "search-log.json").read_text())
+    assert (flow["judged_by_person"], flow["judged_by_program"]) == (0, len(papers))
+    assert f"judged by a program (n = {len(papers)})" in (search / "search-log.md").read_text()
+    _, review = json.loads((search / "decisions.json").read_text())
+    assert review["decision"]["data"] is None, "the person has sent no verdict"
+    assert review["decision"]["marks"]["actors"] == {"demo (software)": SCREENER.model_dump()}
+
+
+async def test_only_the_marks_that_the_person_gives_are_verdicts_of_the_person(tmp_path: Path) -> None:
+    story = Story(tmp_path)
+    try:
+        for step_id in ("ask", "approve"):
+            approved: Any = await story.run_step(step_id, actor=BO)
+        papers = approved["result"]["papers"]
+        waiting = await story.get_step("review")
+        assert waiting["links"] == [{"label": "the review", "path": f"/searches/{await find_session(story)}/review"}]
+        suggested = [fact["label"].partition(" ")[2] for fact in waiting["facts"]]
+        assert suggested == [paper["proposed"]["status"] for paper in papers]
+        assert suggested[0] == "include"
+        with pytest.raises(UraniborgError, match="'no' is not a verdict"):
+            await story.run_step("review", {"marks": {"1": "no"}}, actor=BO)
+        done: Any = await story.run_step(
+            "review", {"marks": {"1": {"status": "exclude", "reason": "mine"}}}, actor=BO, door="console"
+        )
+    finally:
+        await story.aclose()
+    rows = {paper["id"]: paper for paper in done["result"]["papers"]}
+    own = rows.pop(papers[0]["id"])
+    assert (own["status"], own["reason"], own["reviewer"], own["judge"]) == ("exclude", "mine", "Bo", "person")
+    assert {row["judge"] for row in rows.values()} == {"program"}
+    assert done["sentence"].endswith(
+        f"You judged 1 of them: the search log says that a program judged the other {len(rows)}."
+    )
+
+
+async def find_session(story: Story) -> str:
+    asked: Any = (await story.get_step("ask"))["result"]
+    return asked["session_id"]
+
+
 @pytest.mark.parametrize(
-    ("reasons", "words"),
+    ("judges", "words"),
     [
-        (("a", "b"), "accepted the 2 suggested reasons; "),
-        (("a", "mine"), "gave 1 reason of your own, and accepted 1 that was suggested; "),
-        (("my", "mine"), "gave 2 reasons of your own; "),
+        (("program", "program"), "You judged none of them: the search log says that a program judged 2."),
+        (("person", "program"), "You judged 1 of them: the search log says that a program judged the other 1."),
+        (("person", "person"), "You judged each of them; the search log records your verdicts."),
+        ((None, None), "You judged each of them; the search log records your verdicts."),
     ],
 )
-def test_reasons_that_the_person_left_as_suggested_are_not_called_hers(reasons: tuple[str, ...], words: str) -> None:
-    marks = [
-        {"id": key, "title": key, "year": 2021, "status": "include", "reason": why}
-        for key, why in zip("ab", reasons, strict=True)
+def test_the_review_says_who_judged(judges: tuple[str | None, ...], words: str) -> None:
+    rows = [
+        {"title": key, "year": 2021, "status": "include", "reason": None} | ({"judge": judge} if judge else {})
+        for key, judge in zip("ab", judges, strict=True)
     ]
-    results: dict[str, Plain] = {
-        "ask": {"session_id": "s"},
-        "approve": {"papers": [{"id": key, "proposed": {"status": "include", "reason": key}} for key in "ab"]},
-        "review": {"decision": "", "papers": marks},
-    }
-    assert f"You kept 2 of 2 papers and {words}the search log records them." in describe_review(results).sentence
+    results: dict[str, Plain] = {"ask": {"session_id": "s"}, "review": {"decision": "", "papers": rows}}
+    assert describe_review(results).sentence == f"You approved the review, which keeps 2 of 2 papers. {words}"
 
 
 def test_the_preview_of_the_branch_says_where_the_planet_keeps_its_mass() -> None:
@@ -430,7 +477,7 @@ def test_a_query_is_redundant_if_it_asks_for_all_words_of_another_and_more() -> 
     assert find_redundant_query([a, both]) == 2
     assert find_redundant_query([both, other]) == 2
     assert explain_strike([a, both], 2).startswith("Query 2 asks for every word of query 1 and more")
-    assert explain_strike([a, other], 1) == "Query 1 is not wanted."
+    assert explain_strike([a, other], 1) == "", "nobody has given a reason"
 
 
 @pytest.mark.parametrize(
@@ -459,16 +506,26 @@ def test_every_query_of_the_ladder_has_a_text_and_can_be_struck(steps: dict[str,
     assert strike.read({"strike": len(asked["queries"])}, {}) == len(asked["queries"])
 
 
-def test_marks_are_proposed_from_words_and_a_person_can_change_them() -> None:
-    assert propose_mark("Masses of planets", "") == ("include", "Title or summary names masses (“Masses”).")
-    assert propose_mark("Massive stars", "flares") == (
-        "exclude",
-        "Title and summary name none of masses, resonance, stability.",
-    )
-    papers = [{"id": "p1", "proposed": {"status": "include", "reason": "r"}}]
-    assert read_marks({"p1": "exclude"}, papers) == {"p1": {"status": "exclude", "reason": None}}
-    with pytest.raises(InvalidInput, match="'p2' is not a paper of this search"):
-        read_marks({"p2": "include"}, papers)
+def test_marks_are_proposed_from_words_and_those_of_a_person_are_their_own() -> None:
+    assert propose_mark("Masses of planets", "") == {
+        "status": "include",
+        "reason": "Title or summary names masses (“Masses”).",
+    }
+    assert propose_mark("Massive stars", "flares") == {
+        "status": "exclude",
+        "reason": "Title and summary name none of masses, resonance, stability.",
+    }
+    papers = [{"id": "p1"}, {"id": "p2"}]
+    assert read_marks({}, papers) == {}
+    excluded = PaperDecision(status=ReviewStatus.EXCLUDE)
+    assert read_marks({"p1": "exclude"}, papers) == {"p1": excluded}
+    assert read_marks({"2": {"status": "exclude"}}, papers) == {"p2": excluded}
+    for unknown in ("p3", "3", "0"):
+        with pytest.raises(InvalidInput, match=f"'{unknown}' is not a paper of this search"):
+            read_marks({unknown: "include"}, papers)
+    for verdict in ("undecided", {"status": 7}, None, [1]):
+        with pytest.raises(InvalidInput, match="is not a verdict"):
+            read_marks({"p1": verdict}, papers)
 
 
 @pytest.mark.soak

@@ -87,7 +87,10 @@ def test_a_person_clicks_through_the_story_and_other_words_follow_from_other_cho
     page.get_by_label("Your verdict on A seven-planet resonant chain").select_option("exclude")
     page.get_by_label("Why: A seven-planet resonant chain").fill("not needed here")
     expect(page.get_by_text(f"{kept - 1} of {found} papers kept")).to_be_visible()
-    assert f"You kept {kept - 1} of {found} papers" in run_step(page, STEPS[2])
+    expect(page.get_by_role("link", name="the review")).to_be_visible()
+    done = run_step(page, STEPS[2])
+    assert f"You approved the review, which keeps {kept - 1} of {found} papers." in done
+    assert f"You judged 1 of them: the search log says that a program judged the other {found - 1}." in done
     go_on(page)
     assert f"The shelf has {kept - 1} papers" in run_step(page, STEPS[3])
     go_on(page)
