@@ -2,12 +2,12 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from paper_search.query_input import join_query_words
 from paper_search.result_output import Format, JsonOrReport, choose_format, write_result
 from paper_search.session_commands import Reviewer, review_new_session
 from uraniborg.kernel.command_line import HELP_OPTIONS, CommandLine, OutputFile, Quiet
@@ -50,6 +50,8 @@ SearchLog = Annotated[
     bool, typer.Option("--search-log", help="The same as --format prisma: the number of papers in each stage.")
 ]
 
+_MOST_BYTES: Final = 1_000_000
+
 app = CommandLine()
 
 
@@ -85,7 +87,9 @@ def run(
     - `paper-search run - < strategy.txt`
     - `python -m paper_search --bibtex perovskite solar cells since 2020`
     """
+    from paper_search.config import load_config
     from paper_search.input_checks import check_query
+    from paper_search.search_arguments import apply_given_arguments
 
     flags = {"bibtex": bibtex, "ris": ris, "csl-json": csl, "prisma": log}
     named = [*([format_name] if format_name else []), *(name for name, is_given in flags.items() if is_given)]
@@ -94,45 +98,37 @@ def run(
     chosen = choose_format(named[0] if named else None, output, as_json=json)
     if review and record:
         raise InvalidInput("--record cannot be used with --review.", hint="The session itself stores every answer.")
-    config = _build_config(max_results, domain, record, replay, offline=offline)
+    config = apply_given_arguments(
+        load_config(),
+        max_results,
+        domain,
+        sources=source if review else None,
+        offline=offline or None,
+        record=record,
+        replay=replay,
+    )
     text = check_query(join_query_words(query or []) or _read_recorded_query(replay))
     if review:
-        config = _enable_only_sources(config, source)
         asyncio.run(review_new_session(text, config, reviewer, chosen, output, as_json=json))
         return
     result = asyncio.run(_search(text, config, source, quiet=quiet))
     _print_notes_and_write(result, chosen, output, quiet=quiet, as_json=json)
 
 
-def _build_config(
-    max_results: int | None, domain: str | None, record: Path | None, replay: Path | None, *, offline: bool
-) -> "AppConfig":
-    """Return the configuration, with the options that were given in place of its settings.
-
-    `offline` also replaces the settings for recording and replaying, and `record` and `replay` replace `offline`.
-    """
-    from paper_search.config import load_config
-
-    given = {"default_max_results": max_results, "domain": domain, "record_dir": record, "replay_dir": replay}
-    update: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if offline:
-        update |= {"offline": True, "record_dir": record, "replay_dir": replay}
-    elif record or replay:
-        update["offline"] = False
-    return load_config().model_copy(update=update)
+def join_query_words(words: Sequence[str]) -> str:
+    """Return the words as one query; `-` alone is the text of stdin."""
+    return read_text("-") if list(words) == ["-"] else " ".join(words)
 
 
-def _enable_only_sources(config: "AppConfig", names: list[str] | None) -> "AppConfig":
-    """Return the config with only these sources enabled; unchanged if there are none."""
-    if not names:
-        return config
-    from paper_search.config import SearchSourceConfig
-    from paper_search.sources.registry import check_source_names, list_source_names
-
-    check_source_names(names, list_source_names())
-    settings = {name: config.sources.get(name, SearchSourceConfig(name=name)) for name in list_source_names()}
-    chosen = {name: given.model_copy(update={"enabled": name in names}) for name, given in settings.items()}
-    return config.model_copy(update={"sources": chosen})
+def read_text(file: str) -> str:
+    """Return the text of a file, or of stdin for `-`. Raise InvalidInput if it cannot be read as UTF-8."""
+    try:
+        data = sys.stdin.buffer.read(_MOST_BYTES) if file == "-" else Path(file).read_bytes()[:_MOST_BYTES]
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}.", hint="Name a file, or - for stdin.") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{file} is not text in UTF-8.", hint="Save it as UTF-8.") from None
 
 
 def _read_recorded_query(replay: Path | None) -> str:

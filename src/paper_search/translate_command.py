@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paper_search.errors import InvalidQuery
-from paper_search.query_input import read_text
+from paper_search.search_command import read_text
 from paper_search.session_commands import open_manager
 from uraniborg.kernel.command_line import JsonOption
 from uraniborg.kernel.errors import InvalidInput
