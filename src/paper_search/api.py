@@ -4,9 +4,9 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from paper_search.config import AppConfig, load_config
-from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, is_default
 from paper_search.input_checks import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, any_source_answered
+from paper_search.search_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.logging import get_logger
 
@@ -43,9 +43,3 @@ def search_sync(
     """Run `search` and block until it is done, for scripts and notebooks; an event loop may be running."""
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(asyncio.run, search(query, config, max_results, domain)).result()
-
-
-def apply_given_arguments(config: AppConfig, max_results: int, domain: str) -> AppConfig:
-    """Return the config, with each argument that was given in place of its setting, even if it equals the default."""
-    arguments = {"default_max_results": max_results, "domain": domain}
-    return config.model_copy(update={name: value for name, value in arguments.items() if not is_default(value)})

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 from pydantic import Field, WithJsonSchema
 
 from paper_search.checkpoint_replies import PapersPage
-from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from paper_search.page_replies import QueryPage, RemovedPage
+from paper_search.search_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, apply_given_arguments
 from paper_search.session_replies import ExportPage, SessionEntries, SessionReply
 from uraniborg.kernel.cli import UsageError, is_version_request, print_error, print_version, run_command
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
@@ -157,7 +157,6 @@ async def search_papers(
     PMIDs fetches exactly these works.
     """
     manager = await _get_or_create_manager()
-    from paper_search.api import apply_given_arguments
     from paper_search.config import load_config
     from paper_search.input_checks import check_max_results
     from uraniborg.kernel.mcp import get_actor

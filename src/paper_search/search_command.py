@@ -50,6 +50,7 @@ SearchLog = Annotated[
     bool, typer.Option("--search-log", help="The same as --format prisma: the number of papers in each stage.")
 ]
 
+
 app = CommandLine()
 
 
@@ -85,7 +86,9 @@ def run(
     - `paper-search run - < strategy.txt`
     - `python -m paper_search --bibtex perovskite solar cells since 2020`
     """
+    from paper_search.config import load_config
     from paper_search.input_checks import check_query
+    from paper_search.search_arguments import apply_given_arguments
 
     flags = {"bibtex": bibtex, "ris": ris, "csl-json": csl, "prisma": log}
     named = [*([format_name] if format_name else []), *(name for name, is_given in flags.items() if is_given)]
@@ -94,46 +97,22 @@ def run(
     chosen = choose_format(named[0] if named else None, output, as_json=json)
     if review and record:
         raise InvalidInput("--record cannot be used with --review.", hint="The session itself stores every answer.")
-    config = _build_config(max_results, domain, record, replay, offline=offline)
+    config = apply_given_arguments(
+        load_config(),
+        max_results,
+        domain,
+        sources=source if review else None,
+        offline=offline or None,
+        record=record,
+        replay=replay,
+    )
     words = read_text_input("-") if query == ["-"] else " ".join(query or [])
     text = check_query(words or _read_recorded_query(replay))
     if review:
-        config = _enable_only_sources(config, source)
         asyncio.run(review_new_session(text, config, reviewer, chosen, output, as_json=json))
         return
     result = asyncio.run(_search(text, config, source, quiet=quiet))
     _print_notes_and_write(result, chosen, output, quiet=quiet, as_json=json)
-
-
-def _build_config(
-    max_results: int | None, domain: str | None, record: Path | None, replay: Path | None, *, offline: bool
-) -> "AppConfig":
-    """Return the configuration, with the options that were given in place of its settings.
-
-    `offline` also replaces the settings for recording and replaying, and `record` and `replay` replace `offline`.
-    """
-    from paper_search.config import load_config
-
-    given = {"default_max_results": max_results, "domain": domain, "record_dir": record, "replay_dir": replay}
-    update: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if offline:
-        update |= {"offline": True, "record_dir": record, "replay_dir": replay}
-    elif record or replay:
-        update["offline"] = False
-    return load_config().model_copy(update=update)
-
-
-def _enable_only_sources(config: "AppConfig", names: list[str] | None) -> "AppConfig":
-    """Return the config with only these sources enabled; unchanged if there are none."""
-    if not names:
-        return config
-    from paper_search.config import SearchSourceConfig
-    from paper_search.sources.registry import check_source_names, list_source_names
-
-    check_source_names(names, list_source_names())
-    settings = {name: config.sources.get(name, SearchSourceConfig(name=name)) for name in list_source_names()}
-    chosen = {name: given.model_copy(update={"enabled": name in names}) for name, given in settings.items()}
-    return config.model_copy(update={"sources": chosen})
 
 
 def _read_recorded_query(replay: Path | None) -> str:

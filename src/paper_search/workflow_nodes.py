@@ -9,6 +9,7 @@ from paper_search.config import AppConfig, load_config
 from paper_search.editorial_notices import RetractionReply, serialize_retraction
 from paper_search.input_checks import check_max_results, check_query
 from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, SourceReport, any_source_answered
+from paper_search.search_arguments import apply_given_arguments
 from paper_search.source_labels import get_source_label
 from paper_search.source_outcomes import describe_shortfall
 from paper_search.workflow import SearchWorkflow
@@ -97,15 +98,13 @@ async def search(params: SearchParams, context: Context) -> FoundPapers:
 
 
 def _build_config(params: SearchParams, folder: Path) -> AppConfig:
-    config = load_config()
-    given: dict[str, object] = {}
-    if (limit := params.get("max_results")) is not None:
-        given["default_max_results"] = check_max_results(limit)[0]
-    if domain := params.get("domain"):
-        given["domain"] = domain
-    if replay := params.get("replay"):
-        given |= {"replay_dir": folder / Path(replay).expanduser(), "offline": False}
-    return config.model_copy(update=given)
+    limit, replay = params.get("max_results"), params.get("replay")
+    return apply_given_arguments(
+        load_config(),
+        None if limit is None else check_max_results(limit)[0],
+        params.get("domain") or None,
+        replay=folder / Path(replay).expanduser() if replay else None,
+    )
 
 
 def _get_sources_or_none(names: list[str] | str | None) -> list[str] | None:

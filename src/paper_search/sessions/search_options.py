@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from paper_search.api import apply_given_arguments
-from paper_search.config import AppConfig, SearchSourceConfig, load_config
+from paper_search.config import AppConfig, load_config
 from paper_search.domains import list_domains
 from paper_search.input_checks import check_max_results
 from paper_search.models import MAX_RESULTS_CAP
 from paper_search.recordings import QUERY
+from paper_search.search_arguments import apply_given_arguments
 from paper_search.search_replies import SearchOptions, SourceUse
 from paper_search.source_labels import get_source_label
-from paper_search.sources.registry import check_source_names, describe_sources, list_source_names
+from paper_search.sources.registry import describe_sources
 
 
 def describe_search_options(offline: bool | None = None) -> SearchOptions:
@@ -42,23 +42,12 @@ def describe_available_sources(config: AppConfig) -> list[SourceUse]:
 
 
 def build_search_config(
-    max_results: int, domain: str, sources: Sequence[str] | None = None, offline: bool | None = None
+    max_results: int | None, domain: str | None, sources: Sequence[str] | None = None, offline: bool | None = None
 ) -> AppConfig:
     """Return the config of a search, from the settings and the arguments that were given.
 
     Raise InvalidInput or UnknownSource. Blocks while it reads the settings.
     """
-    check_max_results(max_results)
-    config = apply_given_arguments(load_config(), max_results, domain)
-    if offline is not None:
-        config = config.model_copy(update={"offline": offline})
-    if sources:
-        check_source_names(sources, list_source_names())
-        chosen = {
-            name: config.sources.get(name, SearchSourceConfig(name=name)).model_copy(
-                update={"enabled": name in sources}
-            )
-            for name in list_source_names()
-        }
-        config = config.model_copy(update={"sources": chosen})
-    return config
+    if max_results is not None:
+        check_max_results(max_results)
+    return apply_given_arguments(load_config(), max_results, domain, sources=sources, offline=offline)

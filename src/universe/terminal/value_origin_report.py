@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from uraniborg.kernel.actors import describe_actor, read_actor
 from uraniborg.kernel.terminal.page import Page
-from uraniborg.kernel.terminal.styled_text import BOLD, Piece, StyledText
+from uraniborg.kernel.terminal.styled_text import BOLD, DIM, Piece, StyledText
 from uraniborg.kernel.text import format_first_authors
 
 _ORIGINS: Final = {
@@ -30,10 +30,10 @@ def print_body_sources(statuses: Mapping[str, Any]) -> None:
     if not statuses["fields"]:
         page.write_line(f"No value of {statuses['name']} has a source. --field NAME shows who set it.")
         return
-    rows = [
-        (field, _format_value_with_unit(one), ", ".join([one["mark"] or one["status"], *one["sources"]]))
-        for field, one in statuses["fields"].items()
-    ]
+    rows: list[tuple[Piece, ...]] = []
+    for field, one in statuses["fields"].items():
+        origin = ", ".join([one["mark"] or one["status"], *one["sources"]])
+        rows.append((field, _format_value_with_unit(one), StyledText(DIM, origin)))
     page.write_line(StyledText(BOLD, statuses["name"]))
     page.write_table(rows, headings=("field", "value", "status, sources"), indent=0, last_cell="below")
 

@@ -7,7 +7,6 @@ from fastapi import Body, Path, Query
 from starlette.responses import Response
 
 from paper_search.config import load_config
-from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from paper_search.search_replies import SearchList, SearchOptions, SearchState, SourceProgress, SourceReportReply
 from paper_search.sessions.inbox_decisions import parse_action
 from paper_search.sessions.search_options import build_search_config, describe_search_options
@@ -70,8 +69,7 @@ async def start_search(
     offline: Annotated[bool | None, Body(description="A trial with the shipped recordings.")] = None,
 ) -> SearchState:
     """Open a session and return its first checkpoint, as the tool `search_papers` does."""
-    most = DEFAULT_MAX_RESULTS if max_results is None else max_results
-    config = await asyncio.to_thread(build_search_config, most, domain or DEFAULT_DOMAIN, sources, offline)
+    config = await asyncio.to_thread(build_search_config, max_results, domain or None, sources, offline)
     return complete_reply(await searches.manager.start(query, config, actor=actor))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.terminal.layout import LastCell
+from uraniborg.kernel.terminal.layout import Branch, LastCell
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.streams import format_json, write_text
 from uraniborg.kernel.terminal.styled_text import (
@@ -17,6 +17,7 @@ from uraniborg.kernel.terminal.styled_text import (
     cut_to_width,
     format_on_one_line,
     get_first_line_with_mark,
+    make_color_style,
     mask_and_escape_text,
     measure_width,
     wrap_words,
@@ -83,6 +84,63 @@ def test_a_paragraph_is_wrapped_and_its_line_breaks_stay() -> None:
     assert len(lines) == 4
     assert all(line.startswith("  ") and len(line) <= 80 for line in lines)
     assert lines[-1] == "  last"
+
+
+@pytest.fixture
+def of_40_columns(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    return terminal
+
+
+PATH: Final = "/a/path/that/is/longer/than/any/line/of/forty/columns"
+
+
+def test_a_line_is_never_wrapped_and_a_message_is_on_a_terminal(of_40_columns: Terminal) -> None:
+    text = f"Some words before the path {PATH} and some after it."
+    page = Page(of_40_columns)
+    page.write_line("Note: ", text)
+    page.write_message("Note: ", text)
+    page.write_message(text, hanging=2)
+    assert of_40_columns.getvalue().splitlines() == [
+        f"Note: {text}",
+        "Note: Some words before the path",
+        f"      {PATH}",
+        "      and some after it.",
+        "Some words before the path",
+        f"  {PATH}",
+        "  and some after it.",
+    ]
+
+
+def test_in_a_pipe_a_message_is_whole_and_a_paragraph_is_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "word " * 19 + "end"
+    for columns, longest in (("", 80), ("50", 50), ("300", 120)):
+        monkeypatch.setenv("COLUMNS", columns)
+        out = io.StringIO()
+        Page(out).write_message("Note: ", words)
+        assert out.getvalue() == f"Note: {words}\n"
+        Page(out).write_paragraph("Note: ", words)
+        assert longest - 6 < max(map(len, out.getvalue().splitlines()[1:])) <= longest or longest == 120
+
+
+def test_a_line_break_in_a_text_is_escaped_unless_lines_are_kept() -> None:
+    out = io.StringIO()
+    page = Page(out)
+    page.write_message("Name: ", "a\nforged: b")
+    page.write_message("Name: ", "a\n  code", keeps_lines=True)
+    assert out.getvalue() == "Name: a\\nforged: b\nName: a\n        code\n"
+
+
+def test_styles_survive_wrapping(of_40_columns: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR")
+    Page(of_40_columns).write_message(
+        "- ", "plain words, then ", StyledText(RED, "red words that go further"), " plain"
+    )
+    assert of_40_columns.getvalue().splitlines() == [
+        "- plain words, then \x1b[31mred words that go\x1b[0m",
+        "  \x1b[31mfurther\x1b[0m plain",
+    ]
 
 
 def test_a_paragraph_hangs_below_its_first_word_and_keeps_every_word() -> None:
@@ -152,6 +210,61 @@ ROWS: Final = [
 def test_a_table_fits_where_lines_are_bounded(narrow: io.StringIO, last: LastCell, lines: list[str]) -> None:
     Page(narrow).write_table(ROWS, last_cell=last)
     assert narrow.getvalue().splitlines() == lines
+
+
+def test_headings_of_several_lines_stand_above_columns_that_are_right_aligned() -> None:
+    out = io.StringIO()
+    rows = [["b", "1.51", "8e-08"], ["TRAPPIST-1 c", "12.4", ""]]
+    Page(out).write_table(rows, headings=["planet", "period\n(days)", "error\n(s)"], right_aligned=[1, 2], indent=0)
+    assert out.getvalue().splitlines() == [
+        "              period  error",
+        "planet        (days)    (s)",
+        "b               1.51  8e-08",
+        "TRAPPIST-1 c    12.4",
+    ]
+
+
+def test_inner_cells_can_be_wrapped_beside_or_above_the_last(narrow: io.StringIO) -> None:
+    rows = [["cursor", "one, two, three, four", "here"], ["zed", "none, but it will be", f"in {'x' * 37}"]]
+    Page(narrow).write_table(rows, indent=0, last_cell="wrapped", inner_cells="wrapped")
+    assert narrow.getvalue().splitlines() == [
+        "cursor  one, two, three,  here",
+        "        four",
+        "zed     none, but it",
+        "        will be",
+        "   in",
+        f"   {'x' * 37}",
+    ]
+
+
+def test_a_tree_has_a_line_for_each_branch_and_wraps_on_a_terminal(of_40_columns: Terminal) -> None:
+    root = Branch(["root"])
+    root.add("a branch ", StyledText(RED, "with many words in it, too many")).add("leaf")
+    root.add("b")
+    out = io.StringIO()
+    Page(out).write_tree(root)
+    assert out.getvalue().splitlines() == [
+        "root",
+        "├── a branch with many words in it, too many",
+        "│   └── leaf",
+        "└── b",
+    ]
+    Page(of_40_columns).write_tree(root)
+    assert of_40_columns.getvalue().splitlines() == [
+        "root",
+        "├── a branch with many words in it, too",
+        "│   │   many",
+        "│   └── leaf",
+        "└── b",
+    ]
+
+
+def test_a_colour_is_the_nearest_of_those_that_terminals_have() -> None:
+    assert [make_color_style(color) for color in ("#000000", "#ffffff", "#ff8800")] == [
+        "38;5;16",
+        "38;5;231",
+        "38;5;214",
+    ]
 
 
 @given(st.lists(st.lists(st.text(max_size=40), min_size=3, max_size=3), max_size=5), st.sampled_from(["cut", "below"]))
