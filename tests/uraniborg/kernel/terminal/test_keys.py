@@ -128,6 +128,7 @@ def test_the_width_is_that_of_the_terminal_between_40_and_100(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, columns: int, width: int
 ) -> None:
     termios.tcsetwinsize(terminal.screen, (24, columns))
+    monkeypatch.delenv("COLUMNS", raising=False)  # xdist sets it in its workers
     with open(terminal.screen, "w", encoding="utf-8", closefd=False) as stderr:
         monkeypatch.setattr(sys, "stderr", stderr)
         assert TerminalScreen("strategy.json").width == width
