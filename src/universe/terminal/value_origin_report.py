@@ -16,7 +16,9 @@ _ORIGINS: Final = {
     "put": "by a new state",
 }
 _TABLE_WIDTH: Final = 250
-"""Wide enough that no name is cut."""
+"""The width of tables in files and pipes; values that need more are a list, so that no name is cut."""
+_MOST_MEASURED: Final = 10_000
+"""The width up to which a table is measured; rich reports no more than the width of its console."""
 _MAX_MASSES: Final = 10
 
 
@@ -47,7 +49,8 @@ def print_body_sources(statuses: Mapping[str, Any]) -> None:
             escape_text(", ".join(one["sources"])),
         )
     console.print(f"[bold]{escape_text(statuses['name'])}[/bold]")
-    if console.measure(table).maximum <= (make_console().width if console.is_terminal else _TABLE_WIDTH):
+    needed = console.measure(table, options=console.options.update_width(_MOST_MEASURED)).maximum
+    if needed <= (make_console().width if console.is_terminal else _TABLE_WIDTH):
         console.print(table)
         return
     console = make_console()
