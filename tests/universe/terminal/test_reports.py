@@ -1,5 +1,6 @@
 """Reports for people: what is left out of a long list is counted, and a person learns where the rest is."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def make_difference(**fields: Any) -> dict[str, Any]:
 
 def test_a_difference_lists_time_added_removed_and_changed_entities(capsys: Capture) -> None:
     changed = {"io": {"mass": [1, None], "name": ["a" * 60, "b" * 61]}}
-    differences = {
+    differences: dict[str, Any] = {
         "stars": {"added": ["x"], "removed": ["y"], "changed": changed},
         "belts": {"added": ["z"], "removed": [], "changed": {}},
     }
@@ -60,7 +61,13 @@ def test_of_a_long_difference_40_lines_are_printed(capsys: Capture, count: int, 
 
 
 def make_import(universes: int, skipped: list[dict[str, Any]], **fields: Any) -> dict[str, Any]:
-    report = {"systems": [{}] * 2, "skippedCount": len(skipped), "skipped": skipped, "format": "CSV", "notes": []}
+    report: dict[str, Any] = {
+        "systems": [{}] * 2,
+        "skippedCount": len(skipped),
+        "skipped": skipped,
+        "format": "CSV",
+        "notes": [],
+    }
     created = [{"id": f"u{number}", "name": f"System {number}", "bodies": 1 + number} for number in range(universes)]
     return {"import": {**report, **fields}, "universes": created}
 
@@ -132,7 +139,11 @@ def test_an_estimated_mass_or_radius_has_a_star_that_is_explained(capsys: Captur
     assert ("Sun*" in text) == ("* The mass or the radius is an estimate or a lower limit." in text) == bool(field)
 
 
-def make_state(**bodies: tuple[str | None, list[str]]) -> Any:
+Bodies = dict[str, tuple[str | None, list[str]]]
+"""The parent and the children of each body."""
+
+
+def make_state(bodies: Bodies) -> Any:
     plain = EMPTY.to_plain()
     stars = {
         key: {
@@ -150,34 +161,37 @@ def make_state(**bodies: tuple[str | None, list[str]]) -> Any:
     return {**plain, "stars": stars, "rootIds": [key for key, (parent, _) in bodies.items() if parent is None]}
 
 
-def print_bodies(capsys: Capture, depth: int = 9, **bodies: tuple[str | None, list[str]]) -> list[str]:
-    print_tree("T [1]", 1_000, make_state(**bodies), depth, "0 days", lambda *_: None)
+def read_no_text(_source: Mapping[str, Any]) -> None: ...
+
+
+def print_bodies(capsys: Capture, bodies: Bodies, depth: int = 9) -> list[str]:
+    print_tree("T [1]", 1_000, make_state(bodies), depth, "0 days", read_no_text)
     return read_lines(capsys)
 
 
 def test_a_tree_counts_the_children_and_levels_that_it_does_not_show(capsys: Capture) -> None:
     moons = [f"m{number}" for number in range(41)]
-    lines = print_bodies(capsys, sun=(None, moons), **{moon: ("sun", []) for moon in moons})
+    lines = print_bodies(capsys, {"sun": (None, moons), **{moon: ("sun", []) for moon in moons}})
     assert lines[0] == "T [1]  version 1,000, time 0 days"
     assert sum("○" in line or "●" in line for line in lines) == 41
     assert lines[-2:] == ["    └── … 1 more", "42 bodies"]
-    lines = print_bodies(capsys, depth=1, sun=(None, ["a", "b"]), a=("sun", []), b=("sun", []))
+    lines = print_bodies(capsys, {"sun": (None, ["a", "b"]), "a": ("sun", []), "b": ("sun", [])}, depth=1)
     assert lines[-2:] == ["    └── … 2 below; --depth 2 shows more", "3 bodies"]
 
 
 def test_a_tree_of_many_bodies_ends_after_400_and_says_so(capsys: Capture) -> None:
-    bodies: dict[str, tuple[str | None, list[str]]] = {}
+    bodies: Bodies = {}
     for root in range(11):
         moons = [f"m{root}x{number}" for number in range(40)]
         bodies |= {f"r{root}": (None, moons), **{moon: (f"r{root}", []) for moon in moons}}
-    lines = print_bodies(capsys, **bodies)
+    lines = print_bodies(capsys, bodies)
     assert sum("●" in line for line in lines) == 400
     assert lines[-2:] == ["└── … and more; only 400 are displayed", "451 bodies"]
 
 
 def test_bodies_without_an_existing_parent_are_named_below_the_tree(capsys: Capture) -> None:
-    lost = {f"lost{number}": ("gone", []) for number in range(6)}
-    lines = print_bodies(capsys, sun=(None, ["ghost", "sun"]), **lost)
+    lost: Bodies = {f"lost{number}": ("gone", []) for number in range(6)}
+    lines = print_bodies(capsys, {"sun": (None, ["ghost", "sun"]), **lost})
     assert lines[-2:] == [
         "7 bodies",
         "6 bodies whose parent does not exist, not in the tree: lost0, lost1, lost2, lost3, lost4",
