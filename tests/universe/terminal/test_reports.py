@@ -243,6 +243,6 @@ def test_jobs_are_listed_with_short_ids_and_the_share_that_is_done(capsys: Captu
 
 
 def test_an_author_of_a_version_that_stored_no_actor_is_unknown() -> None:
-    assert format_author({"author": "[ada]", "actor": None}) == r"\[ada], unknown"
+    assert format_author({"author": "[ada]", "actor": None}) == "[ada], unknown"
     assert format_author({"author": "ada", "actor": ADA}) == "Ada, by account"
     assert format_author({"author": "", "actor": None}) == format_actor(None) == "unknown"
