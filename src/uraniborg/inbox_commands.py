@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +33,7 @@ def show_inbox(*, as_json: bool) -> None:
     inbox = Inbox()
     waiting = inbox.pending()
     if as_json:
-        sys.stdout.write(json.dumps([_dump_entry(entry) for entry in waiting]) + "\n")
+        sys.stdout.write(_dump_entries(waiting) + "\n")
         return
     console = Console(highlight=False)
     for entry in waiting:
@@ -41,7 +42,8 @@ def show_inbox(*, as_json: bool) -> None:
     if waiting:
         count = "1 decision waits." if len(waiting) == 1 else f"{len(waiting)} decisions wait."
         console.print(f"{count} See all of one: uraniborg inbox {_make_handle(waiting[0])}", soft_wrap=True)
-        actions = "|".join(waiting[0].payload.get("actions") or ("approve", "edit", "reject"))
+        named = waiting[0].payload.get("actions")
+        actions = "|".join(map(str, named)) if isinstance(named, list) and named else "approve|edit|reject"
         console.print(
             f"Decide it: uraniborg decide {_make_handle(waiting[0])} {make_printable(actions)}", soft_wrap=True
         )
@@ -59,7 +61,7 @@ def show_decisions(limit: int, *, as_json: bool) -> None:
     """Print the questions that were decided, the one decided last first, with who decided them, how and when."""
     decided = Inbox().list_entries("decided", limit=limit).entries
     if as_json:
-        sys.stdout.write(json.dumps([_dump_entry(entry) for entry in decided]) + "\n")
+        sys.stdout.write(_dump_entries(decided) + "\n")
         return
     console = Console(highlight=False)
     for entry in decided:
@@ -74,7 +76,7 @@ def show_question(id_or_prefix: str, *, as_json: bool) -> None:
     """Print the whole question with this id or beginning of an id."""
     entry = _find_entry(Inbox(), id_or_prefix, requires_number=False)
     if as_json:
-        sys.stdout.write(json.dumps(_dump_entry(entry)) + "\n")
+        sys.stdout.write(json.dumps(entry.model_dump(mode="json", exclude_none=True)) + "\n")
         return
     console = Console(highlight=False)
     _print_entry(console, entry)
@@ -191,8 +193,8 @@ def _read_json_data(path: Path) -> Any:
         ) from None
 
 
-def _dump_entry(entry: Entry) -> dict[str, Any]:
-    return entry.model_dump(mode="json", exclude_none=True)
+def _dump_entries(entries: Sequence[Entry]) -> str:
+    return json.dumps([entry.model_dump(mode="json", exclude_none=True) for entry in entries])
 
 
 def _get_payload_text(entry: Entry, name: str) -> str:

@@ -10,10 +10,9 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from uraniborg.console.event_replies import AnyChange
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.forwarding import ForwardToWorker
-from uraniborg.console.replies import Health, PersonName, SignedIn, SignInState
+from uraniborg.console.replies import AnyChange, Health, PersonName, SignedIn, SignInState
 from uraniborg.console.request_rates import RequestRates
 from uraniborg.console.sign_in import MAX_NAME_CHARS, NewKey, SignInCheck, SignIns, get_actor, get_person, is_api_path
 from uraniborg.console.universe_routes import ROOTS as UNIVERSES
@@ -149,15 +148,16 @@ async def _refuse_unknown_parameters(request: Request) -> None:
 def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns) -> None:
     @api.get(HEALTH, tags=["sign-in"], summary="Check that the server runs")
     async def get_health() -> Health:  # pyright: ignore[reportUnusedFunction]
-        return Health(status="ok", version=version())
+        return {"status": "ok", "version": version()}
 
     @api.get(SIGN_IN, tags=["sign-in"], summary="Return the name of the person signed in")
     async def get_sign_in(request: Request) -> SignInState:  # pyright: ignore[reportUnusedFunction]
         """Return null as the name for a request without a valid key: unlike in `/api/me`, this is not an error."""
         found = await sign_ins.find_sign_in(_read_key(request))
-        return SignInState(
-            name=found and found.name, is_renewal_due=found is not None and sign_ins.is_renewal_due(found)
-        )
+        return {
+            "name": found and found.name,
+            "is_renewal_due": found is not None and sign_ins.is_renewal_due(found),
+        }
 
     @api.post(SIGN_IN, tags=["sign-in"], summary="Exchange the token for a key")
     async def sign_in(  # pyright: ignore[reportUnusedFunction]
@@ -184,7 +184,7 @@ def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns) -> None:
 
     @api.get("/api/me", tags=["sign-in"], summary="Return your name")
     async def get_me(request: Request) -> PersonName:  # pyright: ignore[reportUnusedFunction]
-        return PersonName(name=get_person(request))
+        return {"name": get_person(request)}
 
 
 def _read_key(request: Request) -> str:
@@ -192,7 +192,7 @@ def _read_key(request: Request) -> str:
 
 
 def _describe_key(new: NewKey) -> SignedIn:
-    return SignedIn(name=new.sign_in.name, key=new.key, valid_until=format_iso(new.sign_in.until))
+    return {"name": new.sign_in.name, "key": new.key, "valid_until": format_iso(new.sign_in.until)}
 
 
 def _add_event_route(api: FastAPI, broadcast: EventBroadcast) -> None:

@@ -1,13 +1,12 @@
 """The route that says where a paper is used: in bodies of universes and in workflows."""
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
-from pydantic import Field
-from typing_extensions import TypedDict
 
 from pflow.service import Service
+from uraniborg.console.replies import PaperUseList
 from uraniborg.console.shelf_routes import PaperId, ShelfName, read_shelf
 from uraniborg.console.universe_routes import UniverseMount
 
@@ -15,31 +14,6 @@ if TYPE_CHECKING:
     from universe.provenance.paper_uses import PaperUseIndex
 
 _IDENTIFIERS = ("doi", "arxiv", "bibkey")
-
-
-class BodyUse(TypedDict):
-    """A body of a universe, and its fields whose values come from a paper."""
-
-    universe_id: str
-    universe: str
-    body: str
-    fields: list[str]
-
-
-class WorkflowUse(TypedDict):
-    """A workflow that mentions a paper, and the ids of its nodes that do."""
-
-    name: str
-    source: Literal["library", "draft"]
-    nodes: list[str]
-
-
-class PaperUseList(TypedDict):
-    """Where a paper is used."""
-
-    bodies: list[BodyUse]
-    workflows: list[WorkflowUse]
-    is_complete: Annotated[bool, Field(description="False if there may be more bodies.")]
 
 
 def add_paper_use_routes(api: FastAPI, universe: UniverseMount, workflows: Service) -> None:

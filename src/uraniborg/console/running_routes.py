@@ -6,23 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from fastapi import FastAPI
 
-from uraniborg.console.replies import Reply
+from uraniborg.console.replies import RunningCounts
 
 if TYPE_CHECKING:
     from uraniborg.console.services import ConsoleServices
 
 _MOST: Final = 1_000
-
-
-class RunningCounts(Reply):
-    """How many searches, runs and jobs of universes work now, at most 1,000 runs and jobs.
-
-    `jobs` is null if the server of universes does not run.
-    """
-
-    searches: int
-    runs: int
-    jobs: int | None
 
 
 def add_running_routes(api: FastAPI, services: "ConsoleServices") -> None:
@@ -32,11 +21,12 @@ def add_running_routes(api: FastAPI, services: "ConsoleServices") -> None:
     async def count_running() -> RunningCounts:  # pyright: ignore[reportUnusedFunction]
         """Return how many searches, runs and jobs work at this moment, whichever process runs them."""
         app = services.universe.app
-        return RunningCounts(
-            searches=await _count_searches(services),
-            runs=len(await asyncio.to_thread(services.workflows.history.list_runs, limit=_MOST, status="running")),
-            jobs=len(await app.jobs.list_jobs(state="running", limit=_MOST)) if app and app.is_running else None,
-        )
+        runs = await asyncio.to_thread(services.workflows.history.list_runs, limit=_MOST, status="running")
+        return {
+            "searches": await _count_searches(services),
+            "runs": len(runs),
+            "jobs": len(await app.jobs.list_jobs(state="running", limit=_MOST)) if app and app.is_running else None,
+        }
 
 
 async def _count_searches(services: "ConsoleServices") -> int:

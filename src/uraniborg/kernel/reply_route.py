@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
 
-from fastapi.datastructures import DefaultPlaceholder
 from fastapi.routing import APIRoute
 from starlette.responses import JSONResponse, Response
 
@@ -29,5 +28,4 @@ class ReplyRoute(APIRoute):
                 return Response(status_code=204)
             return value if isinstance(value, Response) else JsonReply(value, self.status_code or 200)
 
-        is_declared_twice = not isinstance(options.get("response_model"), DefaultPlaceholder)
-        super().__init__(path, endpoint if is_declared_twice else reply, **options)
+        super().__init__(path, reply, **options)

@@ -2,15 +2,15 @@
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
+from uraniborg.console.app import make_api
 from uraniborg.console.inbox_routes import add_inbox_routes
 from uraniborg.kernel.inbox import Decision, MemoryInbox
 
 
 @pytest.mark.parametrize("address", ["/api/inbox", "/api/inbox/summaries"])
 async def test_the_pages_of_a_list_have_every_question_once(address: str) -> None:
-    api, inbox = FastAPI(), MemoryInbox()
+    api, inbox = make_api(), MemoryInbox()
     add_inbox_routes(api, inbox)
     for number in range(5):
         inbox.put(f"dec_{number}", "pflow", "approval", f"run_{number}", {"question": f"Question {number}"})
