@@ -28,9 +28,10 @@ def read_node_states(run_id: str) -> "list[ActiveNode]":
             break
         for change in changes:
             if change.kind == "node" and change.subject == run_id and {"node", "status"} <= change.facts.keys():
-                before = states.get(change.facts["node"], {})
+                node = str(change.facts["node"])
+                before = states.get(node, {})
                 is_progress = before.get("status") == change.facts["status"] == "running"  # `at` is the start
-                states[change.facts["node"]] = {**change.facts, "at": before["at"] if is_progress else change.at}
+                states[node] = {**change.facts, "at": before["at"] if is_progress else change.at}
     reader.close()
     found: Any = [{name: state[name] for name in _FACTS if name in state} for state in states.values()]
     return found

@@ -15,7 +15,8 @@ from universe.rest.stream_and_position_routes import add_stream_and_position_rou
 from universe.rest.universe_routes import add_universe_routes
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
-from uraniborg.kernel.http_app import ErrorBody, add_error_handlers, add_validation_handler
+from uraniborg.kernel.errors import ErrorBody
+from uraniborg.kernel.http_app import add_error_handlers, add_validation_handler
 from uraniborg.kernel.reply_route import ReplyRoute
 from uraniborg.kernel.version import version
 

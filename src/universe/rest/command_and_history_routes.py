@@ -30,7 +30,7 @@ from universe.rest.schemas import (
 )
 from universe.service.replies import ReplyContent, describe_log_entry
 from universe.service.universes import UniverseService
-from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.errors import ErrorBody
 
 PAGE: Final = 100
 

@@ -17,7 +17,7 @@ from universe.jobs.store import NUMBERS, Job, JobState
 from universe.nbody.replies import MeasurementReply, RunComparison
 from universe.rest.requests import BodyReader, Sender, parse_cursor
 from universe.rest.schemas import FLOATS, JSON, SVG, Id, make_request_body
-from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.errors import ErrorBody
 from uraniborg.kernel.logging import get_logger
 
 PAGE: Final = 50

@@ -20,7 +20,7 @@ from uraniborg.console.universe_routes import describe_universe_routes
 from uraniborg.console.web_files import is_page
 from uraniborg.console.worker_process import SearchWorkerProcess
 from uraniborg.kernel.clock import format_iso
-from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.errors import ErrorBody, InvalidInput
 from uraniborg.kernel.hosts import format_authority, list_host_names
 from uraniborg.kernel.http_access import (
     Admission,
@@ -30,7 +30,7 @@ from uraniborg.kernel.http_access import (
     make_error_response,
     read_bearer_token,
 )
-from uraniborg.kernel.http_app import ErrorBody, HeadAsGet, StoppableApp, add_error_handlers, add_validation_handler
+from uraniborg.kernel.http_app import HeadAsGet, StoppableApp, add_error_handlers, add_validation_handler
 from uraniborg.kernel.reply_route import ReplyRoute
 from uraniborg.kernel.version import version
 

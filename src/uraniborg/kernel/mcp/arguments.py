@@ -8,10 +8,30 @@ from typing import Any, Final, cast
 
 from mcp.server.fastmcp.utilities.func_metadata import func_metadata
 from pydantic import BaseModel, ValidationError
+from typing_extensions import TypedDict
 
 from uraniborg.kernel.errors import InvalidInput, make_invalid_input
+from uraniborg.kernel.json_values import Json, JsonObject
 
 _SHOWN: Final = 80
+
+
+class Schema(TypedDict, total=False):
+    """The schema of a parameter or of all of them, as far as it is read here."""
+
+    type: str
+    title: str
+    description: str
+    properties: "dict[str, Schema]"
+    required: list[str]
+    additionalProperties: bool
+    anyOf: "list[Schema]"
+    enum: list[Json]
+    minimum: float
+    maximum: float
+    minLength: int
+    maxLength: int
+
 
 AsyncFunction = Callable[..., Awaitable[Any]]
 Hints = Mapping[str, str]
@@ -51,7 +71,7 @@ def _iterate_nonfinite_paths(value: Any, path: str) -> Iterator[str]:
         for index, item in enumerate(cast("list[Any]", value)):
             yield from _iterate_nonfinite_paths(item, f"{path}[{index}]")
     elif isinstance(value, dict):
-        for name, item in cast("dict[str, Any]", value).items():
+        for name, item in cast("JsonObject", value).items():
             yield from _iterate_nonfinite_paths(item, f"{path}.{name[:_SHOWN]}")
 
 
@@ -66,9 +86,9 @@ class Arguments:
         parameters = inspect.signature(function).parameters
         fields = self._model.model_fields.items()
         self._parameters = [(field, field if field in parameters else str(info.alias)) for field, info in fields]
-        self.schema: dict[str, Any] = self._model.model_json_schema(by_alias=True)
+        self.schema = cast("Schema", self._model.model_json_schema(by_alias=True))
         self.schema["additionalProperties"] = False
-        self._properties: dict[str, dict[str, Any]] = self.schema.get("properties", {})
+        self._properties = self.schema.get("properties", {})
         for named in (self.schema, *self._properties.values()):
             named.pop("title", None)  # it repeats the name, and every agent pays for its tokens
         required = set(self.schema.get("required", []))
@@ -79,7 +99,7 @@ class Arguments:
         }
         self._numbers = {argument for argument, schema in self._properties.items() if _is_number(schema)}
 
-    def validate(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def validate(self, given: Mapping[str, Any]) -> dict[str, object]:
         """Return the keyword arguments to call the function with. Raise InvalidInput.
 
         null for an optional argument whose schema does not list null means the default.
@@ -140,23 +160,22 @@ class Arguments:
         return f"{self._name} takes {', '.join(named)}." if named else f"{self._name} takes no arguments."
 
 
-def _is_number(schema: dict[str, Any]) -> bool:
-    alternatives = cast("list[dict[str, Any]]", schema.get("anyOf", [schema]))
-    kinds = {alternative.get("type") for alternative in alternatives}
+def _is_number(schema: Schema) -> bool:
+    kinds = {alternative.get("type") for alternative in schema.get("anyOf", [schema])}
     return bool(kinds & {"integer", "number"}) and kinds <= {"integer", "number", "null"}
 
 
-def _accepts_null(schema: dict[str, Any]) -> bool:
-    if alternatives := cast("list[dict[str, Any]]", schema.get("anyOf", [])):
+def _accepts_null(schema: Schema) -> bool:
+    if alternatives := schema.get("anyOf"):
         return any(map(_accepts_null, alternatives))
     if "enum" in schema:
         return None in schema["enum"]
     return schema.get("type", "null") == "null" and "$ref" not in schema and "const" not in schema
 
 
-def _describe_allowed(schema: dict[str, Any]) -> list[Any] | str:
+def _describe_allowed(schema: Schema) -> list[Json] | str:
     """Return the choices of a schema, or its bounds as text; an empty text if it has neither."""
-    for part in (schema, *cast("list[dict[str, Any]]", schema.get("anyOf", []))):
+    for part in (schema, *schema.get("anyOf", [])):
         if "enum" in part:
             return part["enum"]
         low, high = part.get("minimum", part.get("minLength")), part.get("maximum", part.get("maxLength"))
