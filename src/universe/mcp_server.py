@@ -20,6 +20,7 @@ from universe.service.mcp_replies import encode_command_reply, encode_state_repl
 from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
 from universe.service.universes import UniverseService, UniverseView
 from universe.store.interface import Change
+from uraniborg.kernel.json_schemas import JsonSchema
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.mcp import (
     Listed,
@@ -220,7 +221,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
         return command_catalogue.render_markdown_reference()
 
     @resource(server, SCHEMA_URI, title="The schema of commands", mime_type="application/schema+json")
-    async def schema() -> JsonObject:
+    async def schema() -> JsonSchema:
         """JSON schema of a command with all fields."""
         return make_command_schema()
 

@@ -1,7 +1,7 @@
 """Reports of `universe` commands on stdout: lists, trees, histories, changes and verdicts."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, cast
 
 from rich.table import Table
 from rich.text import Text
@@ -178,10 +178,11 @@ def _add_bodies_to_tree(tree: Tree, plain: Plain, depth: int, text_of: PaperText
             seen.add(key)
             body = stars[key]
             twig = branch.add(_format_body_line(key, body, astronomical=astronomical, text_of=text_of))
-            if body["children"] and level < depth:
-                waiting.append((twig, body["children"], level + 1))
-            elif body["children"]:
-                twig.add(Text(f"… {len(body['children']):,} below; --depth {level + 1} shows more", style="dim"))
+            children = cast("list[str]", body["children"])
+            if children and level < depth:
+                waiting.append((twig, children, level + 1))
+            elif children:
+                twig.add(Text(f"… {len(children):,} below; --depth {level + 1} shows more", style="dim"))
         if len(known) > _MAX_CHILDREN:
             branch.add(Text(f"… {len(known) - _MAX_CHILDREN:,} more", style="dim"))
 
@@ -213,10 +214,11 @@ def print_commands(categories: list[CommandCategory]) -> None:
 
 
 def _format_body_line(key: str, body: Entity, *, astronomical: bool, text_of: PaperTextReader) -> Text:
-    sign = _SIGNS.get(body.get("bodyType") or "star", "●")
-    color = body["color"] if isinstance(body.get("color"), str) and _is_hex_color(body["color"]) else "default"
-    text = Text.assemble((sign, color), " ", (make_printable(body["name"], keep="")[:60], "bold"))
-    if key != body["name"]:
+    sign = _SIGNS.get(str(body.get("bodyType") or "star"), "●")
+    name, given = str(body["name"]), body.get("color")
+    color = given if isinstance(given, str) and _is_hex_color(given) else "default"
+    text = Text.assemble((sign, color), " ", (make_printable(name, keep="")[:60], "bold"))
+    if key != name:
         text.append(f"  {make_printable(key, keep='')[:60]}", "dim")
     shown = {"mass": "  mass ", "orbitalDistance": ", at "}
     for field, label in shown.items():

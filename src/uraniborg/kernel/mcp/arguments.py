@@ -8,30 +8,12 @@ from typing import Any, Final, cast
 
 from mcp.server.fastmcp.utilities.func_metadata import func_metadata
 from pydantic import BaseModel, ValidationError
-from typing_extensions import TypedDict
 
 from uraniborg.kernel.errors import InvalidInput, make_invalid_input
+from uraniborg.kernel.json_schemas import JsonSchema
 from uraniborg.kernel.json_values import Json, JsonObject
 
 _SHOWN: Final = 80
-
-
-class Schema(TypedDict, total=False):
-    """The schema of a parameter or of all of them, as far as it is read here."""
-
-    type: str
-    title: str
-    description: str
-    properties: "dict[str, Schema]"
-    required: list[str]
-    additionalProperties: bool
-    anyOf: "list[Schema]"
-    enum: list[Json]
-    minimum: float
-    maximum: float
-    minLength: int
-    maxLength: int
-
 
 AsyncFunction = Callable[..., Awaitable[Any]]
 Hints = Mapping[str, str]
@@ -86,7 +68,7 @@ class Arguments:
         parameters = inspect.signature(function).parameters
         fields = self._model.model_fields.items()
         self._parameters = [(field, field if field in parameters else str(info.alias)) for field, info in fields]
-        self.schema = cast("Schema", self._model.model_json_schema(by_alias=True))
+        self.schema = cast("JsonSchema", self._model.model_json_schema(by_alias=True))
         self.schema["additionalProperties"] = False
         self._properties = self.schema.get("properties", {})
         for named in (self.schema, *self._properties.values()):
@@ -160,12 +142,12 @@ class Arguments:
         return f"{self._name} takes {', '.join(named)}." if named else f"{self._name} takes no arguments."
 
 
-def _is_number(schema: Schema) -> bool:
-    kinds = {alternative.get("type") for alternative in schema.get("anyOf", [schema])}
+def _is_number(schema: JsonSchema) -> bool:
+    kinds = {str(alternative.get("type")) for alternative in schema.get("anyOf", [schema])}
     return bool(kinds & {"integer", "number"}) and kinds <= {"integer", "number", "null"}
 
 
-def _accepts_null(schema: Schema) -> bool:
+def _accepts_null(schema: JsonSchema) -> bool:
     if alternatives := schema.get("anyOf"):
         return any(map(_accepts_null, alternatives))
     if "enum" in schema:
@@ -173,7 +155,7 @@ def _accepts_null(schema: Schema) -> bool:
     return schema.get("type", "null") == "null" and "$ref" not in schema and "const" not in schema
 
 
-def _describe_allowed(schema: Schema) -> list[Json] | str:
+def _describe_allowed(schema: JsonSchema) -> list[Json] | str:
     """Return the choices of a schema, or its bounds as text; an empty text if it has neither."""
     for part in (schema, *schema.get("anyOf", [])):
         if "enum" in part:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from mcp import types
 from mcp.server.fastmcp import FastMCP
@@ -16,6 +16,7 @@ from pydantic import AnyUrl, TypeAdapter
 
 from uraniborg.kernel.call_log import record_call
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
+from uraniborg.kernel.json_schemas import JsonSchema
 from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction, Hints, find_hint
@@ -180,7 +181,8 @@ class Server(FastMCP[Any]):
             structured_output=False,
         )
         registered.parameters = {**arguments.schema}
-        registered.fn_metadata.output_schema = _make_output_schema(function) if structured else None
+        published = _make_output_schema(function) if structured else None
+        registered.fn_metadata.output_schema = None if published is None else {**published}
         self._known_tools[name] = _Tool(function, arguments, structured, tuple(about), failed, tuple(foreign))
         self._offer_capability("tools")
 
@@ -444,17 +446,17 @@ def _check_function(function: Callable[..., Awaitable[Any]], description: str) -
         raise TypeError(f"{function.__name__} needs a docstring: agents choose tools by it.")
 
 
-def _make_output_schema(function: AsyncFunction) -> JsonObject | None:
+def _make_output_schema(function: AsyncFunction) -> JsonSchema | None:
     """Return the schema of the structured content, as the return annotation declares it; None if it declares none."""
     declared: Any = get_type_hints(function, include_extras=True).get("return", Any)
     if get_origin(declared) in (Union, UnionType):
         declared = Union[tuple(kind for kind in get_args(declared) if kind not in (ErrorReply, EncodedReply))]  # noqa: UP007
     adapter: TypeAdapter[Any] = TypeAdapter(declared)
-    schema = _remove_titles(adapter.json_schema(mode="serialization"))
+    schema = cast("JsonSchema", _remove_titles(adapter.json_schema(mode="serialization")))
     if schema.get("type") == "array":
         definitions = schema.pop("$defs", {})
-        whole: JsonObject = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
-        return whole | ({"$defs": definitions} if definitions else {})
+        whole: JsonSchema = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
+        return {**whole, "$defs": definitions} if definitions else whole
     return schema if "properties" in schema else None
 
 
