@@ -73,8 +73,8 @@ def test_null_for_an_optional_argument_means_its_default(
     servers: dict[str, Server], server: str, tool: str, argument: str
 ) -> None:
     arguments = servers[server]._known_tools[tool].arguments
-    properties = arguments.schema["properties"]
-    required = {name: some_value(properties[name]) for name in arguments.schema.get("required", [])}
+    schema: Any = arguments.schema
+    required = {name: some_value(schema["properties"][name]) for name in schema.get("required", [])}
     accepted = arguments.validate({**required, argument: None})
     if (server, tool, argument) in NULL_IS_LISTED:
         assert accepted[argument] is None

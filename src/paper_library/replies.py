@@ -3,7 +3,7 @@
 Classes without a docstring are in the schemas of tools, where each sentence costs every agent tokens.
 """
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from paper_library.text_replies import Inline, SummarySection
 from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.bibliography.editorial_notices import EditorialNotice
+from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import Json
 
 
@@ -362,3 +363,19 @@ class Verification(TypedDict):
     papers: int
     files: int
     problems: list[str]
+
+
+class ShelfChange(ChangeFields):
+    """A shelf was built. `subject` is its path."""
+
+    kind: Literal["shelf"]
+    build_id: NotRequired[str]
+    papers: NotRequired[int]
+
+
+class NoteChange(ChangeFields):
+    """A person changed the note on a paper. `subject` is the id of the paper, `shelf` the path of its shelf."""
+
+    kind: Literal["note"]
+    shelf: NotRequired[str]
+    by: NotRequired[str]

@@ -24,8 +24,8 @@ from paper_library.text.citations import FORMATS
 from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.text.markdown import render_safe_html
 from paper_library.worker_threads import WorkerThreads
-from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.http_app import FRAGMENT_HEADERS, ErrorBody, add_error_handlers, add_validation_handler
+from uraniborg.kernel.errors import ErrorBody, InvalidInput
+from uraniborg.kernel.http_app import FRAGMENT_HEADERS, add_error_handlers, add_validation_handler
 from uraniborg.kernel.reply_route import ReplyRoute, add_routes
 from uraniborg.kernel.suggestions import find_nearest_names
 from uraniborg.kernel.version import version

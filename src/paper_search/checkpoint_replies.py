@@ -210,6 +210,21 @@ class PapersToReview(ReviewNews):
 CheckpointPayload = ProposedPlan | PapersToReview
 
 
+class Asked(TypedDict):
+    """The search that asks, and its question."""
+
+    query: str
+    question: str
+
+
+class AskedPlan(ProposedPlan, Asked):
+    """The strategy that a search proposes, in the inbox."""
+
+
+class AskedReview(PapersToReview, Asked):
+    """The first papers that a search found, in the inbox. `GET /api/searches/{session_id}/papers` lists all of them."""
+
+
 class PaperWithAbstract(PaperFields):
     abstract: str | None
     url: str | None

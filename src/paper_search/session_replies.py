@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from paper_search.checkpoint_replies import CheckpointPayload
 from uraniborg.kernel.actor_fields import ActorFields
+from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import JsonObject
 
 SourceState = Literal["ok", "empty", "failed", "rate_limited", "skipped"]
@@ -160,3 +161,33 @@ class ExportPage(ExportParts):
     offset: int
     total_parts: int
     next: str | None
+
+
+class SessionChange(ChangeFields):
+    """A session reached another phase. `subject` is the id of the session."""
+
+    kind: Literal["session"]
+    phase: NotRequired[str]
+    round: NotRequired[int]
+    checkpoint_id: NotRequired[str | None]
+    checkpoint_kind: NotRequired[str | None]
+
+
+class SourceChange(ChangeFields):
+    """A source answered a search. `subject` is the id of the session."""
+
+    kind: Literal["source"]
+    name: NotRequired[str]
+    status: NotRequired[SourceState]
+    returned: NotRequired[int]
+    reason: NotRequired[str | None]
+
+
+class PapersChange(ChangeFields):
+    """A person marked papers. `subject` is the id of the session."""
+
+    kind: Literal["papers"]
+    checkpoint_id: NotRequired[str | None]
+    marked: NotRequired[int]
+    reviewer: NotRequired[str]
+    papers: NotRequired[Annotated[list[str], Field(description="The ids of up to 20 papers that were marked.")]]

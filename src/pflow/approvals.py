@@ -1,16 +1,27 @@
 """Display approvals of workflows as questions, and say which answers they accept."""
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from typing_extensions import TypedDict
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, InboxPort
-
-if TYPE_CHECKING:
-    from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.json_values import Json, JsonObject
 
 ACTIONS: Final = ("approve", "reject")
+
+
+class ApprovalPayload(TypedDict):
+    """The question of a workflow."""
+
+    question: str
+    details: Json
+    workflow: str
+    node: str
+    lineage: str
+    actions: list[str]
 
 
 def check_answer(entry: Entry, given: Decision) -> None:
@@ -31,7 +42,7 @@ def decide(inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Ac
     return inbox.decide(entry.id, given, door, actor)
 
 
-def format_payload(payload: "JsonObject") -> list[str]:
+def format_payload(payload: JsonObject) -> list[str]:
     """Return the lines that show the workflow, the node and the details of a question."""
     # Runs of a file are logged under its stem and a digest of its path.
     stem, at, _ = str(payload.get("workflow")).partition("@")

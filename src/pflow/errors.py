@@ -30,9 +30,18 @@ PflowError
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Refused, Unavailable, UraniborgError
+from uraniborg.kernel.errors import (
+    Conflict,
+    ErrorBody,
+    ErrorFacts,
+    InvalidInput,
+    NotFound,
+    Refused,
+    Unavailable,
+    UraniborgError,
+)
 
 if TYPE_CHECKING:
     from pflow.workflow_replies import Diagnostic
@@ -43,9 +52,9 @@ class PflowError(UraniborgError):
 
     type: ClassVar[str] = "execution_error"
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> ErrorBody:
         """Return the error as a JSON object, with its `type`."""
-        return {"error": {"type": self.type, **super().body()["error"]}}
+        return {"error": cast("ErrorFacts", {"type": self.type, **super().body()["error"]})}
 
 
 class SecurityError(PflowError, Refused):

@@ -4,7 +4,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
@@ -31,8 +31,7 @@ _MAX_DIAGNOSTICS: Final = 50
 def build_error_body(error: UraniborgError) -> "RunError":
     """Return the error as an object with the `type` of the specification, whichever part raised it."""
     kind = "validation_error" if isinstance(error, InvalidInput | NotFound) else PflowError.type
-    facts: RunError = error.body()["error"]
-    body: RunError = {"type": kind, **facts}
+    body: RunError = {"type": kind, **cast("RunError", error.body()["error"])}
     found = body.get("diagnostics", [])
     if len(found) > _MAX_DIAGNOSTICS:
         body["diagnostics"], body["more_diagnostics"] = found[:_MAX_DIAGNOSTICS], len(found) - _MAX_DIAGNOSTICS

@@ -30,9 +30,12 @@ UraniborgError
 """
 
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypeVar
+
+from typing_extensions import TypedDict
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from uraniborg.kernel.json_values import Json
 from uraniborg.kernel.suggestions import format_did_you_mean
 
 _NOT_COMMANDS = ("undo", "redo", "revert", "restore", "branch", "fork", "history", "nbody", "n-body", "createuniverse")
@@ -72,6 +75,15 @@ def _find_field_hint(path: str, command: Any) -> str:
     return next((hint for name, hint in _PATH_HINTS.items() if name in names), "")
 
 
+class ProblemFacts(TypedDict):
+    """A problem of a value: its path, the values allowed instead, and similar names that are allowed."""
+
+    path: str
+    problem: str
+    allowed: NotRequired[Json]
+    nearest: NotRequired[list[str]]
+
+
 class MalformedCommand(InvalidInput):
     code = "malformed_command"
     status = 400
@@ -86,7 +98,7 @@ class MalformedCommand(InvalidInput):
         )
 
     @classmethod
-    def from_problems(cls, problems: list[dict[str, Any]], **ids: Any) -> "MalformedCommand":
+    def from_problems(cls, problems: list[ProblemFacts], **ids: Any) -> "MalformedCommand":
         """Return the error for these problems, of which the first gives `path` and `allowed`."""
         first, *more = problems
         error = cls(first["path"], first["problem"], allowed=first.get("allowed"), **ids)
@@ -121,14 +133,14 @@ class MalformedState(InvalidInput):
         )
 
     @classmethod
-    def from_problems(cls, problems: list[dict[str, Any]]) -> "MalformedState":
+    def from_problems(cls, problems: list[ProblemFacts]) -> "MalformedState":
         """Return the error for these problems, of which the first gives `path` and `allowed`."""
         first, *more = problems
         error = cls(first["path"], first["problem"], allowed=first.get("allowed"))
         return _add_problems(error, problems, "the state") if more or first.get("nearest") else error
 
 
-def _add_problems(error: Malformed, problems: list[dict[str, Any]], subject: str) -> Malformed:
+def _add_problems(error: Malformed, problems: list[ProblemFacts], subject: str) -> Malformed:
     """Add all problems to the message, hint and ids of an error that has the first; long paths leave out some."""
     sizes = accumulate(len(one["path"].encode()) for one in problems)
     problems = [one for one, size in zip(problems, sizes, strict=True) if size <= _PATHS_BYTES or one is problems[0]]

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, cast
 
 import orjson
 from pydantic import Field
+from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.domain import command_catalogue
 from universe.domain.command_examples import EXAMPLES
@@ -222,7 +223,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
         return command_catalogue.render_markdown_reference()
 
     @resource(server, SCHEMA_URI, title="The schema of commands", mime_type="application/schema+json")
-    async def schema() -> JsonObject:
+    async def schema() -> JsonSchema:
         """JSON schema of a command with all fields."""
         return make_command_schema()
 

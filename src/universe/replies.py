@@ -9,6 +9,7 @@ from universe.domain.entities import Entity
 from universe.domain.events_and_refusals import Event
 from universe.domain.state import EntityKind, Plain
 from uraniborg.kernel.actor_fields import ActorFields
+from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import Json, JsonObject
 
 LogEntryKind = Literal["command", "restore"]
@@ -263,3 +264,13 @@ Differences = TypedDict(
     },
 )
 Differences.__doc__ = "What differs between two versions of a universe, or between two universes."
+
+
+class UniverseChange(ChangeFields):
+    """A universe was created, changed, renamed or deleted. `subject` is its id."""
+
+    kind: Literal["universe"]
+    version: NotRequired[int]
+    name: NotRequired[str]
+    created: NotRequired[bool]
+    deleted: NotRequired[bool]

@@ -13,6 +13,7 @@ from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.terminal.confirmation import confirm_at_terminal
 from uraniborg.kernel.terminal.page import Page
@@ -41,7 +42,8 @@ def show_inbox(*, as_json: bool) -> None:
     if waiting:
         count = "1 decision waits." if len(waiting) == 1 else f"{len(waiting)} decisions wait."
         page.write_line(f"{count} See all of one: uraniborg inbox {_make_handle(waiting[0])}")
-        actions = "|".join(waiting[0].payload.get("actions") or ("approve", "edit", "reject"))
+        named = waiting[0].payload.get("actions")
+        actions = "|".join(map(str, named)) if isinstance(named, list) and named else "approve|edit|reject"
         page.write_line(f"Decide it: uraniborg decide {_make_handle(waiting[0])} {actions}")
     else:
         page.write_line("Nothing waits for a decision.")
@@ -174,7 +176,7 @@ def _read_json_data(path: Path) -> Any:
         ) from None
 
 
-def _dump_entry(entry: Entry) -> dict[str, Any]:
+def _dump_entry(entry: Entry) -> JsonObject:
     return entry.model_dump(mode="json", exclude_none=True)
 
 

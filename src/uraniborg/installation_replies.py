@@ -6,6 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from uraniborg.kernel.call_log import ToolCall
+from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import Json
 
 
@@ -158,3 +159,9 @@ class CheckList(TypedDict):
 
     ok: bool
     checks: list[CheckFacts]
+
+
+class InstallationChange(ChangeFields):
+    """A settings file, or the file of a client of agents, was written or deleted. `subject` is its path."""
+
+    kind: Literal["installation"]

@@ -1,11 +1,12 @@
 """How each part displays its questions in the inbox, and checks an answer."""
 
 from importlib import import_module
-from typing import Any, Final, Protocol, cast
+from typing import Final, Protocol, cast
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.deciders import check_person_decides, load_decider_settings
 from uraniborg.kernel.inbox import Decision, Entry, InboxPort
+from uraniborg.kernel.json_values import JsonObject
 
 _MODULES: Final = {"paper_search": "paper_search.sessions.inbox_questions", "pflow": "pflow.approvals"}
 """The module of each part that displays its questions and checks the answers."""
@@ -18,7 +19,7 @@ class PartQuestions(Protocol):
 
     def decide(self, inbox: InboxPort, entry: Entry, given: Decision, door: str, actor: Actor) -> Entry: ...
 
-    def format_payload(self, payload: dict[str, Any]) -> list[str]: ...
+    def format_payload(self, payload: JsonObject) -> list[str]: ...
 
 
 def load_part_questions(part: str) -> PartQuestions | None:

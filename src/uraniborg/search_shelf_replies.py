@@ -1,11 +1,14 @@
 """Replies about shelves that are built from searches: what the worker reported, and what the API sends."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from uraniborg.kernel.actor_fields import ActorFields
+from uraniborg.kernel.change_fields import ChangeFields
+
+BuildState = Literal["none", "running", "done", "failed"]
 
 
 class BuildFacts(TypedDict, total=False):
@@ -20,11 +23,19 @@ class BuildFacts(TypedDict, total=False):
     hint: str
 
 
+class ShelfBuildChange(ChangeFields, BuildFacts):
+    """A build of a shelf from papers of a search progressed or ended. `subject` is the id of the session."""
+
+    kind: Literal["shelf_build"]
+    state: NotRequired[BuildState]
+    shelf: NotRequired[str]
+
+
 class ShelfBuildReply(TypedDict):
     """The last build of a shelf from the papers of a search."""
 
     session_id: str
-    state: Literal["none", "running", "done", "failed"]
+    state: BuildState
     actor: Annotated[ActorFields | None, Field(description="Who started the build.")]
     shelf: str | None
     path: str | None

@@ -323,7 +323,8 @@ def test_a_form_with_its_proposed_values_approves_a_plan_that_ends_with_words_fo
     assert isinstance(checkpoint.payload, StrategyPayload)
     words = SearchQuery(keywords=["a"], boolean_query="", words="a b")
     checkpoint.payload.strategy.queries += [words]
-    fields = build_form("a", checkpoint).build_params("2025-11-25")["requestedSchema"]["properties"]
+    params: Any = build_form("a", checkpoint).build_params("2025-11-25")
+    fields = params["requestedSchema"]["properties"]
     answer = {name: field["default"] for name, field in fields.items() if "default" in field}
     assert answer["queries"] == "a AND b"
     assert read_answer({**answer, "decision": "approve"}, checkpoint).action is DecisionAction.APPROVE
@@ -341,7 +342,7 @@ def test_a_year_in_another_form_is_refused(year: str) -> None:
 
 
 def test_the_fields_of_the_form_have_the_proposed_values() -> None:
-    params = build_form("a", make_checkpoint()).build_params("2025-11-25")
+    params: Any = build_form("a", make_checkpoint()).build_params("2025-11-25")
     fields = params["requestedSchema"]["properties"]
     assert {name: field["default"] for name, field in fields.items() if "default" in field} == {
         "queries": "a AND b",

@@ -1,10 +1,9 @@
 """The question of a workflow as a person sees it."""
 
-from typing import Any
-
 import pytest
 
 from pflow.approvals import format_payload
+from uraniborg.kernel.json_values import JsonObject
 
 
 @pytest.mark.parametrize(("name", "expected"), [("report", "report"), ("report@1a2b3c4d", "report.json")])
@@ -13,6 +12,6 @@ def test_a_workflow_is_named_as_the_person_names_it(name: str, expected: str) ->
 
 
 def test_the_details_of_a_question_are_shown_in_full() -> None:
-    payload: Any = {"workflow": "report", "node": "ask", "details": {"papers": 3}}
+    payload: JsonObject = {"workflow": "report", "node": "ask", "details": {"papers": 3}}
     assert format_payload(payload)[1:] == ["", "{", '  "papers": 3', "}"]
     assert format_payload({**payload, "details": "two\nlines"})[1:] == ["", "two", "lines"]

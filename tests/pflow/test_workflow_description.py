@@ -62,7 +62,7 @@ def test_a_node_type_is_not_found_as_a_workflow_and_is_described_with_an_example
     for ask in (service.describe_workflow, service.execute):
         with pytest.raises(WorkflowNotFound) as caught:
             ask("shell")
-        error = caught.value.body()["error"]
+        error: Any = caught.value.body()["error"]
         assert (error["type"], error["code"]) == ("FileNotFoundError", "workflow_not_found")
         known = Registry(tmp_path).load()["shell"]
         node = {"id": "shell-1", "type": "shell", "params": known.example}

@@ -57,7 +57,7 @@ export interface AgentServer {
 /** The question of a workflow. */
 export interface ApprovalPayload {
   question: string;
-  details?: unknown;
+  details: JsonValue;
   workflow: string;
   node: string;
   lineage: string;
@@ -72,16 +72,38 @@ export interface ApprovalQuestion {
   subject: string;
   created_at: string;
   state: "pending" | "decided" | "withdrawn";
-  decision?: DecisionTaken | null;
+  decision?: DecisionTaken;
   /** The interface of the decision: `console`, `terminal`, `client` or `agent`. */
-  door?: string | null;
+  door?: string;
   /** The name that the decider claimed. */
-  decided_by?: string | null;
+  decided_by?: string;
   /** Who decided. */
-  actor?: Actor | null;
-  decided_at?: string | null;
+  actor?: Actor;
+  decided_at?: string;
   kind: "approval";
   payload: ApprovalPayload;
+}
+
+/** The first papers that a search found, in the inbox. `GET /api/searches/{session_id}/papers` lists all of them. */
+export interface AskedReview {
+  removed_by_automation?: RemovedByAutomation;
+  /** Papers of unknown year that were kept although years are limited. */
+  year_unknown_kept?: number;
+  papers: PaperFields[];
+  total_papers: number;
+  shown: number;
+  facets: FacetFields;
+  accumulated_count: number;
+  status_counts: Record<string, number>;
+  /** Papers in and out of each stage. */
+  stage_counts: Record<string, Record<string, number>>;
+  suggestions: SuggestionFields[];
+  strategy: PlanFields;
+  all_queries?: string;
+  /** Where the other papers are. */
+  more?: string;
+  query: string;
+  question: string;
 }
 
 /** A body of a universe, and its fields whose values come from a paper. */
@@ -218,11 +240,13 @@ export interface CallChange {
   subject: string;
   at: string;
   kind: "call";
-  tool?: string | null;
-  duration_ms?: number | null;
-  reply_bytes?: number | null;
-  error?: string | null;
-  client?: string | null;
+  tool?: string;
+  duration_ms?: number;
+  reply_bytes?: number;
+  error?: string;
+  client?: string;
+  about?: string[];
+  message?: string;
 }
 
 /** The last calls, the latest first. */
@@ -324,6 +348,17 @@ export interface ConceptBlock {
   reason?: string;
 }
 
+export interface ConceptFields {
+  name: string;
+  variants: string[];
+  active: boolean;
+  learned: boolean;
+  exact: boolean;
+  share?: number;
+  word_shares: Record<string, number>;
+  reason: string;
+}
+
 /** Everything that this installation is connected to. */
 export interface ConnectionList {
   /** Whether searches replay recordings instead of asking sources. */
@@ -367,8 +402,10 @@ export interface CorrectionReply {
 /** The decision about a question. */
 export interface DecisionTaken {
   action: string;
-  data?: unknown;
-  note?: string | null;
+  data?: JsonValue;
+  note?: string;
+  /** What reviewers had stored for the decision. */
+  marks?: JsonValue;
 }
 
 /** A finding of the checker. */
@@ -411,6 +448,16 @@ export interface EarlierDecision {
   door: string | null;
   decided_by: string | null;
   decided_at: string | null;
+}
+
+export interface EarlierPaper {
+  id: string;
+  title: string;
+  year: number | null;
+  relevance_score: number;
+  status: "include" | "exclude" | "maybe" | "undecided";
+  found_in_round: number;
+  year_unknown_kept?: boolean;
 }
 
 export interface EditorialNotice {
@@ -500,6 +547,13 @@ export interface ExclusionReply {
   mark: "include" | "exclude" | "maybe" | "undecided" | null;
 }
 
+export interface FacetFields {
+  by_year: Record<string, number>;
+  by_venue: Record<string, number>;
+  top_authors: string[];
+  key_themes: string[];
+}
+
 export interface FacetPage {
   category: string;
   result: FacetValue[];
@@ -544,6 +598,18 @@ export interface FigureReference {
   caption: (Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[];
   href: string | null;
   offset?: number;
+}
+
+/** A warning about a query. */
+export interface FindingFields {
+  /** The index of the query, from 0. */
+  query: number;
+  severity: string;
+  start: number;
+  end: number;
+  message: string;
+  hint: string;
+  correction?: Record<string, number | string>;
 }
 
 /** The PRISMA flow with your marks. `counts` has the papers by your status. */
@@ -603,10 +669,10 @@ export interface InboxChange {
   subject: string;
   at: string;
   kind: "inbox";
-  state?: "pending" | "decided" | "withdrawn" | "deleted" | null;
-  part?: string | null;
+  state?: "pending" | "decided" | "withdrawn" | "deleted";
+  part?: string;
   /** The id of the session, or of the approval. */
-  about?: string | null;
+  about?: string;
 }
 
 /** A page of the inbox. */
@@ -646,6 +712,22 @@ export interface InstalledSchedule {
   actor: Actor | null;
 }
 
+/** The question as the search reads it. */
+export interface IntentFields {
+  topic: string;
+  concepts: string[];
+  intent_type: string;
+  constraints: LimitFields;
+  phrases: string[];
+  authors: string[];
+  venues: string[];
+  excluded: string[];
+  preferences: string[];
+  typed_query: string;
+  notes: string[];
+  shortened?: boolean;
+}
+
 /** The kind of papers that a query asks for. */
 export type IntentType = "survey" | "method" | "dataset" | "baseline";
 
@@ -668,13 +750,13 @@ export interface JobChange {
   subject: string;
   at: string;
   kind: "nbody-job";
-  universeId?: string | null;
-  version?: number | null;
+  universeId?: string;
+  version?: number;
   /** The kind of the job. */
-  job?: string | null;
-  state?: string | null;
-  progress?: number | null;
-  deleted?: boolean | null;
+  job?: "nbody" | "transits" | "rv";
+  state?: "queued" | "running" | "done" | "failed" | "cancelled";
+  progress?: number;
+  deleted?: boolean;
 }
 
 export type JsonValue = unknown;
@@ -686,6 +768,15 @@ export interface LastFailure {
   failed_node: string | null;
   error: RunError | null;
   duration_ms: number | null;
+}
+
+/** The limits of a search; one that is not set is left out. */
+export interface LimitFields {
+  year_from?: number;
+  year_to?: number;
+  language?: string;
+  max_results: number;
+  min_relevance?: number;
 }
 
 /** The end of a line. */
@@ -707,24 +798,6 @@ export interface ListBlock {
   ordered: boolean;
   start: number;
   items: ((Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[])[];
-}
-
-/** A paper in short. */
-export interface ListedPaper {
-  id: string;
-  title: string;
-  authors: string[];
-  more_authors?: number;
-  year?: number | null;
-  venue?: string | null;
-  doi?: string | null;
-  relevance_score: number;
-  relevance_reason?: string | null;
-  sources?: string[];
-  retraction?: Record<string, unknown> | null;
-  editorial_note?: string | null;
-  status?: string | null;
-  found_in_round?: number | null;
 }
 
 /** A file or folder of this installation. */
@@ -803,14 +876,14 @@ export interface NodeChange {
   subject: string;
   at: string;
   kind: "node";
-  node?: string | null;
-  status?: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain" | null;
-  duration_ms?: number | null;
+  node?: string;
+  status?: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain";
+  duration_ms?: number;
   /** The number of items of a batch. */
-  items?: number | null;
-  items_done?: number | null;
+  items?: number;
+  items_done?: number;
   /** The number of messages so far. */
-  messages?: number | null;
+  messages?: number;
 }
 
 /** A node in two runs. */
@@ -891,8 +964,8 @@ export interface NoteChange {
   subject: string;
   at: string;
   kind: "note";
-  shelf?: string | null;
-  by?: string | null;
+  shelf?: string;
+  by?: string;
 }
 
 /** The papers with notes, the last changed first, and all collections of the shelf. */
@@ -923,6 +996,14 @@ export interface NoticeReply {
   date: string | null;
   notice_doi: string | null;
   label: string | null;
+}
+
+export interface OriginFields {
+  part: string;
+  value: string;
+  inherited: boolean;
+  reason: string;
+  by_person: boolean;
 }
 
 export interface OutlineHeading {
@@ -987,6 +1068,27 @@ export interface PaperDetails {
   tags: string[];
   notices: NoticeReply[];
   provenance: Provenance;
+}
+
+/** A paper in short. */
+export interface PaperFields {
+  retraction?: RetractionReply;
+  editorial_note?: string;
+  id: string;
+  title: string;
+  authors: string[];
+  more_authors: number;
+  year: number | null;
+  venue: string | null;
+  doi: string | null;
+  shelf_id?: string;
+  shelf?: string;
+  relevance_score: number;
+  relevance_reason: string;
+  sources: string[];
+  status: "include" | "exclude" | "maybe" | "undecided";
+  found_in_round: number;
+  year_unknown_kept?: boolean;
 }
 
 /** What papers can be filtered by. */
@@ -1203,10 +1305,25 @@ export interface PapersChange {
   at: string;
   kind: "papers";
   checkpoint_id?: string | null;
-  marked?: number | null;
-  reviewer?: string | null;
+  marked?: number;
+  reviewer?: string;
   /** The ids of up to 20 papers that were marked. */
-  papers?: string[] | null;
+  papers?: string[];
+}
+
+/** The papers of the earlier rounds: those of the result, and those excluded. */
+export interface PapersSoFar {
+  removed_by_automation?: RemovedByAutomation;
+  /** Papers of unknown year that were kept although years are limited. */
+  year_unknown_kept?: number;
+  papers: EarlierPaper[];
+  total_papers: number;
+  excluded: EarlierPaper[];
+  excluded_papers: number;
+  status_counts: Record<string, number>;
+  /** The address of the resource that lists all. */
+  all: string;
+  shortened?: boolean;
 }
 
 /** A paragraph. */
@@ -1267,6 +1384,19 @@ export interface PlanCopies {
   copies: Translation[];
 }
 
+/** The concepts, queries, sources and limits of a round. */
+export interface PlanFields {
+  blocks: ConceptFields[];
+  suggestions: SuggestionFields[];
+  queries: QueryFields[];
+  /** Empty for all sources. */
+  sources: string[];
+  filters: LimitFields;
+  notes: string[];
+  origins: OriginFields[];
+  shortened?: boolean;
+}
+
 /** What a run would do. */
 export interface PlanReply {
   steps: PlannedStep[];
@@ -1304,6 +1434,16 @@ export interface PublicationLink {
   /** The identifier. */
   text: string;
   url: string;
+}
+
+/** A query of a plan; `all_queries` has the whole text of a shortened one. */
+export interface QueryFields {
+  keywords: string[];
+  synonym_map: SynonymFields[];
+  boolean_query: string;
+  words: string;
+  rung: number;
+  blocks: string[];
 }
 
 /** A problem of a query. An error stops the search; a warning names a part that may not mean what it says. */
@@ -1377,16 +1517,16 @@ export interface QuestionSummary {
   created_at: string;
   state: "pending" | "decided" | "withdrawn";
   /** How many papers a review has. */
-  papers?: number | null;
+  papers?: number;
   /** The workflow that waits for approval. */
-  workflow?: string | null;
-  action?: string | null;
+  workflow?: string;
+  action?: string;
   /** The beginning of the note of the decision. */
   note?: string | null;
-  door?: string | null;
-  decided_by?: string | null;
-  actor?: Actor | null;
-  decided_at?: string | null;
+  door?: string;
+  decided_by?: string;
+  actor?: Actor;
+  decided_at?: string;
 }
 
 /** A page of questions in short. */
@@ -1420,6 +1560,14 @@ export interface ReasonList {
 export interface RecordName {
   source: string;
   record_id: string;
+}
+
+/** How many papers automation removed, by reason, and where they are listed. */
+export interface RemovedByAutomation {
+  below_threshold?: number;
+  over_limit?: number;
+  min_relevance: number | null;
+  list: string;
 }
 
 /** Changes before this event were lost: read everything again. */
@@ -1465,29 +1613,6 @@ export interface ReviewDecisionReply {
   actor: Actor | null;
 }
 
-/** Counts of years and venues, and frequent authors and themes. */
-export interface ReviewFacets {
-  by_year: Record<string, number>;
-  by_venue: Record<string, number>;
-  top_authors: string[];
-  key_themes: string[];
-}
-
-/** The papers that a search found. `GET /api/searches/{session_id}/papers` lists all of them. */
-export interface ReviewPayload {
-  query: string;
-  question: string;
-  papers: ListedPaper[];
-  total_papers: number;
-  shown: number;
-  more?: string | null;
-  facets: ReviewFacets;
-  accumulated_count: number;
-  status_counts?: Record<string, number>;
-  stage_counts: Record<string, Record<string, number>>;
-  strategy?: SearchStrategy | null;
-}
-
 /** A search asks which papers to keep. */
 export interface ReviewQuestion {
   id: string;
@@ -1496,16 +1621,16 @@ export interface ReviewQuestion {
   subject: string;
   created_at: string;
   state: "pending" | "decided" | "withdrawn";
-  decision?: DecisionTaken | null;
+  decision?: DecisionTaken;
   /** The interface of the decision: `console`, `terminal`, `client` or `agent`. */
-  door?: string | null;
+  door?: string;
   /** The name that the decider claimed. */
-  decided_by?: string | null;
+  decided_by?: string;
   /** Who decided. */
-  actor?: Actor | null;
-  decided_at?: string | null;
+  actor?: Actor;
+  decided_at?: string;
   kind: "result_review";
-  payload: ReviewPayload;
+  payload: AskedReview;
 }
 
 /** The status of a paper in a review. */
@@ -1528,8 +1653,8 @@ export interface RunChange {
   subject: string;
   at: string;
   kind: "run";
-  workflow?: string | null;
-  status?: "running" | "success" | "failed" | "cancelled" | "waiting" | "interrupted" | null;
+  workflow?: string;
+  status?: "running" | "success" | "failed" | "cancelled" | "waiting" | "interrupted";
 }
 
 /** The differences of two runs. */
@@ -1840,8 +1965,8 @@ export interface SessionChange {
   subject: string;
   at: string;
   kind: "session";
-  phase?: string | null;
-  round?: number | null;
+  phase?: string;
+  round?: number;
   checkpoint_id?: string | null;
   checkpoint_kind?: string | null;
 }
@@ -1873,16 +1998,16 @@ export interface ShelfBuildChange {
   /** The id of the thing that changed. */
   subject: string;
   at: string;
+  phase?: string;
+  done?: number;
+  total?: number;
+  papers?: number;
+  added?: number;
+  error?: string;
+  hint?: string;
   kind: "shelf_build";
-  state?: string | null;
-  shelf?: string | null;
-  phase?: string | null;
-  done?: number | null;
-  total?: number | null;
-  papers?: number | null;
-  added?: number | null;
-  error?: string | null;
-  hint?: string | null;
+  state?: "none" | "running" | "done" | "failed";
+  shelf?: string;
 }
 
 /** The last build of a shelf from the papers of a search. */
@@ -1908,8 +2033,8 @@ export interface ShelfChange {
   subject: string;
   at: string;
   kind: "shelf";
-  build_id?: string | null;
-  papers?: number | null;
+  build_id?: string;
+  papers?: number;
 }
 
 /** A shelf in numbers. */
@@ -1994,9 +2119,9 @@ export interface SourceChange {
   subject: string;
   at: string;
   kind: "source";
-  name?: string | null;
-  status?: string | null;
-  returned?: number | null;
+  name?: string;
+  status?: "ok" | "empty" | "failed" | "rate_limited" | "skipped";
+  returned?: number;
   reason?: string | null;
 }
 
@@ -2087,7 +2212,7 @@ export interface StoryChange {
   subject: string;
   at: string;
   kind: "story";
-  state?: "running" | "done" | "failed" | "deleted" | null;
+  state?: "running" | "done" | "failed" | "deleted";
   progress?: number | null;
 }
 
@@ -2187,17 +2312,17 @@ export interface StrategyCheck {
 
 /** A strategy that a search proposes. */
 export interface StrategyPayload {
+  findings?: FindingFields[];
+  findings_in_all?: number;
+  /** What sources change or lose of the queries. */
+  changed_for_sources?: Record<string, string[]>;
+  intent: IntentFields;
+  strategy: PlanFields;
+  shortened?: boolean;
+  all_queries?: string;
+  papers_so_far?: PapersSoFar;
   query: string;
   question: string;
-  intent: ParsedIntent;
-  strategy: SearchStrategy;
-  /** Whether texts and lists were cut. `GET /api/searches/{session_id}` has more. */
-  shortened?: boolean;
-  /** The first warnings about queries that a person wrote. */
-  findings?: Record<string, unknown>[];
-  findings_in_all?: number | null;
-  /** What sources change or lose of a strategy in the syntax of PubMed, by the names of sources that do alike. */
-  changed_for_sources?: Record<string, string[]>;
   /** The names of sources as people know them. */
   source_labels: Record<string, string>;
 }
@@ -2218,14 +2343,14 @@ export interface StrategyQuestion {
   subject: string;
   created_at: string;
   state: "pending" | "decided" | "withdrawn";
-  decision?: DecisionTaken | null;
+  decision?: DecisionTaken;
   /** The interface of the decision: `console`, `terminal`, `client` or `agent`. */
-  door?: string | null;
+  door?: string;
   /** The name that the decider claimed. */
-  decided_by?: string | null;
+  decided_by?: string;
   /** Who decided. */
-  actor?: Actor | null;
-  decided_at?: string | null;
+  actor?: Actor;
+  decided_at?: string;
   kind: "strategy_confirmation";
   payload: StrategyPayload;
 }
@@ -2266,10 +2391,21 @@ export interface StrategySource {
   last: SourceReportReply | null;
 }
 
+export interface SuggestionFields {
+  term: string;
+  reason: string;
+  block?: string | null;
+}
+
 /** A text of a summary. */
 export interface SummarySection {
   name: string;
   nodes: (Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[];
+}
+
+export interface SynonymFields {
+  keyword: string;
+  synonyms: string[];
 }
 
 /** A keyword and its synonyms. */
@@ -2529,10 +2665,10 @@ export interface UniverseChange {
   subject: string;
   at: string;
   kind: "universe";
-  version?: number | null;
-  name?: string | null;
-  created?: boolean | null;
-  deleted?: boolean | null;
+  version?: number;
+  name?: string;
+  created?: boolean;
+  deleted?: boolean;
 }
 
 /** The estimates of chaos of two runs. */
@@ -3966,8 +4102,8 @@ export interface WorkflowChange {
   subject: string;
   at: string;
   kind: "workflow";
-  source?: "library" | "draft" | null;
-  deleted?: boolean | null;
+  source?: "library" | "draft";
+  deleted?: boolean;
 }
 
 /** A workflow: its inputs, outputs, nodes, edges, statistics and problems. */

@@ -1,6 +1,6 @@
 """Put checkpoints of sessions into the inbox, and display them there as text."""
 
-from paper_search.checkpoint_replies import CheckpointPayload, PapersToReview, PlanFields
+from paper_search.checkpoint_replies import Asked, CheckpointPayload, PapersToReview, PlanFields
 from paper_search.errors import SessionNotFound
 from paper_search.models import SearchStrategy
 from paper_search.plan_text import describe_plan
@@ -19,7 +19,8 @@ def add_to_inbox(inbox: InboxPort, store: SessionStore, query: str, pending: Pen
     Raise SessionNotFound, and leave no entry, if another process has deleted the session.
     """
     checkpoint = pending.checkpoint
-    payload = {"query": query, "question": format_question(checkpoint), **build_checkpoint_payload(checkpoint)}
+    asked: Asked = {"query": query, "question": format_question(checkpoint)}
+    payload = {**asked, **build_checkpoint_payload(checkpoint)}
     entry = inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, checkpoint.run_id, payload)
     if not store.has_session(checkpoint.run_id):
         inbox.forget(PART, checkpoint.run_id)

@@ -5,6 +5,7 @@ from typing import Final
 
 from universe.domain.citations import get_set_by_records, list_sources, map_fields_to_source_ids
 from universe.domain.entities import Entity
+from universe.domain.field_types import SetBy, Source
 from universe.domain.state import State, Touched
 
 _MAX_BODIES: Final = 5
@@ -55,14 +56,12 @@ def _format_fields_and_verb(fields_of: dict[str, list[str]]) -> str:
     return f"{_format_fields(fields)} {'is' if len(fields) == 1 else 'are'}"
 
 
-def _find_changed_set_by_records(old: Entity, new: Entity) -> dict[str, Entity]:
+def _find_changed_set_by_records(old: Entity, new: Entity) -> dict[str, SetBy]:
     before = get_set_by_records(old)
     return {field: record for field, record in get_set_by_records(new).items() if record != before.get(field)}
 
 
-def _describe_body_citation_changes(
-    key: str, old: Entity, new: Entity, new_records: dict[str, Entity]
-) -> Iterator[str]:
+def _describe_body_citation_changes(key: str, old: Entity, new: Entity, new_records: dict[str, SetBy]) -> Iterator[str]:
     cited_now = map_fields_to_source_ids(list_sources(new))
     name = f"'{key[:_MAX_CHARS]}'"
     for source in list_sources(old):
@@ -73,19 +72,19 @@ def _describe_body_citation_changes(
         if given := [field for field, record in uncited.items() if not record.keys() & {"basis", "withdrawn"}]:
             yield f"{name}: {_format_fields(given)} {_describe_lost_citation(given, source)}, which gave another value."
         if stale := [field for field, record in uncited.items() if "withdrawn" in record]:
-            cause = uncited[stale[0]]["withdrawn"]
+            cause = uncited[stale[0]].get("withdrawn")
             yield f"{name}: {_format_fields(stale)} {_describe_lost_citation(stale, source)}, because {cause} changed."
     bases: dict[str, list[str]] = {}
     for field, record in new_records.items():
-        if "basis" in record:
-            bases.setdefault(_describe_basis(field, record["basis"]), []).append(field)
+        if (basis := record.get("basis")) is not None:
+            bases.setdefault(_describe_basis(field, basis), []).append(field)
     for basis, fields in bases.items():
         yield f"{name}: recomputed {_format_fields(fields)} from {basis}."
     if old.get("stateVector") is not None and new.get("stateVector") is None:
         yield f"{name}: stateVector was removed, because it belongs to the previous orbit."
 
 
-def _describe_lost_citation(fields: list[str], source: Entity) -> str:
+def _describe_lost_citation(fields: list[str], source: Source) -> str:
     return f"no longer {'cites' if len(fields) == 1 else 'cite'} '{source['id'][:_MAX_CHARS]}'"
 
 

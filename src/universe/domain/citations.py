@@ -4,17 +4,21 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from universe.domain.entities import Entity
+from universe.domain.field_types import Location, SetBy, Source
 from universe.domain.state import Plain
+from uraniborg.kernel.json_values import Json
 
 FieldTest = Callable[[str], bool]
 """A test of the name of a field."""
 
 
-def list_sources(body: Mapping[str, Any]) -> list[Entity]:
+def list_sources(body: Mapping[str, Any]) -> list[Source]:
     """Return the sources of a body; entries that are not objects with an id are left out."""
     listed = body.get("sources")
     found = cast("list[Any]", listed) if isinstance(listed, list) else []
-    return [one for one in found if isinstance(one, dict) and isinstance(cast("Entity", one).get("id"), str)]
+    return [
+        cast("Source", one) for one in found if isinstance(one, dict) and isinstance(cast("Entity", one).get("id"), str)
+    ]
 
 
 def list_cited_fields(source: Mapping[str, Any]) -> list[str]:
@@ -22,13 +26,13 @@ def list_cited_fields(source: Mapping[str, Any]) -> list[str]:
     return [one for one in cast("list[Any]", fields) if isinstance(one, str)] if isinstance(fields, list) else []
 
 
-def get_locations_by_field(source: Mapping[str, Any]) -> Entity:
+def get_locations_by_field(source: Mapping[str, Any]) -> dict[str, Location]:
     """Return the recorded locations in the publication, by field."""
     locations = source.get("locations")
-    return cast("Entity", locations) if isinstance(locations, dict) else {}
+    return cast("dict[str, Location]", locations) if isinstance(locations, dict) else {}
 
 
-def map_fields_to_source_ids(sources: Iterable[Entity]) -> dict[str, list[str]]:
+def map_fields_to_source_ids(sources: Iterable[Source]) -> dict[str, list[str]]:
     """Return the fields that these sources support, with the ids of the sources of each."""
     cited: dict[str, list[str]] = {}
     for source in sources:
@@ -37,11 +41,11 @@ def map_fields_to_source_ids(sources: Iterable[Entity]) -> dict[str, list[str]]:
     return cited
 
 
-def get_set_by_records(body: Mapping[str, Any]) -> dict[str, Entity]:
+def get_set_by_records(body: Mapping[str, Any]) -> dict[str, SetBy]:
     """Return the record of the last command that set, cited or withdrew each field, by field."""
     records = body.get("setBy")
     found = cast("Entity", records) if isinstance(records, dict) else {}
-    return {field: record for field, record in found.items() if isinstance(record, dict)}
+    return {field: cast("SetBy", record) for field, record in found.items() if isinstance(record, dict)}
 
 
 def has_or_had_sources(body: Mapping[str, Any]) -> bool:
@@ -49,7 +53,7 @@ def has_or_had_sources(body: Mapping[str, Any]) -> bool:
     return bool(body.get("sources")) or "setBy" in body
 
 
-def copy_source_without_fields(source: Entity, is_withdrawn: FieldTest) -> Entity | None:
+def copy_source_without_fields(source: Source, is_withdrawn: FieldTest) -> Source | None:
     """Return the source without the withdrawn fields; None if no field is left."""
     fields = list_cited_fields(source)
     left = [field for field in fields if not is_withdrawn(field)]
@@ -57,21 +61,21 @@ def copy_source_without_fields(source: Entity, is_withdrawn: FieldTest) -> Entit
         return source
     if not left:
         return None
-    trimmed = {**source, "fields": left}
+    trimmed: Source = {**source, "fields": left}
     if locations := get_locations_by_field(source):
         trimmed["locations"] = {field: location for field, location in locations.items() if field in left}
     return trimmed
 
 
-def merge_sources(sources: Iterable[Entity]) -> list[Entity]:
+def merge_sources(sources: Iterable[Source]) -> list[Source]:
     """Return each publication once, with all fields that it supports, described as by its last entry."""
-    merged: dict[str, Entity] = {}
+    merged: dict[str, Source] = {}
     for source in sources:
         known = merged.get(source["id"])
         if known is None:
             merged[source["id"]] = source
             continue
-        both = {**known, **source}
+        both: Source = {**known, **source}
         if fields := list(dict.fromkeys((*list_cited_fields(known), *list_cited_fields(source)))):
             both["fields"] = fields
         if locations := {**get_locations_by_field(known), **get_locations_by_field(source)}:
@@ -80,17 +84,17 @@ def merge_sources(sources: Iterable[Entity]) -> list[Entity]:
     return list(merged.values())
 
 
-def replace_sources(body: Entity, sources: list[Entity]) -> Entity:
+def replace_sources(body: Entity, sources: list[Source]) -> Entity:
     """Return the body with these sources; without the key if there are none."""
     if sources:
-        return {**body, "sources": sources}
+        return {**body, "sources": cast("list[Json]", sources)}
     return {name: value for name, value in body.items() if name != "sources"}
 
 
-def replace_set_by_records(body: Entity, records: Mapping[str, Entity]) -> Entity:
+def replace_set_by_records(body: Entity, records: Mapping[str, SetBy]) -> Entity:
     """Return the body with these records; without the key if there are none."""
     if records:
-        return body if body.get("setBy") == records else {**body, "setBy": dict(records)}
+        return body if body.get("setBy") == records else {**body, "setBy": cast("Entity", dict(records))}
     return {name: value for name, value in body.items() if name != "setBy"} if "setBy" in body else body
 
 

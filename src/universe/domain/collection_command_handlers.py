@@ -1,20 +1,35 @@
 """Handlers of the commands for belts of particles, protoplanetary disks and nebulae."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final, cast
 
-from universe.domain.commands import Command
+from universe.domain.commands import (
+    AddProtoplanetaryDisk,
+    RemoveNebula,
+    RemoveProtoplanetaryDisk,
+    RemoveSmallBodyField,
+    UpdateNebula,
+    UpdateProtoplanetaryDisk,
+    UpdateSmallBodyField,
+)
 from universe.domain.events_and_refusals import Event
 from universe.domain.state import Draft, EntityKind
 
 
-def _replace_collection(kind: EntityKind, command_field: str, event_type: str, draft: Draft, command: Command) -> Event:
+def _replace_collection(
+    kind: EntityKind, command_field: str, event_type: str, draft: Draft, command: Mapping[str, Any]
+) -> Event:
     draft.replace_entities(kind, command[command_field])
     return {"type": event_type}
 
 
-def _update_entity(kind: EntityKind, event_prefix: str, draft: Draft, command: Command) -> Event:
+def _update_entity(
+    kind: EntityKind,
+    event_prefix: str,
+    draft: Draft,
+    command: UpdateSmallBodyField | UpdateProtoplanetaryDisk | UpdateNebula,
+) -> Event:
     key = command["id"]
     entity = draft.get_entities(kind).get(key)
     if entity is None:
@@ -23,18 +38,23 @@ def _update_entity(kind: EntityKind, event_prefix: str, draft: Draft, command: C
     return {"type": f"{event_prefix}Updated", "id": key}
 
 
-def _remove_entity(kind: EntityKind, event_prefix: str, draft: Draft, command: Command) -> Event:
+def _remove_entity(
+    kind: EntityKind,
+    event_prefix: str,
+    draft: Draft,
+    command: RemoveSmallBodyField | RemoveProtoplanetaryDisk | RemoveNebula,
+) -> Event:
     draft.remove_entities(kind, [command["id"]])
     return {"type": f"{event_prefix}Removed", "id": command["id"]}
 
 
-def _add_disk(draft: Draft, command: Command) -> Event:
-    disk = command["disk"]
-    draft.put_entity("protoplanetaryDisks", disk["id"], disk)
-    return {"type": "protoplanetaryDiskAdded", "id": disk["id"]}
+def _add_disk(draft: Draft, command: AddProtoplanetaryDisk) -> Event:
+    key = cast("str", command["disk"]["id"])
+    draft.put_entity("protoplanetaryDisks", key, command["disk"])
+    return {"type": "protoplanetaryDiskAdded", "id": key}
 
 
-HANDLERS: Final[dict[str, Callable[[Draft, Command], Event]]] = {
+HANDLERS: Final[dict[str, Callable[[Draft, Any], Event]]] = {
     "setSmallBodyFields": partial(_replace_collection, "smallBodyFields", "fields", "smallBodyFieldsSet"),
     "updateSmallBodyField": partial(_update_entity, "smallBodyFields", "smallBodyField"),
     "removeSmallBodyField": partial(_remove_entity, "smallBodyFields", "smallBodyField"),

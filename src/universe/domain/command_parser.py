@@ -21,6 +21,7 @@ from universe.domain.type_validation import (
     get_type_adapter,
 )
 from universe.errors import MalformedCommand, UnknownCommand
+from uraniborg.kernel.json_values import JsonObject
 
 _TYPES_WITH_MAPS: Final = ("setSmallBodyFields", "setProtoplanetaryDisks", "setNebulae")
 _SIMPLE_TYPES: Final = frozenset(COMMAND_TYPES) - {*_TYPES_WITH_MAPS, "replaceSnapshot"}
@@ -36,7 +37,7 @@ def parse_command(given: Any) -> Command:
     claimed: Any = cast("Mapping[str, Any]", given).get("type") if isinstance(given, Mapping) else None
     name = claimed if isinstance(claimed, str) and claimed in COMMAND_CLASSES else ""
     try:
-        command: Command = check_and_copy_json_object(given, expected_in_error="an object with a type")
+        command = check_and_copy_json_object(given, expected_in_error="an object with a type")
         name = _read_command_type(command)
         raise_first_problem_if_any(_find_command_problems(name, command)[:MAX_PROBLEMS])
     except ValueProblem as first:
@@ -44,7 +45,7 @@ def parse_command(given: Any) -> Command:
         raise MalformedCommand.from_problems(problems, command=name, example=EXAMPLES[name or "tick"]) from None
     if name == "tick":
         command.setdefault("dt", DEFAULT_DT)
-    return command
+    return cast("Command", command)
 
 
 def parse_small_command(given: Any) -> Command | None:
@@ -57,7 +58,7 @@ def parse_small_command(given: Any) -> Command | None:
         return None
     if name == "tick":
         command.setdefault("dt", DEFAULT_DT)
-    return command
+    return cast("Command", command)
 
 
 @cache
@@ -65,14 +66,14 @@ def _get_type_check(command_type: str) -> Callable[[Any], bool]:
     return get_type_adapter(COMMAND_CLASSES[command_type]).validator.isinstance_python
 
 
-def _find_command_problems(command_type: str, command: Command) -> list[ValueProblem]:
+def _find_command_problems(command_type: str, command: JsonObject) -> list[ValueProblem]:
     problems = find_field_problems(
         COMMAND_CLASSES[command_type], command, f"the command {command_type}", get_inner_fields_by_block(command_type)
     )
     if command_type in _TYPES_WITH_MAPS:
         return problems + find_entity_map_problems(command)
     if command_type == "replaceSnapshot" and isinstance(snapshot := command.get("snapshot"), dict):
-        return problems + _find_snapshot_problems(cast("dict[str, Any]", snapshot))
+        return problems + _find_snapshot_problems(snapshot)
     return problems
 
 
@@ -93,7 +94,7 @@ def get_inner_fields_by_block(command_type: str) -> dict[str, Collection[str]]:
     return {name: shape.shape.__annotations__ for name, shape in shapes.items() if isinstance(shape, Shape)}
 
 
-def _read_command_type(command: Command) -> str:
+def _read_command_type(command: JsonObject) -> str:
     """Return the type of a command. Raise ValueProblem if it is missing, UnknownCommand if it is not a known type."""
     name = command.get("type")
     if not isinstance(name, str):

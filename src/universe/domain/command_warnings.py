@@ -1,6 +1,6 @@
 """Warnings about accepted commands that probably have an unintended effect."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from universe.domain.citations import list_sources, map_fields_to_source_ids
@@ -12,6 +12,7 @@ from universe.domain.state import EntityKind, State, get_derived_element_name
 from universe.domain.suggestions import find_nearest_entity_ids
 from universe.domain.units import has_astronomical_body
 from universe.orbits.units import AU_IN_METRES, SOLAR_MASS_IN_KG
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
 
 _REFERENCES: Final[dict[str, tuple[tuple[str, str, EntityKind], ...]]] = {
@@ -48,19 +49,20 @@ _MAX_ABSENT: Final = 5
 
 def find_command_warnings(before: State, command: Command) -> list[str]:
     """Return one sentence for each effect of an accepted command that is probably unintended. Never raise."""
+    given = cast("JsonObject", command)
     return [
-        *_describe_missing_ids(before, command),
-        *_describe_misspelled_fields(before, command),
-        *_describe_odd_numbers(command),
-        *_describe_side_effects(before, command),
+        *_describe_missing_ids(before, given),
+        *_describe_misspelled_fields(before, given),
+        *_describe_odd_numbers(given),
+        *_describe_side_effects(before, given),
     ]
 
 
-def _describe_missing_ids(before: State, command: Command) -> Iterator[str]:
-    kind = command["type"]
+def _describe_missing_ids(before: State, command: JsonObject) -> Iterator[str]:
+    kind = str(command["type"])
     for block, field, kinds in (*_REFERENCES.get(kind, ()), *_list_member_references(command)):
         path = f"{block}.{field}" if block else field
-        named = (command[block] if block else command).get(field)
+        named = cast("str | None", (_get_block(command, block) if block else command).get(field))
         entities = before.get_entities(kinds)
         if named == "":
             yield f"{path} is empty, so the entity is neither a root nor a child. Use null for a root."
@@ -70,18 +72,18 @@ def _describe_missing_ids(before: State, command: Command) -> Iterator[str]:
             yield f"{path} names '{named[:_MAX_CHARS]}', which is not in {kinds}. {question}{root}".rstrip()
 
 
-def _list_member_references(command: Command) -> tuple[tuple[str, str, EntityKind], ...]:
+def _list_member_references(command: JsonObject) -> tuple[tuple[str, str, EntityKind], ...]:
     """Return the reference to the member that a command puts into a group, in the form of `_REFERENCES`."""
-    is_group = "group" in (command.get("childType"), command.get("child", {}).get("type"))
+    is_group = "group" in (command.get("childType"), _get_block(command, "child").get("type"))
     kinds: EntityKind = "groups" if is_group else "stars"
     if command["type"] == "addToGroup":
         return (("child", "id", kinds),)
     return (("", "childId", kinds),) if command["type"] == "moveToGroup" else ()
 
 
-def _describe_misspelled_fields(before: State, command: Command) -> Iterator[str]:
-    for block, known in get_inner_fields_by_block(command["type"]).items():
-        given: Mapping[str, Any] = command[block]
+def _describe_misspelled_fields(before: State, command: JsonObject) -> Iterator[str]:
+    for block, known in get_inner_fields_by_block(str(command["type"])).items():
+        given = _get_block(command, block)
         existing = _find_changed_entity(before, command) or {}
         for name in given:
             if name in known or name in existing or name in ("id", "children"):
@@ -91,37 +93,38 @@ def _describe_misspelled_fields(before: State, command: Command) -> Iterator[str
                 yield f"{block}.{name[:_MAX_CHARS]} is not a known field; it was stored unchanged. {question}".rstrip()
 
 
-def _describe_odd_numbers(command: Command) -> Iterator[str]:
+def _describe_odd_numbers(command: JsonObject) -> Iterator[str]:
     if command["type"] not in ("addStar", "updateStar"):
         return
-    if (command["payload"].get("radius") or 0) < 0:
+    if _get_number(command, "radius") < 0:
         yield "payload.radius is negative."
-    if not 0 <= (command["payload"].get("eccentricity") or 0) < 1:
+    if not 0 <= _get_number(command, "eccentricity") < 1:
         yield "payload.eccentricity must be from 0 to below 1 for a closed orbit; the body has no position now."
 
 
-def _describe_side_effects(before: State, command: Command) -> Iterator[str]:
-    kind = command["type"]
+def _describe_side_effects(before: State, command: JsonObject) -> Iterator[str]:
+    kind, key, payload = str(command["type"]), str(command.get("id")), _get_block(command, "payload")
     existing = _find_changed_entity(before, command)
     if kind in _ADDED and existing is not None:
         lost = " Its previous children are no longer listed below it." if existing.get("children") else ""
-        yield f"'{command['id'][:_MAX_CHARS]}' existed already and was replaced.{lost}"
-    if fields := [name for name in _HIERARCHY.get(kind, ()) if name in command["payload"]]:
+        yield f"'{key[:_MAX_CHARS]}' existed already and was replaced.{lost}"
+    if fields := [name for name in _HIERARCHY.get(kind, ()) if name in payload]:
         better = "attachStar and detachStar" if kind == "updateStar" else "moveToGroup"
         yield f"{kind} changed {', '.join(fields)} and did not update the lists of parents and roots; {better} do."
-    simple = sorted(_SIMPLE_ORBIT & command["payload"].keys()) if kind == "updateStar" else []
-    if simple and existing and existing.get("kepler") and "kepler" not in command["payload"]:
+    simple = sorted(_SIMPLE_ORBIT & payload.keys()) if kind == "updateStar" else []
+    if simple and existing and existing.get("kepler") and "kepler" not in payload:
         yield (
-            f"'{command['id'][:_MAX_CHARS]}' moves by its kepler block, so {', '.join(simple)} did not move it. "
+            f"'{key[:_MAX_CHARS]}' moves by its kepler block, so {', '.join(simple)} did not move it. "
             "Send the whole kepler block with the new values."
         )
-    if kind in ("addStar", "updateStar") and command["payload"].get("sources"):
-        yield from _describe_absent_cited_fields({**(existing or {}), **command["payload"]})
+    if kind in ("addStar", "updateStar") and payload.get("sources"):
+        yield from _describe_absent_cited_fields({**(existing or {}), **payload})
     if kind == "updateStar" and existing:
-        yield from _describe_lost_fields(existing, command["payload"])
-        yield from _describe_set_derived_elements(existing, command["payload"])
-    if kind == "updateRing" and (body := before.stars.get(command["planetId"])) is not None and not body.get("ring"):
-        yield f"'{command['planetId'][:_MAX_CHARS]}' had no ring: it has the default ring now, with the patch."
+        yield from _describe_lost_fields(existing, payload)
+        yield from _describe_set_derived_elements(existing, payload)
+    planet = str(command.get("planetId"))
+    if kind == "updateRing" and (body := before.stars.get(planet)) is not None and not body.get("ring"):
+        yield f"'{planet[:_MAX_CHARS]}' had no ring: it has the default ring now, with the patch."
     if kind in ("tick", "addStar", "updateStar") and has_astronomical_body(before.stars.values()):
         yield from _describe_unit_mistakes(command)
 
@@ -159,27 +162,37 @@ def _describe_set_derived_elements(existing: Entity, payload: Entity) -> Iterato
             )
 
 
-def _describe_unit_mistakes(command: Command) -> Iterator[str]:
-    mass = command.get("payload", {}).get("mass") or 0
+def _describe_unit_mistakes(command: JsonObject) -> Iterator[str]:
+    mass = _get_number(command, "mass")
     if mass >= _KILOGRAMS:
         yield f"mass is in solar masses here: if {mass:g} are kilograms, send {mass / SOLAR_MASS_IN_KG:.4g}."
-    radius = command.get("payload", {}).get("radius") or 0
+    radius = _get_number(command, "radius")
     if radius >= _LARGE_RADIUS:
         yield f"radius is in AU here: if {radius:g} are kilometres, send {radius * 1_000 / AU_IN_METRES:.4g}."
     if command["type"] == "updateStar":
         return
     if command["type"] == "addStar":
-        if command["payload"]["parentId"] and not command["payload"].get("kepler"):
+        payload = _get_block(command, "payload")
+        if payload["parentId"] and not payload.get("kepler"):
             yield (
                 "Other bodies here move by kepler blocks in AU and days. This body has none: it moves by "
                 "orbitalDistance and orbitalSpeed, in degrees for each day."
             )
-    elif abs(dt := command.get("dt", DEFAULT_DT)) >= _SECONDS_OF_A_DAY:
+    elif abs(dt := cast("float", command.get("dt", DEFAULT_DT))) >= _SECONDS_OF_A_DAY:
         days, years = (f"{dt:,}", f"{dt / 365.25:,.1f}") if abs(dt) < _LONG else (f"{dt:.2g}", f"{dt / 365.25:.2g}")
         yield f"dt is in days here: {days} days are {years} years. One day is dt 1, a year dt 365.25."
 
 
-def _find_changed_entity(before: State, command: Command) -> Entity | None:
+def _find_changed_entity(before: State, command: JsonObject) -> Entity | None:
     """Return the body or group that a command adds or updates, before the command; None if it is new."""
-    kinds = _CHANGED.get(command["type"])
-    return before.get_entities(kinds).get(command["id"]) if kinds else None
+    kinds = _CHANGED.get(str(command["type"]))
+    return before.get_entities(kinds).get(str(command["id"])) if kinds else None
+
+
+def _get_block(command: JsonObject, name: str) -> JsonObject:
+    return cast("JsonObject", command.get(name, {}))
+
+
+def _get_number(command: JsonObject, name: str) -> float:
+    """Return a number of the payload, or 0."""
+    return cast("float", _get_block(command, "payload").get(name) or 0)

@@ -251,7 +251,7 @@ class ReplaceSnapshot(TypedDict):
     snapshot: Snapshot
 
 
-AnyCommand = (
+Command = (
     Tick
     | AddStar
     | UpdateStar
@@ -279,8 +279,7 @@ AnyCommand = (
     | ReplaceSnapshot
 )
 
-Command = dict[str, Any]
-"""A command that `parse_command` returned."""
+"""A command as `parse_command` returns it."""
 
 CATEGORIES: Final[tuple[tuple[str, str, tuple[Any, ...]], ...]] = (
     ("Simulation", "simulation", (Tick,)),

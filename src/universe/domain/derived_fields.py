@@ -114,7 +114,8 @@ def drop_stale_state_vector_and_period(old: Entity, new: Entity) -> Entity:
     is_stale = any(not is_same_value(before.get(name), now.get(name)) for name in ("period", "semiMajorAxis"))
     osculating = now.get("osculatingPeriod")
     if is_stale and osculating is not None and is_same_value(before.get("osculatingPeriod"), osculating):
-        body = {**body, "kepler": {name: value for name, value in now.items() if name != "osculatingPeriod"}}
+        kepler: Entity = {name: value for name, value in now.items() if name != "osculatingPeriod"}
+        return {**body, "kepler": kepler}
     return body
 
 
@@ -259,4 +260,6 @@ def _is_near(one: float, other: Any) -> bool:
 
 def _copy_with_field_value(body: Entity, field: str, value: float) -> Entity:
     block, _, inner = field.partition(".")
-    return {**body, block: {**body[block], inner: value}} if inner else {**body, block: value}
+    if not inner:
+        return {**body, block: value}
+    return {**body, block: {**cast("Entity", body[block]), inner: value}}

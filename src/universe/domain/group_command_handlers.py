@@ -1,20 +1,22 @@
 """Handlers of the commands for groups and their members."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import cast
 
-from universe.domain.commands import Command
-from universe.domain.entities import Entity
+from universe.domain.commands import AddGroup, AddToGroup, MoveToGroup, RemoveFromGroup, RemoveGroup, UpdateGroup
+from universe.domain.entities import Entity, Group, GroupChild
 from universe.domain.events_and_refusals import Event
 from universe.domain.hierarchy import find_hierarchy_problem, list_self_and_ancestors
 from universe.domain.state import Draft
 
 
-def add_group(draft: Draft, command: Command) -> Event:
-    key, payload = command["id"], command["payload"]
-    parent = payload["parentGroupId"]
+def add_group(draft: Draft, command: AddGroup) -> Event:
+    key = command["id"]
+    group = cast("Group", {**command["payload"], "id": key})
+    parent = group["parentGroupId"]
     if reason := _find_parent_problem(draft, key, parent):
         return {"type": "addGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
-    draft.put_entity("groups", key, {**payload, "id": key})
+    _put_group(draft, key, group)
     if parent:
         _append_member(draft, parent, {"id": key, "type": "group"})
     elif parent is None:
@@ -22,21 +24,21 @@ def add_group(draft: Draft, command: Command) -> Event:
     return {"type": "groupAdded", "id": key}
 
 
-def update_group(draft: Draft, command: Command) -> Event:
+def update_group(draft: Draft, command: UpdateGroup) -> Event:
     key, payload = command["id"], command["payload"]
     group = draft.groups.get(key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
-    if "parentGroupId" in payload and (reason := _find_parent_problem(draft, key, payload["parentGroupId"])):
-        parent = payload["parentGroupId"]
+    parent = cast("str | None", payload.get("parentGroupId"))
+    if reason := _find_parent_problem(draft, key, parent):
         return {"type": "updateGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
     draft.put_entity("groups", key, {**group, **payload})
     return {"type": "groupUpdated", "id": key}
 
 
-def remove_group(draft: Draft, command: Command) -> Event:
+def remove_group(draft: Draft, command: RemoveGroup) -> Event:
     key = command["id"]
-    group = draft.groups.get(key)
+    group = _get_group(draft, key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
     parent = group["parentGroupId"]
@@ -45,20 +47,20 @@ def remove_group(draft: Draft, command: Command) -> Event:
     if any(child in above for child in below):
         return {"type": "removeGroupFailed", "reason": "cycle", "id": key}
     draft.remove_entities("groups", [key])
-    if parent and (around := draft.groups.get(parent)) is not None:
-        draft.put_entity("groups", parent, _copy_without_member(around, key))
+    if parent and (around := _get_group(draft, parent)) is not None:
+        _put_group(draft, parent, _copy_without_member(around, key))
     _remove_root_group(draft, key)
     promoted = [child for child in below if child in draft.groups]
     for child in promoted:
-        draft.put_entity("groups", child, {**draft.groups[child], "parentGroupId": parent})
+        _move_group(draft, child, parent)
     if parent is None and promoted:
         draft.rootGroupIds = (*draft.rootGroupIds, *promoted)
     return {"type": "groupRemoved", "id": key}
 
 
-def add_group_member(draft: Draft, command: Command) -> Event:
-    key, child = command["groupId"], command["child"]
-    group = draft.groups.get(key)
+def add_group_member(draft: Draft, command: AddToGroup) -> Event:
+    key, child = command["groupId"], cast("GroupChild", command["child"])
+    group = _get_group(draft, key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
     if any(_is_entry_for(entry, child["id"], child["type"]) for entry in group["children"]):
@@ -67,44 +69,45 @@ def add_group_member(draft: Draft, command: Command) -> Event:
     if is_there and (reason := _find_parent_problem(draft, child["id"], key)):
         return {"type": "addToGroupFailed", "reason": reason, "groupId": key, "childId": child["id"]}
     _append_member(draft, key, child)
-    if child["type"] == "group" and (below := draft.groups.get(child["id"])) is not None:
-        draft.put_entity("groups", child["id"], {**below, "parentGroupId": key})
+    if is_there:
+        _move_group(draft, child["id"], key)
         _remove_root_group(draft, child["id"])
     return {"type": "childAddedToGroup", "groupId": key, "childId": child["id"]}
 
 
-def remove_group_member(draft: Draft, command: Command) -> Event:
+def remove_group_member(draft: Draft, command: RemoveFromGroup) -> Event:
     key, child = command["groupId"], command["childId"]
-    group = draft.groups.get(key)
+    group = _get_group(draft, key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
     entry = next((entry for entry in group["children"] if entry["id"] == child), None)
     if entry is None:
         return {"type": "childNotInGroup", "groupId": key, "childId": child}
-    draft.put_entity("groups", key, _copy_without_member(group, child))
-    if entry["type"] == "group" and (below := draft.groups.get(child)) is not None:
-        draft.put_entity("groups", child, {**below, "parentGroupId": None})
+    _put_group(draft, key, _copy_without_member(group, child))
+    if entry["type"] == "group" and child in draft.groups:
+        _move_group(draft, child, None)
         _add_root_group(draft, child)
     return {"type": "childRemovedFromGroup", "groupId": key, "childId": child}
 
 
-def move_to_group(draft: Draft, command: Command) -> Event:
+def move_to_group(draft: Draft, command: MoveToGroup) -> Event:
     child, kind, target = command["childId"], command["childType"], command["targetGroupId"]
     if target is not None:
         if target not in draft.groups:
             return {"type": "groupNotFound", "id": target}
         if kind == "group" and (reason := _find_parent_problem(draft, child, target)):
             return {"type": "moveToGroupFailed", "reason": reason, "childId": child, "targetGroupId": target}
-    listing = [key for key, group in draft.groups.items() if any(e["id"] == child for e in group["children"])]
+    groups = cast("Mapping[str, Group]", draft.groups)
+    listing = [key for key, group in groups.items() if any(entry["id"] == child for entry in group["children"])]
     for key in listing:
-        group = draft.groups[key]
+        group = groups[key]
         left = [entry for entry in group["children"] if not _is_entry_for(entry, child, kind)]
         if len(left) < len(group["children"]):
-            draft.put_entity("groups", key, {**group, "children": left})
+            _put_group(draft, key, {**group, "children": left})
     if kind == "group":
         _remove_root_group(draft, child)
-        if (moved := draft.groups.get(child)) is not None:
-            draft.put_entity("groups", child, {**moved, "parentGroupId": target})
+        if child in draft.groups:
+            _move_group(draft, child, target)
             if target is None:
                 _add_root_group(draft, child)
     if target is not None:
@@ -112,22 +115,34 @@ def move_to_group(draft: Draft, command: Command) -> Event:
     return {"type": "movedToGroup", "childId": child, "targetGroupId": target}
 
 
-def _find_parent_problem(draft: Draft, child: str, parent: Any) -> str | None:
+def _find_parent_problem(draft: Draft, child: str, parent: str | None) -> str | None:
     return find_hierarchy_problem(child, parent, draft.groups, "parentGroupId") if parent else None
 
 
-def _is_entry_for(entry: Entity, key: str, kind: str) -> bool:
+def _get_group(draft: Draft, key: str) -> Group | None:
+    return cast("Group | None", draft.groups.get(key))
+
+
+def _put_group(draft: Draft, key: str, group: Group) -> None:
+    draft.put_entity("groups", key, cast("Entity", group))
+
+
+def _move_group(draft: Draft, key: str, parent: str | None) -> None:
+    draft.put_entity("groups", key, {**draft.groups[key], "parentGroupId": parent})
+
+
+def _is_entry_for(entry: GroupChild, key: str, kind: str) -> bool:
     return entry["id"] == key and entry["type"] == kind
 
 
-def _copy_without_member(group: Entity, child: str) -> Entity:
+def _copy_without_member(group: Group, child: str) -> Group:
     return {**group, "children": [entry for entry in group["children"] if entry["id"] != child]}
 
 
-def _append_member(draft: Draft, key: str, child: Entity) -> None:
-    group = draft.groups.get(key)
+def _append_member(draft: Draft, key: str, child: GroupChild) -> None:
+    group = _get_group(draft, key)
     if group is not None:
-        draft.put_entity("groups", key, {**group, "children": [*group["children"], child]})
+        _put_group(draft, key, {**group, "children": [*group["children"], child]})
 
 
 def _add_root_group(draft: Draft, key: str) -> None:

@@ -6,6 +6,9 @@ from typing import Any, Final, cast
 
 import orjson
 
+from universe.errors import ProblemFacts
+from uraniborg.kernel.json_values import Json, JsonObject
+
 MAX_DEPTH: Final = 64
 _SMALLEST, _LARGEST = -(2**63), 2**64 - 1
 _SHOWN: Final = 200
@@ -21,7 +24,12 @@ class ValueProblem(Exception):
     """
 
     def __init__(
-        self, problem: str, *, allowed: Any = None, reversed_path: Sequence[str | int] = (), nearest: Sequence[str] = ()
+        self,
+        problem: str,
+        *,
+        allowed: Json | Sequence[str] = None,
+        reversed_path: Sequence[str | int] = (),
+        nearest: Sequence[str] = (),
     ) -> None:
         super().__init__(problem)
         self.problem = problem
@@ -36,11 +44,14 @@ class ValueProblem(Exception):
         parts = [str(part)[:_SHOWN] for part in reversed(self.reversed_path[-20:])]
         return ".".join(parts)[:_SHOWN].encode("utf-8", "replace").decode()
 
-    def to_json(self) -> dict[str, Any]:
-        facts: dict[str, Any] = {"path": self.path, "problem": self.problem}
+    def to_json(self) -> ProblemFacts:
+        """Return the problem as JSON."""
+        facts: ProblemFacts = {"path": self.path, "problem": self.problem}
         if self.allowed is not None:
-            facts["allowed"] = self.allowed
-        return facts | ({"nearest": self.nearest} if self.nearest else {})
+            facts["allowed"] = cast("Json", self.allowed)
+        if self.nearest:
+            facts["nearest"] = self.nearest
+        return facts
 
 
 def raise_first_problem_if_any(problems: Sequence[ValueProblem]) -> None:
@@ -50,7 +61,7 @@ def raise_first_problem_if_any(problems: Sequence[ValueProblem]) -> None:
         raise problems[0]
 
 
-def copy_small_json_object(value: Any, max_bytes: int) -> dict[str, Any] | None:
+def copy_small_json_object(value: Any, max_bytes: int) -> JsonObject | None:
     """Return a deep copy of a small JSON object, several times as fast as `check_and_copy_json_object`.
 
     Return None for a value that needs a closer look: one that is large, has null, which may stand for a number that is
@@ -72,19 +83,19 @@ def _may_be_too_deep(text: bytes) -> bool:
     return len(text) > 2 * MAX_DEPTH and text.count(b"{") + text.count(b"[") > MAX_DEPTH
 
 
-def check_and_copy_json(value: Any) -> Any:
+def check_and_copy_json(value: Any) -> Json:
     """Return a deep copy of a JSON value. Raise ValueProblem for a value that JSON does not have."""
     return _copy_value(value, MAX_DEPTH)
 
 
-def check_and_copy_json_object(value: Any, *, expected_in_error: Any) -> dict[str, Any]:
+def check_and_copy_json_object(value: Any, *, expected_in_error: Json | Sequence[str]) -> JsonObject:
     """Return a deep copy of a JSON object. Raise ValueProblem for any other value."""
     if not isinstance(value, Mapping):
         raise ValueProblem("is not a JSON object", allowed=expected_in_error)
     return _copy_object(cast("Mapping[Any, Any]", value), MAX_DEPTH - 1)
 
 
-def _copy_value(value: Any, depth_left: int) -> Any:
+def _copy_value(value: Any, depth_left: int) -> Json:
     kind = cast("object", type(value))
     if kind is str:
         return value if value.isascii() else _check_unicode(value)
@@ -105,8 +116,8 @@ def _copy_value(value: Any, depth_left: int) -> Any:
     raise ValueProblem(f"is not a JSON value but {type(value).__name__}", allowed="JSON")
 
 
-def _copy_object(value: Mapping[Any, Any], depth_left: int) -> dict[str, Any]:
-    copied: dict[str, Any] = {}
+def _copy_object(value: Mapping[Any, Any], depth_left: int) -> JsonObject:
+    copied: JsonObject = {}
     name: Any = None
     try:
         for name, item in value.items():
@@ -124,8 +135,8 @@ def _copy_object(value: Mapping[Any, Any], depth_left: int) -> dict[str, Any]:
     return copied
 
 
-def _copy_list(value: Sequence[Any], depth_left: int) -> list[Any]:
-    copied: list[Any] = []
+def _copy_list(value: Sequence[Any], depth_left: int) -> list[Json]:
+    copied: list[Json] = []
     try:
         for item in value:
             copied.append(_copy_value(item, depth_left))  # noqa: PERF401 - the length gives the index of a problem

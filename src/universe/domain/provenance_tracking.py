@@ -5,7 +5,7 @@ left without a source, which entry of the log did so. A body that never had sour
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from universe.domain.citations import (
     FieldTest,
@@ -32,6 +32,7 @@ from universe.domain.derived_fields import (
     recompute_derived_fields,
 )
 from universe.domain.entities import Entity
+from universe.domain.field_types import SetBy, Source
 from universe.domain.state import Draft, Entities, State
 
 ORBIT_FIELDS: Final = frozenset(
@@ -58,14 +59,14 @@ class _Change(NamedTuple):
 
     mode: Mode
     gives_sources: bool
-    record: Entity
+    record: SetBy
 
 
 def update_draft_provenance(before: State, draft: Draft, command: Command, origin: Origin) -> None:
     """Withdraw the sources of values that a command changed, and record the command in the bodies."""
     kind = command["type"]
     mode: Mode = "body" if kind == "addStar" else "state" if kind == "replaceSnapshot" else "patch"
-    gives_sources = kind == "updateStar" and "sources" in command["payload"]
+    gives_sources = command["type"] == "updateStar" and "sources" in command["payload"]
     if mode == "patch" and not gives_sources and _is_patch_without_provenance(before, draft):
         return
     change = _Change(mode, gives_sources, _make_set_by_record(origin, command.get("reason")))
@@ -161,7 +162,7 @@ def _revise_body_provenance(old: Entity | None, new: Entity, causes: Causes, cha
     is_changed = _make_change_test(old, new, causes)
     claimed = _list_claimed_sources(old, new, mode, is_changed) if claims else []
     removes_all = change.gives_sources and not claimed
-    remaining: list[Entity] = []
+    remaining: list[Source] = []
     if old is not None and mode == "patch" and not removes_all:
         given = {field for source in claimed for field in list_cited_fields(source)}
         trimmed = (
@@ -174,15 +175,15 @@ def _revise_body_provenance(old: Entity | None, new: Entity, causes: Causes, cha
     records = {
         field: record
         for field, record in _revise_set_by_records(old, new, causes, claimed, change).items()
-        if set(record.get("sources", ())) <= set(cited.get(field, ()))  # not if its citation was removed
+        if set(record.get("sources") or ()) <= set(cited.get(field, ()))  # not if its citation was removed
     }
     body = replace_set_by_records(new, records)
     return body if sources == list_sources(new) else replace_sources(body, sources)
 
 
 def _revise_set_by_records(
-    old: Entity | None, new: Entity, causes: Causes, claimed: list[Entity], change: _Change
-) -> dict[str, Entity]:
+    old: Entity | None, new: Entity, causes: Causes, claimed: list[Source], change: _Change
+) -> dict[str, SetBy]:
     """Return the records with those of the fields that this change set, cited or left without a source."""
     records = get_set_by_records(old or {})
     is_changed = _make_change_test(old, new, causes)
@@ -216,7 +217,7 @@ def _make_change_test(old: Entity | None, new: Entity, causes: Causes) -> FieldT
     return is_changed
 
 
-def _make_cause_record(field: str, old: Entity | None, new: Entity, causes: Causes) -> Entity:
+def _make_cause_record(field: str, old: Entity | None, new: Entity, causes: Causes) -> SetBy:
     """Return the cause for the record of a field that was not set: recomputed, or its source withdrawn."""
     basis = causes.get(field)
     if old is None or not is_same_value(get_field_value(old, field), get_field_value(new, field)):
@@ -225,7 +226,7 @@ def _make_cause_record(field: str, old: Entity | None, new: Entity, causes: Caus
     return {"withdrawn": cause} if cause else {}
 
 
-def _list_claimed_sources(old: Entity | None, new: Entity, mode: Mode, is_changed: FieldTest) -> list[Entity]:
+def _list_claimed_sources(old: Entity | None, new: Entity, mode: Mode, is_changed: FieldTest) -> list[Source]:
     """Return the sources given with a body, without stale ones that gave another value before."""
     given = list_sources(new)
     if mode == "patch" or old is None:
@@ -239,7 +240,7 @@ def _list_claimed_sources(old: Entity | None, new: Entity, mode: Mode, is_change
     return [one for one in trimmed if one is not None]
 
 
-def _find_new_citations(old: Entity | None, claimed: list[Entity], is_changed: FieldTest) -> dict[str, list[str]]:
+def _find_new_citations(old: Entity | None, claimed: list[Source], is_changed: FieldTest) -> dict[str, list[str]]:
     """Return the fields with new sources, locations or cited values, and the ids of their sources."""
     before = list_sources(old or {})
     cited = map_fields_to_source_ids(before)
@@ -263,6 +264,6 @@ def _is_field_or_block_in(field: str, given: Collection[str]) -> bool:
     return any(".".join(parts[:count]) in given for count in range(1, len(parts) + 1))
 
 
-def _make_set_by_record(origin: Origin, reason: str | None) -> Entity:
+def _make_set_by_record(origin: Origin, reason: str | None) -> SetBy:
     record = {"version": origin.version, "by": origin.by, "reason": reason}
-    return {name: value for name, value in record.items() if value is not None}
+    return cast("SetBy", {name: value for name, value in record.items() if value is not None})

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from universe.domain import body_command_handlers, collection_command_handlers, group_command_handlers
 from universe.domain.command_parser import parse_command
-from universe.domain.commands import Command
+from universe.domain.commands import DEFAULT_DT, Command, ReplaceSnapshot, Tick
 from universe.domain.events_and_refusals import Event, is_refusal
 from universe.domain.json_values import ValueProblem
 from universe.domain.provenance_tracking import Origin, update_draft_provenance
@@ -15,7 +15,8 @@ from universe.domain.state import ENTITY_KINDS, Draft, State, Touched, check_no_
 _LARGEST_EXACT: Final = 2**53
 _UNKNOWN_ORIGIN: Final = Origin()
 
-Handler = Callable[[Draft, Command], Event | None]
+Handler = Callable[[Draft, Any], Event | None]
+"""A handler takes commands of one type."""
 
 
 class Outcome(NamedTuple):
@@ -56,17 +57,18 @@ def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN_ORIG
     return Outcome(draft.make_state(), [] if event is None else [event], draft.touched)
 
 
-def _advance_time(draft: Draft, command: Command) -> Event | None:
-    time = draft.time + command["dt"]
+def _advance_time(draft: Draft, command: Tick) -> Event | None:
+    dt = command.get("dt", DEFAULT_DT)
+    time = draft.time + dt
     if abs(time) > _LARGEST_EXACT:
         time = float(time)
     if not math.isfinite(time):
-        return {"type": "tickFailed", "reason": "overflow", "dt": command["dt"]}
+        return cast("Event", {"type": "tickFailed", "reason": "overflow", "dt": dt})
     draft.time = time
     return None
 
 
-def _replace_state_by_snapshot(draft: Draft, command: Command) -> Event:
+def _replace_state_by_snapshot(draft: Draft, command: ReplaceSnapshot) -> Event:
     snapshot = command["snapshot"]
     try:
         check_no_cycles(snapshot)

@@ -1,5 +1,6 @@
 """JSON schemas of commands and states, for OpenAPI, the MCP tools and the reference."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
 from typing import Any, Final, cast
@@ -7,16 +8,18 @@ from typing import Any, Final, cast
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
+from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.domain.command_replies import CommandField
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
 from universe.domain.state import StateFields
-from universe.domain.type_validation import Schema, describe_type, get_type_adapter, resolve_reference
+from universe.domain.type_validation import describe_type, get_type_adapter, resolve_reference
+from uraniborg.kernel.json_values import Json
 
-_ANY_COMMAND: Final[Schema] = {
+_ANY_COMMAND: Final[JsonSchema] = {
     "type": "object",
     "required": ["type"],
-    "properties": {"type": {"type": "string", "enum": COMMAND_TYPES, "description": "Which of the 25 commands."}},
+    "properties": {"type": {"type": "string", "enum": [*COMMAND_TYPES], "description": "Which of the 25 commands."}},
 }
 """The part that the schemas of all commands have in common."""
 
@@ -28,78 +31,87 @@ class AnyCommandShape:
         return core_schema.any_schema()
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return make_brief_command_schema()
+        return {**make_brief_command_schema()}
 
 
-def make_brief_command_schema() -> Schema:
+def make_brief_command_schema() -> JsonSchema:
     """Return the schema of a command to one level of depth: the names and types of its fields."""
     return {**deepcopy(_ANY_COMMAND), "oneOf": deepcopy(_make_brief_schemas())}
 
 
 @cache
-def _make_brief_schemas() -> list[Schema]:
+def _make_brief_schemas() -> list[JsonSchema]:
     return [_make_brief_schema(name) for name in COMMAND_TYPES]
 
 
-def _make_brief_schema(command_type: str) -> Schema:
-    schema = get_type_adapter(COMMAND_CLASSES[command_type]).json_schema()
+def _make_brief_schema(command_type: str) -> JsonSchema:
+    schema = cast("JsonSchema", get_type_adapter(COMMAND_CLASSES[command_type]).json_schema())
     definitions = schema.get("$defs", {})
-    fields: Schema = {field: _shorten_field_schema(one, definitions) for field, one in schema["properties"].items()}
-    properties = {**fields, "type": {"const": command_type}}
-    return {"properties": properties, "required": schema["required"], "additionalProperties": False}
+    fields = schema.get("properties", {})
+    properties = {field: _shorten_field_schema(one, definitions) for field, one in fields.items()}
+    return {
+        "properties": {**properties, "type": {"const": command_type}},
+        "required": schema.get("required", []),
+        "additionalProperties": False,
+    }
 
 
-def _shorten_field_schema(field: Schema, definitions: Schema) -> Schema:
+def _shorten_field_schema(field: JsonSchema, definitions: Mapping[str, JsonSchema]) -> JsonSchema:
     """Return the type, the allowed values and the description of a field, without the fields inside it."""
     if "type" not in field and "anyOf" in field:
-        short: Schema = {"type": [resolve_reference(one, definitions)["type"] for one in field["anyOf"]]}
+        kinds = [resolve_reference(one, definitions).get("type") for one in field["anyOf"]]
+        short: JsonSchema = {"type": [str(kind) for kind in kinds]}
     else:
-        resolved = resolve_reference(field, definitions)
-        short = {name: resolved[name] for name in ("type", "enum") if name in resolved}
-    return short | ({"description": field["description"]} if "description" in field else {})
+        given = cast("Mapping[str, Json]", resolve_reference(field, definitions))
+        short = cast("JsonSchema", {name: given[name] for name in ("type", "enum") if name in given})
+    if "description" in field:
+        short["description"] = field["description"]
+    return short
 
 
 @cache
-def make_openapi_components() -> Schema:
+def make_openapi_components() -> dict[str, JsonSchema]:
     """Return every schema by its name; the schemas refer to each other as in OpenAPI."""
     return _make_definitions("#/components/schemas/{model}")
 
 
 @cache
-def make_command_schema() -> Schema:
+def make_command_schema() -> JsonSchema:
+    """Return the complete schema of a command."""
     definitions = _make_definitions("#/$defs/{model}")
     command = definitions.pop("Command")
-    del definitions["State"], command["discriminator"]
+    del definitions["State"]
+    command.pop("discriminator", None)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **command, "$defs": definitions}
 
 
-def _make_definitions(reference_template: str) -> Schema:
+def _make_definitions(reference_template: str) -> dict[str, JsonSchema]:
     adapters = [(name, "validation", get_type_adapter(COMMAND_CLASSES[name])) for name in COMMAND_TYPES]
     adapters.append(("State", "validation", TypeAdapter(StateFields)))
     found, shared = TypeAdapter.json_schemas(adapters, ref_template=reference_template)  # pyright: ignore[reportArgumentType]
-    definitions: Schema = dict(shared.get("$defs", {}))
-    references = [found[name, "validation"] for name in COMMAND_TYPES]
+    definitions: dict[str, JsonSchema] = dict(shared.get("$defs", {}))
+    references = [cast("JsonSchema", found[name, "validation"]) for name in COMMAND_TYPES]
     definitions["Command"] = {**_ANY_COMMAND, "oneOf": references, "discriminator": {"propertyName": "type"}}
-    definitions["State"] = found["State", "validation"]
+    definitions["State"] = cast("JsonSchema", found["State", "validation"])
     return definitions
 
 
 def describe_command_fields(command_type: str) -> dict[str, CommandField]:
     """Return the fields of a command type, each with its type in words."""
-    schema = get_type_adapter(COMMAND_CLASSES[command_type]).json_schema()
+    schema = cast("JsonSchema", get_type_adapter(COMMAND_CLASSES[command_type]).json_schema())
     return _describe_fields(schema, schema.get("$defs", {}), depth=2)
 
 
-def describe_entity_fields(schema: Schema) -> dict[str, CommandField]:
+def describe_entity_fields(schema: JsonSchema) -> dict[str, CommandField]:
     """Return the fields of one of the OpenAPI components, each with its type in words."""
     return _describe_fields(schema, make_openapi_components(), depth=0)
 
 
-def _describe_fields(schema: Schema, definitions: Schema, depth: int) -> dict[str, CommandField]:
+def _describe_fields(schema: JsonSchema, definitions: Mapping[str, JsonSchema], depth: int) -> dict[str, CommandField]:
     """Return the fields of a schema, required fields first, with inner fields down to `depth` levels."""
     required = schema.get("required", [])
     described: dict[str, CommandField] = {}
-    properties: Schema = schema.get("properties", {})
+    properties = schema.get("properties", {})
     for name in sorted(properties, key=lambda one: one not in required):
         field = properties[name]
         if name == "type" and "const" in field:
@@ -108,12 +120,16 @@ def _describe_fields(schema: Schema, definitions: Schema, depth: int) -> dict[st
     return described
 
 
-def _describe_field(field: Schema, definitions: Schema, depth: int, *, is_required: bool) -> CommandField:
+def _describe_field(
+    field: JsonSchema, definitions: Mapping[str, JsonSchema], depth: int, *, is_required: bool
+) -> CommandField:
     resolved = resolve_reference(field, definitions)
-    described: Schema = {"type": describe_type(field, definitions)}
-    described |= {name: resolved[name] for name in ("description", "default", "minimum", "maximum") if name in resolved}
+    given = cast("Mapping[str, Json]", resolved)
+    facts = {name: given[name] for name in ("description", "default", "minimum", "maximum") if name in given}
+    described = cast("CommandField", {"type": describe_type(field, definitions), **facts})
     if description := field.get("description"):
         described["description"] = description
     if depth and "properties" in resolved:
         described["fields"] = _describe_fields(resolved, definitions, depth - 1)
-    return cast("CommandField", described | {"required": is_required})
+    described["required"] = is_required
+    return described

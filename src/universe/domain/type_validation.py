@@ -6,6 +6,7 @@ from typing import Any, Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
+from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.domain.entities import (
     AsteroidBelt,
@@ -64,7 +65,6 @@ _UNION_MEMBERS: Final = ("str", "int", "float")
 """Names that pydantic appends to the path of a field with several types."""
 
 _type_adapters: dict[Any, TypeAdapter[Any]] = {}
-Schema = dict[str, Any]
 
 
 def get_type_adapter(kind: Any) -> TypeAdapter[Any]:
@@ -123,7 +123,7 @@ def find_entity_map_problems(holder: Mapping[str, Any], *path: str) -> list[Valu
         if not isinstance(entities, dict):  # absent, or reported by `find_type_problems`
             continue
         reversed_path = [name, *reversed(path)]
-        for key, entity in cast("dict[str, Any]", entities).items():
+        for key, entity in cast("Mapping[str, Any]", entities).items():
             if not 0 < len(key) <= ID_CHARS:
                 allowed = f"1 to {ID_CHARS} characters"
                 problems.append(
@@ -177,20 +177,21 @@ def _find_misspelled_keys(kind: Any, value: Any, path: list[Any]) -> list[str]:
 
 
 @cache
-def _make_json_schema(kind: Any) -> dict[str, Any]:
-    return get_type_adapter(kind).json_schema()
+def _make_json_schema(kind: Any) -> JsonSchema:
+    return cast("JsonSchema", get_type_adapter(kind).json_schema())
 
 
-def describe_type_at(schema: Schema, path: Sequence[str]) -> str:
+def describe_type_at(schema: JsonSchema, path: Sequence[str]) -> str:
     """Return the type of the field at the path, in words."""
     return describe_type(_find_field_schema(schema, path), schema.get("$defs", {}))
 
 
-def find_schema_at(schema: Schema, path: Sequence[str]) -> Schema:
+def find_schema_at(schema: JsonSchema, path: Sequence[str]) -> JsonSchema:
+    """Return the schema of the field at the path."""
     return resolve_reference(_find_field_schema(schema, path), schema.get("$defs", {}))
 
 
-def _find_field_schema(schema: Schema, path: Sequence[str]) -> Schema:
+def _find_field_schema(schema: JsonSchema, path: Sequence[str]) -> JsonSchema:
     field = schema
     for part in path:
         field = resolve_reference(field, schema.get("$defs", {}))
@@ -198,7 +199,7 @@ def _find_field_schema(schema: Schema, path: Sequence[str]) -> Schema:
     return field
 
 
-def resolve_reference(field: Schema, definitions: Schema) -> Schema:
+def resolve_reference(field: JsonSchema, definitions: Mapping[str, JsonSchema]) -> JsonSchema:
     """Return the schema that a reference names, or the only alternative to null."""
     if "$ref" in field:
         return resolve_reference(definitions[field["$ref"].rsplit("/", 1)[1]], definitions)
@@ -206,7 +207,7 @@ def resolve_reference(field: Schema, definitions: Schema) -> Schema:
     return resolve_reference(alternatives[0], definitions) if len(alternatives) == 1 else field
 
 
-def describe_type(field: Schema, definitions: Schema) -> str:
+def describe_type(field: JsonSchema, definitions: Mapping[str, JsonSchema]) -> str:
     """Return the type of a field in words, such as `list of string` or `Position or null`."""
     if "anyOf" in field:
         return " or ".join(dict.fromkeys(describe_type(one, definitions) for one in field["anyOf"]))
@@ -216,6 +217,6 @@ def describe_type(field: Schema, definitions: Schema) -> str:
         return " | ".join(f'"{one}"' for one in field["enum"])
     if field.get("type") == "array":
         return f"list of {describe_type(field.get('items', {}), definitions)}"
-    if field.get("type") == "object" and isinstance(field.get("additionalProperties"), dict):
-        return f"map of id to {describe_type(field['additionalProperties'], definitions)}"
-    return field.get("type", "any")
+    if field.get("type") == "object" and isinstance(values := field.get("additionalProperties"), dict):
+        return f"map of id to {describe_type(values, definitions)}"
+    return str(field.get("type", "any"))

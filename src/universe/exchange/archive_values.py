@@ -8,11 +8,13 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from html import unescape
-from typing import Any, Final
+from typing import Final
 
+from universe.domain.field_types import Location, Source
 from universe.exchange.import_report import ImportReport
 from universe.exchange.tables import Row, parse_number
 from universe.nbody.text_formats import join_words
+from uraniborg.kernel.json_values import Json, JsonObject
 
 ARCHIVE: Final = "nasa-exoplanet-archive"
 _LIMITS: Final = {1.0: "upper", -1.0: "lower"}
@@ -32,8 +34,8 @@ class ArchiveRow:
     columns: Collection[str]
     report: ImportReport
     uncertainties: dict[str, list[float | None]] = field(default_factory=dict[str, list[float | None]])
-    limits: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    sources: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    limits: JsonObject = field(default_factory=dict[str, Json])
+    sources: dict[str, Source] = field(default_factory=dict[str, Source])
 
     @property
     def name(self) -> str:
@@ -79,17 +81,23 @@ class ArchiveRow:
         reference = f"{column[:3]}refname" if column.startswith(("st_", "pl_")) else "sy_refname"
         link = self.cells.get(f"{column}_reflink") or self.cells.get(reference)
         source = parse_reference(link) if link else make_archive_source(self.table)
-        known = self.sources.setdefault(source["id"], {**source, "fields": [], "locations": {}})
-        known["fields"].append(field_name)
-        known["locations"][field_name] = {
+        location: Location = {
             "table": f"NASA Exoplanet Archive, {self.table}",
             "header": ["pl_name", column],
             "row": [self.name, self.cells[column]],
             "stated": {"value": value, "as_written": self.cells[column]},
         }
+        known = self.sources.get(source["id"], source)
+        fields, locations = known.get("fields") or [], known.get("locations") or {}
+        self.sources[source["id"]] = {
+            **known,
+            "fields": [*fields, field_name],
+            "locations": {**locations, field_name: location},
+        }
 
 
-def make_archive_source(table: str) -> dict[str, Any]:
+def make_archive_source(table: str) -> Source:
+    """Return the archive itself as a source."""
     return {
         "id": ARCHIVE,
         "title": f"NASA Exoplanet Archive, table {table}",
@@ -98,16 +106,19 @@ def make_archive_source(table: str) -> dict[str, Any]:
     }
 
 
-def parse_reference(link: str) -> dict[str, Any]:
+def parse_reference(link: str) -> Source:
     """Return the publication that a link of the archive names."""
     found = _LINK.search(link)
     attributes = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(found[1])} if found else {}
     text = " ".join(unescape(re.sub(r"<[^>]*>", " ", found[2] if found else link)).split())[:300] or "unnamed"
     year = _YEAR.search(text)
     url = unescape(attributes.get("href", ""))
-    return {
+    source: Source = {
         "id": _NOT_IN_ID.sub("-", (attributes.get("refstr") or text).lower()).strip("-")[:100] or "reference",
         "title": text,
-        **({"year": int(year[1])} if year else {}),
-        **({"url": url} if url.startswith(("https://", "http://")) else {}),
     }
+    if year:
+        source["year"] = int(year[1])
+    if url.startswith(("https://", "http://")):
+        source["url"] = url
+    return source

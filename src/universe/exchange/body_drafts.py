@@ -3,11 +3,13 @@
 import math
 import re
 import unicodedata
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from universe.domain.citations import list_cited_fields, replace_set_by_records, replace_sources
 from universe.domain.entities import Entity
+from universe.domain.field_types import Kepler, SetBy, Source, StateVector
 from universe.domain.state import Plain
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
 from universe.systems.bodies import compute_scene_orbit_fields, make_kepler_block, map_computed_fields
@@ -33,18 +35,18 @@ class BodyDraft:
     mass: float
     parent: str | None = None
     orbit: Orbit | None = None
-    kepler: Entity | None = None
+    kepler: Kepler | None = None
     """The block itself, where it is known; else it is made from the orbit."""
     derived: str | None = None
     radius_km: float | None = None
     color: str = ""
     physical: Entity = field(default_factory=Entity)
-    sources: list[Entity] = field(default_factory=list[Entity])
+    sources: list[Source] = field(default_factory=list[Source])
     has_complete_sources: bool = False
     """True if the sources list all fields that they support."""
     assumed: dict[str, str] = field(default_factory=dict[str, str])
     """The fields that no source states, with the reason of their values."""
-    state_vector: Entity | None = None
+    state_vector: StateVector | None = None
     magnification: float = 1.0
 
 
@@ -65,6 +67,11 @@ def make_id(name: str, used: Container[str]) -> str:
     return f"{base}-{free}"
 
 
+def list_unknown_fields(physical: Mapping[str, Any]) -> list[str]:
+    """Return the fields whose values are not known, as the block `physical` of a body lists them."""
+    return cast("list[str]", physical.get("unknown") or [])
+
+
 def choose_star_color(teff: float | None) -> str:
     """Return the colour of a star by its effective temperature."""
     return _UNKNOWN_STAR if teff is None else next(color for limit, color in _STARS if teff <= limit)
@@ -76,12 +83,12 @@ def choose_planet_color(index: int) -> str:
 
 def make_state(drafts: Sequence[BodyDraft]) -> Plain:
     """Return the plain state of these bodies at time 0, parents before children."""
-    bodies = {draft.id: _make_body(draft) for draft in drafts}
+    children: dict[str, list[str]] = {draft.id: [] for draft in drafts}
     for draft in drafts:
         if draft.parent is not None:
-            bodies[draft.parent]["children"].append(draft.id)
+            children[draft.parent].append(draft.id)
     return {
-        "stars": bodies,
+        "stars": {draft.id: _make_body(draft, children[draft.id]) for draft in drafts},
         "rootIds": [draft.id for draft in drafts if draft.parent is None],
         "groups": {},
         "rootGroupIds": [],
@@ -95,9 +102,9 @@ def make_state(drafts: Sequence[BodyDraft]) -> Plain:
 
 def make_kepler(
     axis: float, e: float, tilt: float, node: float, periapsis: float, mean: float, period: float
-) -> Entity:
+) -> Kepler:
     """Return an orbit at the epoch 0 with a period that was computed; an open orbit does not have one."""
-    kepler: Entity = {
+    kepler: Kepler = {
         "units": "astronomical",
         "semiMajorAxis": axis,
         "eccentricity": e,
@@ -111,7 +118,7 @@ def make_kepler(
     return {**kepler, "period": period} if e < 1 else kepler
 
 
-def _make_body(draft: BodyDraft) -> Entity:
+def _make_body(draft: BodyDraft, children: Sequence[str]) -> Entity:
     radius = 0.0 if draft.radius_km is None else convert_unit(draft.radius_km, "km", "au") * draft.magnification
     body: Entity = {
         "id": draft.id,
@@ -121,13 +128,14 @@ def _make_body(draft: BodyDraft) -> Entity:
         "radius": radius,
         "color": draft.color or choose_planet_color(0),
         "parentId": draft.parent,
-        "children": [],
+        "children": [*children],
         **_make_scene_fields(draft),
     }
     if draft.kepler is not None or draft.orbit is not None:
-        body["kepler"] = draft.kepler or make_kepler_block(_require(draft.orbit), draft.derived)
+        kepler = draft.kepler or make_kepler_block(_require(draft.orbit), draft.derived)
+        body["kepler"] = cast("Entity", kepler)
     if draft.state_vector is not None:
-        body["stateVector"] = draft.state_vector
+        body["stateVector"] = cast("Entity", draft.state_vector)
     body["physical"] = {
         "massKg": draft.mass * SOLAR_MASS_IN_KG,
         **({} if draft.radius_km is None else {"radiusKm": draft.radius_km}),
@@ -135,9 +143,9 @@ def _make_body(draft: BodyDraft) -> Entity:
         **draft.physical,
     }
     if draft.sources:
-        body["sources"] = draft.sources
-        if records := {} if draft.has_complete_sources else _make_set_by_records(body, draft):
-            body["setBy"] = records
+        body = replace_sources(body, draft.sources)
+        records = {} if draft.has_complete_sources else _make_set_by_records(body, draft)
+        body = replace_set_by_records(body, records)
     return body
 
 
@@ -147,19 +155,22 @@ def _make_scene_fields(draft: BodyDraft) -> Entity:
     if (draft.orbit.eccentricity or 0.0) >= 1:
         distance = draft.orbit.semi_major_axis * (1 - _require(draft.orbit.eccentricity))
         return {"orbitalDistance": distance, "orbitalSpeed": 0.0, "orbitalPhase": 0.0}
-    return compute_scene_orbit_fields(draft.orbit)
+    return {**compute_scene_orbit_fields(draft.orbit)}
 
 
-def _make_set_by_records(body: Entity, draft: BodyDraft) -> dict[str, Entity]:
+def _make_set_by_records(body: Entity, draft: BodyDraft) -> dict[str, SetBy]:
     """Return the records of the values that the import computed from stated ones, or assumed."""
-    stated = [name for source in draft.sources for name in source["fields"]]
-    computed = {name: {"basis": basis} for name, basis in map_computed_fields(body, (*stated, *draft.assumed)).items()}
-    circle = {"reason": CIRCLE} if "kepler.eccentricity" in body["physical"].get("unknown", ()) else {}
-    records = {
-        **{name: {**record, **(circle if name.startswith("orbitOffset") else {})} for name, record in computed.items()},
-        **{name: {"reason": reason} for name, reason in draft.assumed.items()},
-    }
-    return {name: {"version": 1, "by": _IMPORT, **record} for name, record in records.items()}
+    stated = [name for source in draft.sources for name in list_cited_fields(source)]
+    bases = map_computed_fields(body, (*stated, *draft.assumed))
+    is_circle = "kepler.eccentricity" in list_unknown_fields(draft.physical)
+    records: dict[str, SetBy] = {}
+    for name, basis in bases.items():
+        records[name] = {"version": 1, "by": _IMPORT, "basis": basis}
+        if is_circle and name.startswith("orbitOffset"):
+            records[name]["reason"] = CIRCLE
+    for name, reason in draft.assumed.items():
+        records[name] = {"version": 1, "by": _IMPORT, "reason": reason}
+    return records
 
 
 def _require(value: Any) -> Any:

@@ -3,8 +3,9 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
+from universe.domain.field_types import Kepler, Source, StateVector
 from universe.exchange.body_columns import (
     ALTERNATIVES,
     COLUMNS,
@@ -15,7 +16,14 @@ from universe.exchange.body_columns import (
     TEXT,
     UNIT_NAMES,
 )
-from universe.exchange.body_drafts import BodyDraft, choose_planet_color, choose_star_color, make_id, make_state
+from universe.exchange.body_drafts import (
+    BodyDraft,
+    choose_planet_color,
+    choose_star_color,
+    list_unknown_fields,
+    make_id,
+    make_state,
+)
 from universe.exchange.errors import ImportRefused
 from universe.exchange.import_report import ImportedSystem, ImportReport
 from universe.exchange.tables import Row, Table, parse_number
@@ -23,6 +31,7 @@ from universe.orbits.jacobi_hierarchy import compute_orbited_masses
 from universe.orbits.units import compute_period, compute_semi_major_axis, convert_unit
 from universe.systems.stated_orbit_conversion import Orbit
 from uraniborg.kernel.boundary import parse_json
+from uraniborg.kernel.json_values import JsonObject
 
 _TYPES: Final = ("star", "planet", "moon", "asteroid", "comet", "lagrangePoint", "blackHole")
 _CITED: Final = {
@@ -138,6 +147,8 @@ def _read_draft(cells: Row, name: str, used: Mapping[str, int], index: int) -> B
     unknown += [
         field for field, value in (("mass", mass), ("radius", radius)) if value is None and field not in unknown
     ]
+    if unknown:
+        physical["unknown"] = [*unknown]
     return BodyDraft(
         cells.get("id") or make_id(name, used),
         name,
@@ -148,15 +159,15 @@ def _read_draft(cells: Row, name: str, used: Mapping[str, int], index: int) -> B
         derived=_read_derived(cells),
         radius_km=radius,
         color=cells.get("color") or (choose_star_color(teff) if kind == "star" else choose_planet_color(index)),
-        physical={**physical, **({"unknown": unknown} if unknown else {})},
+        physical=physical,
         sources=_read_list(cells, "sources_json") or _make_row_source(cells),
         has_complete_sources="sources_json" in cells,
-        state_vector=_read_object(cells, "state_vector_json") or None,
+        state_vector=cast("StateVector | None", _read_object(cells, "state_vector_json") or None),
         magnification=parse_number(cells, "display_magnification") or 1.0,
     )
 
 
-def _make_row_source(cells: Row) -> list[dict[str, Any]]:
+def _make_row_source(cells: Row) -> list[Source]:
     """Return the publication in the column `source` as the source of all values that the row states."""
     title = cells.get(SOURCE)
     if title is None:
@@ -174,9 +185,9 @@ def _read_derived(cells: Row) -> str | None:
     return derived
 
 
-def _read_kepler_block(cells: Row) -> dict[str, Any] | None:
+def _read_kepler_block(cells: Row) -> Kepler | None:
     found = {field: parse_number(cells, column) for field, column in KEPLER.items()}
-    block: dict[str, Any] = {field: value for field, value in found.items() if value is not None}
+    block = {field: value for field, value in found.items() if value is not None}
     if not block:
         return None
     e = block.get("eccentricity", 0.0)
@@ -187,7 +198,7 @@ def _read_kepler_block(cells: Row) -> dict[str, Any] | None:
             raise ValueError(f"{KEPLER[field]} must be above 0")
     if "semiMajorAxis" in block and (block["semiMajorAxis"] <= 0) != (e > 1):
         raise ValueError("semi_major_axis_au must be above 0, or below 0 with an eccentricity above 1")
-    return {"units": "astronomical", **block}
+    return cast("Kepler", {"units": "astronomical", **block})
 
 
 def _link_parents(drafts: Sequence[tuple[int, BodyDraft]], report: ImportReport) -> list[BodyDraft]:
@@ -239,7 +250,7 @@ def _complete_orbits(drafts: Sequence[BodyDraft], report: ImportReport) -> list[
             draft.id: {
                 "mass": draft.mass,
                 "parentId": draft.parent,
-                "kepler": {"semiMajorAxis": _estimate_size(draft.kepler or {})} if draft.parent else None,
+                "kepler": {"semiMajorAxis": _estimate_size(_get_elements(draft))} if draft.parent else None,
             }
             for draft in kept
         }
@@ -258,18 +269,18 @@ def _estimate_size(block: Mapping[str, float]) -> float:
 
 
 def _complete_orbit(draft: BodyDraft, mass: float) -> None:
-    block = draft.kepler
-    assert block is not None
+    kepler, block = draft.kepler, _get_elements(draft)
+    assert kepler is not None
     e = block.get("eccentricity", 0.0)
     axis = block.get("semiMajorAxis")
     if axis is None and "q" in block:
         axis = math.inf if e == 1 else block["q"] / (1 - e)
     if axis is None:
-        axis = block["semiMajorAxis"] = compute_semi_major_axis(block["period"], mass)
+        axis = kepler["semiMajorAxis"] = compute_semi_major_axis(block["period"], mass)
         draft.derived = draft.derived or "semiMajorAxis"
     period = block.get("period") or (compute_period(axis, mass) if e < 1 else math.inf)
     if draft.derived:
-        block["derived"] = draft.derived
+        kepler["derived"] = cast('Literal["semiMajorAxis", "period"]', draft.derived)
     plane = (block.get("inclination", 0.0), block.get("longitudeOfAscendingNode", 0.0))
     draft.orbit = Orbit(
         axis if math.isfinite(axis) else -block["q"],
@@ -283,9 +294,14 @@ def _complete_orbit(draft: BodyDraft, mass: float) -> None:
     if block.get("eccentricity") != 0:
         names.append("argumentOfPeriapsis")
     unknown = [f"kepler.{name}" for name in names if name not in block]
-    known = cast("list[str]", draft.physical.get("unknown", []))
+    known = list_unknown_fields(draft.physical)
     if unknown := [*known, *(one for one in unknown if one not in known)]:
-        draft.physical["unknown"] = unknown
+        draft.physical["unknown"] = [*unknown]
+
+
+def _get_elements(draft: BodyDraft) -> Mapping[str, float]:
+    """Return the elements of the orbit that the table has, all of them numbers."""
+    return cast("Mapping[str, float]", draft.kepler or {})
 
 
 def _group_by_root(drafts: Sequence[BodyDraft]) -> list[list[BodyDraft]]:
@@ -298,21 +314,21 @@ def _group_by_root(drafts: Sequence[BodyDraft]) -> list[list[BodyDraft]]:
     return [families[draft.id] for draft in drafts if draft.parent is None]
 
 
-def _read_object(cells: Row, column: str) -> dict[str, Any]:
+def _read_object(cells: Row, column: str) -> JsonObject:
     value = _read_json(cells, column)
     if value is not None and not isinstance(value, dict):
         raise ValueError(f"{column} is not a JSON object")
-    return cast("dict[str, Any]", value or {})
+    return cast("JsonObject", value or {})
 
 
-def _read_list(cells: Row, column: str) -> list[dict[str, Any]]:
+def _read_list(cells: Row, column: str) -> list[Source]:
     value = _read_json(cells, column)
     if value is not None and not isinstance(value, list):
         raise ValueError(f"{column} is not a JSON list")
     found = cast("list[Any]", value or [])
     if not all(isinstance(one, dict) and "id" in one for one in found):
         raise ValueError(f"{column} is not a list of sources with ids")
-    return [{"title": str(one["id"]), "fields": [], **one} for one in found]
+    return [cast("Source", {"title": str(one["id"]), "fields": [], **one}) for one in found]
 
 
 def _read_json(cells: Row, column: str) -> Any:

@@ -8,16 +8,26 @@ table does not state are marked as unknown, limits are not values, and the node 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal, cast
 
+from universe.domain.entities import Entity
+from universe.domain.field_types import Source
 from universe.exchange.archive_values import ArchiveRow
-from universe.exchange.body_drafts import BodyDraft, choose_planet_color, choose_star_color, make_id, make_state
+from universe.exchange.body_drafts import (
+    BodyDraft,
+    choose_planet_color,
+    choose_star_color,
+    list_unknown_fields,
+    make_id,
+    make_state,
+)
 from universe.exchange.import_report import ImportedSystem, ImportReport, list_examples
 from universe.exchange.tables import Table, parse_number
 from universe.orbits.units import G, compute_period, compute_semi_major_axis, convert_unit
 from universe.systems.frames import make_sky_rotation, rotate_orbit_angles
 from universe.systems.julian_dates import J2000
 from universe.systems.stated_orbit_conversion import Orbit, compute_mean_anomaly
+from uraniborg.kernel.json_values import JsonObject
 
 OmegaOf = Literal["star", "planet"]
 Circumbinary = Literal["refuse", "barycentre"]
@@ -71,9 +81,8 @@ def import_archive_table(table: Table, options: ArchiveOptions) -> ImportReport:
 
 
 def _has_assumed_epoch(system: ImportedSystem) -> bool:
-    return all(
-        "kepler.meanAnomaly" in one["physical"]["unknown"] for one in system.state["stars"].values() if one["parentId"]
-    )
+    planets = [one for one in system.state["stars"].values() if one["parentId"]]
+    return all("kepler.meanAnomaly" in list_unknown_fields(cast("Entity", one["physical"])) for one in planets)
 
 
 def _note_missing_planets(hosts: dict[str, list[ArchiveRow]], report: ImportReport) -> None:
@@ -160,7 +169,7 @@ def _make_star(host: str, rows: Sequence[ArchiveRow], used: set[str]) -> BodyDra
     row = rows[0]
     is_pair = row.read_flag("cb_flag")
     mass = None if is_pair else row.read_value("st_mass", "mass", (1e-3, 200.0))
-    physical: dict[str, Any] = {"referencePlane": _PLANE, "towardsObserver": [0.0, 1.0, 0.0]}
+    physical: JsonObject = {"referencePlane": _PLANE, "towardsObserver": [0.0, 1.0, 0.0]}
     if mass is None:
         mass = next((found for one in rows if (found := _compute_central_mass(one)) is not None), None)
         if mass is None:
@@ -188,7 +197,7 @@ def _make_star(host: str, rows: Sequence[ArchiveRow], used: set[str]) -> BodyDra
         color=choose_star_color(teff),
         physical=physical,
         sources=_take_sources(row),
-        assumed={"mass": physical["massIs"]} if "massIs" in physical else {},
+        assumed={"mass": str(physical["massIs"])} if "massIs" in physical else {},
     )
 
 
@@ -199,7 +208,7 @@ def _compute_central_mass(row: ArchiveRow) -> float | None:
     return None if period is None or axis is None else axis**3 * (2 * math.pi / period) ** 2 / G
 
 
-def _read_position(row: ArchiveRow) -> dict[str, Any]:
+def _read_position(row: ArchiveRow) -> JsonObject:
     columns = {"raDegrees": ("ra", (0.0, 360.0)), "decDegrees": ("dec", (-90.0, 90.0)), "parsec": ("sy_dist", (0, 1e6))}
     found = {name: row.read_value(column, f"physical.{name}", limits) for name, (column, limits) in columns.items()}
     return {name: value for name, value in found.items() if value is not None}
@@ -255,18 +264,20 @@ def _make_planet(
         radius_km=None if radius is None else convert_unit(radius, unit, "km"),
         color=choose_planet_color(index),
         physical=physical,
-        sources=[source for source in sources if source["fields"]],
+        sources=[source for source in sources if source.get("fields")],
         assumed=assumed,
     )
 
 
-def _explain_phase(sources: Sequence[dict[str, Any]]) -> str:
+def _explain_phase(sources: Sequence[Source]) -> str:
     """Return how the mean anomaly was found. Withdraw its citation: a source states a date, not this angle."""
     for source in sources:
-        if "kepler.meanAnomaly" in source["fields"]:
-            source["fields"].remove("kepler.meanAnomaly")
-            cell = source["locations"].pop("kepler.meanAnomaly")
-            return f"computed from {cell['header'][1]} = {cell['row'][1]} ({source['title']}), the period and the shape"
+        fields, locations = source.get("fields") or [], source.get("locations") or {}
+        if "kepler.meanAnomaly" in fields:
+            fields.remove("kepler.meanAnomaly")
+            cell = locations.pop("kepler.meanAnomaly")
+            (_, column), (_, text) = cell.get("header") or ("", ""), cell.get("row") or ("", "")
+            return f"computed from {column} = {text} ({source['title']}), the period and the shape"
     return "the phase is not known, and was set to 0"
 
 
@@ -283,14 +294,14 @@ def _read_mass(row: ArchiveRow) -> tuple[float | None, str]:
 
 def _read_orbit(
     row: ArchiveRow, total_mass: float, epoch: float, options: ArchiveOptions
-) -> tuple[Orbit, str, list[str], dict[str, Any]]:
+) -> tuple[Orbit, str, list[str], JsonObject]:
     """Return the orbit, the derived one of period and axis, the unknown elements, and facts. Raise ValueError."""
     period = row.read_value("pl_orbper", "kepler.period", (1e-3, 1e9))
     eccentricity = row.read_value("pl_orbeccen", "kepler.eccentricity", (0.0, 0.9999))
     tilt = row.read_value("pl_orbincl", "kepler.inclination", (0.0, 180.0))
     omega = row.read_value("pl_orblper", "kepler.argumentOfPeriapsis", (-360.0, 720.0))
     published = _parse_axis(row)
-    physical: dict[str, Any] = {} if published is None else {"publishedSemiMajorAxisAu": published}
+    physical: JsonObject = {} if published is None else {"publishedSemiMajorAxisAu": published}
     if period is not None:
         derived, axis = "semiMajorAxis", compute_semi_major_axis(period, total_mass)
         if published is not None and abs(published / axis - 1) > _DISAGREEMENT:
@@ -350,15 +361,19 @@ def _read_mean_anomaly(
     return None if periapsis is None else 360 * (epoch - periapsis) / period % 360
 
 
-def _add_marks(physical: dict[str, Any], row: ArchiveRow, unknown: list[str]) -> None:
+def _add_marks(physical: JsonObject, row: ArchiveRow, unknown: list[str]) -> None:
     """Add unknown fields, errors and limits in the units of the table."""
-    marks = {"unknown": unknown, "uncertainties": dict(row.uncertainties), "limits": dict(row.limits)}
+    marks: JsonObject = {
+        "unknown": [*unknown],
+        "uncertainties": {name: [*errors] for name, errors in row.uncertainties.items()},
+        "limits": {**row.limits},
+    }
     physical |= {name: value for name, value in marks.items() if value}
     row.uncertainties.clear()
     row.limits.clear()
 
 
-def _take_sources(row: ArchiveRow) -> list[dict[str, Any]]:
+def _take_sources(row: ArchiveRow) -> list[Source]:
     """Return the sources of the values read since the last call."""
     found = list(row.sources.values())
     row.sources.clear()

@@ -94,7 +94,7 @@ def _has_true_orbit(body: Mapping[str, Any]) -> bool:
 def _make_row(body: Mapping[str, Any], time: float) -> dict[str, str]:
     physical = dict(cast("Mapping[str, Any]", body.get("physical") or {}))
     kepler = cast("Mapping[str, Any]", (body.get("kepler") if body.get("parentId") else None) or {})
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "id": body["id"],
         "name": body["name"],
         "type": body.get("bodyType"),

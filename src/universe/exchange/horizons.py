@@ -7,14 +7,16 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import numpy as np
 
+from universe.domain.field_types import Source
 from universe.exchange.body_drafts import (
     BodyDraft,
     choose_planet_color,
     choose_star_color,
+    list_unknown_fields,
     make_id,
     make_kepler,
     make_state,
@@ -28,6 +30,7 @@ from universe.systems.bodies import GM_SUN
 from universe.systems.frames import make_equator_rotation, rotate_orbit_angles
 from universe.systems.stated_orbit_conversion import Orbit
 from uraniborg.kernel.boundary import parse_json
+from uraniborg.kernel.json_values import Json, JsonObject
 
 _FIELD: Final = r"^\s*{}\s*:\s*(.+?)\s*(?:\{{source:[^}}]*\}}\s*)?$"
 _GM: Final = re.compile(r"\bGM(?:[ ,]*\(?km\^3/s\^2\)?)?\s*=\s*([0-9.]+(?:E[+-]?\d+)?)")
@@ -106,7 +109,7 @@ def import_horizons(texts: Sequence[str]) -> ImportReport:
     for draft in drafts:
         draft.physical["epochJulianDate"] = first.julian_date
         draft.physical["referencePlane"] = "The ecliptic of J2000.0."
-        if "mass" in draft.physical.get("unknown", ()):
+        if "mass" in list_unknown_fields(draft.physical):
             report.note(f"{draft.name}: the answer states no GM; the mass is unknown and counts as 0.")
     title = ", ".join(answer.name for answer in answers[:3]) + (", …" if len(answers) > 3 else "")
     report.systems.append(ImportedSystem(title, make_state(drafts), len(answers)))
@@ -169,7 +172,7 @@ def _extract_text(text: str) -> str:
         given = parse_json(text)
     except json.JSONDecodeError as exc:
         raise ImportRefused(f"The answer of Horizons is not JSON: {exc.msg}.", hint="It may be cut off.") from None
-    fields = cast("dict[str, Any]", given)
+    fields = cast("JsonObject", given)
     if "result" not in fields:
         problem = str(fields.get("error") or fields.get("message") or "without a reason")
         raise ImportRefused(f"Horizons reported an error: {problem[:300]}", hint="Correct the request.")
@@ -323,12 +326,12 @@ def _make_element_draft(answer: Answer, centre: BodyDraft, used: list[str], inde
     return draft
 
 
-def _list_unknown(mass: float | None, radius: float | None) -> dict[str, Any]:
-    unknown = [name for name, value in (("mass", mass), ("radius", radius)) if value is None]
+def _list_unknown(mass: float | None, radius: float | None) -> JsonObject:
+    unknown: list[Json] = [name for name, value in (("mass", mass), ("radius", radius)) if value is None]
     return {"unknown": unknown} if unknown else {}
 
 
-def _make_source(answer: Answer, fields: list[str]) -> dict[str, Any]:
+def _make_source(answer: Answer, fields: list[str]) -> Source:
     stated = [*fields, *(["mass"] if answer.mass is not None else []), *(["radius"] if answer.radius_km else [])]
     table = "elements" if answer.is_elements else "vectors"
     return {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 from universe.domain.entities import Entity
 from universe.domain.state import Plain
@@ -66,8 +66,8 @@ class ImportReport:
         bodies = [body for system in self.systems for body in system.state["stars"].values()]
         names: dict[str, list[str]] = {}
         for body in bodies:
-            physical = body["physical"]
-            unknown = physical.get("unknown", ())
+            physical = cast("Entity", body["physical"])
+            unknown = cast("list[str]", physical.get("unknown") or [])
             texts = [text for field_name, text in _ASSUMED.items() if field_name in unknown]
             if "kepler.eccentricity" in unknown:  # a circle has no periapsis
                 texts = [text for text in texts if text != _ASSUMED["kepler.argumentOfPeriapsis"]]
@@ -75,7 +75,7 @@ class ImportReport:
             if physical.get("limits"):
                 texts.append("Limits are not values, and those of {} were not used.")
             for text in texts:
-                names.setdefault(text, []).append(body["name"])
+                names.setdefault(text, []).append(str(body["name"]))
         for text in (*_ASSUMED.values(), *sorted(names)):
             if text in names:
                 self.note(text.format(list_examples(names[text], "bodies"), plane=plane))

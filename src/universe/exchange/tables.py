@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 from universe.exchange.errors import ImportRefused
 from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.csv_cells import restore_cell
+from uraniborg.kernel.json_values import JsonObject
 
 MAX_BYTES: Final = 64_000_000
 MAX_ROWS: Final = 100_000
@@ -127,11 +128,11 @@ def parse_json_rows(content: bytes) -> Table:
         raise ImportRefused(
             "The JSON is not a list of rows.", hint="Ask the service for format=json, or for format=csv."
         )
-    names = list(dict.fromkeys(str(name).lower() for row in rows for name in cast("dict[str, Any]", row)))
+    names = list(dict.fromkeys(str(name).lower() for row in rows for name in cast("JsonObject", row)))
     table = Table(_check_header(names), [])
     for number, row in enumerate(rows, start=1):
         _check_row_count(number)
-        cells = {str(name).lower(): _format_cell(value) for name, value in cast("dict[str, Any]", row).items()}
+        cells = {str(name).lower(): _format_cell(value) for name, value in cast("JsonObject", row).items()}
         table.rows.append((number, {name: cell for name, cell in cells.items() if cell}))
     return table
 

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from universe.domain.field_types import Source
 from universe.exchange.body_drafts import BodyDraft, choose_planet_color, choose_star_color, make_kepler
 from universe.nbody.jacobi_coordinates import make_relative_matrix
 from universe.nbody.osculating_elements import compute_osculating_elements
@@ -14,6 +14,7 @@ from universe.orbits.jacobi_hierarchy import build_hierarchy
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G, compute_period
 from universe.systems.stated_orbit_conversion import Orbit
+from uraniborg.kernel.json_values import Json, JsonObject
 
 
 @dataclass
@@ -27,8 +28,8 @@ class VectorBody:
     velocity: Floats
     kind: str = ""
     radius_km: float | None = None
-    physical: dict[str, Any] = field(default_factory=dict[str, Any])
-    sources: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    physical: JsonObject = field(default_factory=dict[str, Json])
+    sources: list[Source] = field(default_factory=list[Source])
 
 
 def make_drafts(bodies: Sequence[VectorBody]) -> list[BodyDraft]:

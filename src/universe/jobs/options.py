@@ -1,10 +1,11 @@
 """Options of jobs: what to compute, for how long, for which bodies and by which method."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
+from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.errors import MalformedRequest
 from uraniborg.kernel.errors import make_invalid_input
@@ -90,7 +91,7 @@ def parse_job_options(given: Any) -> JobOptions:
         ) from None
 
 
-def make_job_schemas() -> tuple[dict[str, Any], dict[str, Any]]:
+def make_job_schemas() -> tuple[JsonSchema, dict[str, JsonSchema]]:
     """Return the JSON schema of the options, and the components that it refers to, for OpenAPI."""
-    schema = _ADAPTER.json_schema(ref_template="#/components/schemas/{model}")
-    return schema, schema.pop("$defs")
+    schema = cast("JsonSchema", _ADAPTER.json_schema(ref_template="#/components/schemas/{model}"))
+    return schema, schema.pop("$defs", {})

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from universe.jobs.options import JobKind
 from uraniborg.kernel.actor_fields import ActorFields
+from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import JsonObject
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -148,3 +149,15 @@ class TrajectoryStates(TrajectoryPage):
     """Some states of a trajectory: for each time and body, six numbers."""
 
     states: list[list[list[float | None]]]
+
+
+class JobChange(ChangeFields):
+    """A job of a universe began, progressed, ended or was deleted. `subject` is its id."""
+
+    kind: Literal["nbody-job"]
+    universeId: NotRequired[str]
+    version: NotRequired[int]
+    job: NotRequired[Annotated[JobKind, Field(description="The kind of the job.")]]
+    state: NotRequired[JobState]
+    progress: NotRequired[float]
+    deleted: NotRequired[bool]

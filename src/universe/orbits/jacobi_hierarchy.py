@@ -137,7 +137,7 @@ def compute_orbited_masses(stars: Bodies) -> dict[str, float]:
 def make_orbit_sort_key(body: Mapping[str, Any]) -> tuple[float, float]:
     """Return a key that sorts orbits outwards: by semi-major axis, then open orbits by periapsis distance."""
     block = body.get("kepler")
-    fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else dict[str, Any]()
+    fields: Mapping[str, Any] = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else {}
     eccentricity, axis, nearest = (
         _read_number_or_zero(fields, name) for name in ("eccentricity", "semiMajorAxis", "q")
     )

@@ -24,6 +24,7 @@ from universe.physics.replies import (
     ZoneReport,
 )
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.json_values import Json
 
 ALBEDOS: Final = (0.0, 0.3)
 _KOPPARAPU, _MENDEZ, _PRSA, _HAMILTON = "kopparapu2014", "mendez2017", "prsa2016", "hamilton1992"
@@ -91,12 +92,8 @@ def _add_notes_and_sources(stars: Bodies, zones: dict[str, Zone], used: Sequence
 def make_computed_sources_entry(universe_state: Mapping[str, Any]) -> dict[str, Entity]:
     """Return the papers of all quantities that can be computed, as the sources of one entry among the bodies."""
     measured = collect_papers([("winn2010", "transit times"), ("lovis2010", "radial velocity semi-amplitudes")])
-    return {
-        "computed quantities": {
-            "name": "computed quantities",
-            "sources": [*report_physics(universe_state)["sources"], *measured],
-        }
-    }
+    sources = cast("list[Json]", [*report_physics(universe_state)["sources"], *measured])
+    return {"computed quantities": {"name": "computed quantities", "sources": sources}}
 
 
 def _report_body(

@@ -100,7 +100,7 @@ async def trace_value_origin(
         "universe": universe_id,
         "version": view.version,
         "body": key,
-        "name": stars[key]["name"],
+        "name": str(stars[key]["name"]),
         **chain,
     }
 

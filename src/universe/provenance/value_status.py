@@ -10,7 +10,7 @@ from typing import Any, Final
 from universe.claims import SUPPORTED, ClaimStatus, PaperTextReader, check_claim
 from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
 from universe.domain.derived_fields import get_field_value
-from universe.domain.entities import Entity
+from universe.domain.field_types import SetBy, Source
 from universe.provenance.replies import Status
 from universe.systems.shipped_values import ShippedValue, find_shipped_value
 
@@ -21,7 +21,7 @@ _SHOWN: Final = 100
 class Support:
     """A source of a value, with the check of the location it names; None for shipped data, which is not checked."""
 
-    source: Entity
+    source: Source
     claim: ClaimStatus | None
 
 
@@ -32,7 +32,7 @@ class ValueStatus:
     status: Status
     value: Any
     supports: list[Support] = field(default_factory=list[Support])
-    record: Entity | None = None
+    record: SetBy | None = None
     shipped: ShippedValue | None = None
     """The shipped value that equals a cited value."""
 
@@ -83,10 +83,10 @@ def describe_who_set(record: Mapping[str, Any]) -> str:
 
 def _check_source_support(
     body: Mapping[str, Any],
-    source: Entity,
+    source: Source,
     field: str,
     value: Any,
-    record: Entity | None,
+    record: SetBy | None,
     text_of: PaperTextReader | None,
 ) -> ClaimStatus | None:
     is_claimed = record is not None and "sources" in record

@@ -4,7 +4,6 @@ from typing import Final
 
 from fastapi import FastAPI
 
-from universe.domain.type_validation import Schema
 from universe.errors import MalformedRequest
 from universe.event_stream import EventStreams
 from universe.jobs.service import JobService
@@ -21,6 +20,7 @@ from universe.rest.schemas import add_schemas_to_openapi
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from uraniborg.kernel.http_app import add_error_handlers, add_validation_handler
+from uraniborg.kernel.json_schemas import JsonSchema
 from uraniborg.kernel.reply_route import add_routes
 from uraniborg.kernel.version import version
 
@@ -50,7 +50,7 @@ def make_rest_app(
     return app
 
 
-def describe_rest_app() -> Schema:
+def describe_rest_app() -> JsonSchema:
     """Return the OpenAPI document, which needs no services."""
     return _make_app().openapi()
 

@@ -28,7 +28,7 @@ from universe.rest.schemas import (
     make_request_body,
 )
 from universe.service.replies import ReplyContent, describe_log_entry
-from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.errors import ErrorBody
 
 PAGE: Final = 100
 

@@ -12,7 +12,7 @@ from universe.rest.requests import check_no_unknown_parameters, find_actor, read
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from uraniborg.kernel.actors import Actor
-from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.errors import ErrorBody
 from uraniborg.kernel.reply_route import ReplyRoute
 
 

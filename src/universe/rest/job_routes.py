@@ -18,7 +18,7 @@ from universe.nbody.replies import MeasurementReply, RunComparison
 from universe.rest.dependencies import Body, Jobs, Sender, Services, make_router
 from universe.rest.requests import parse_cursor
 from universe.rest.schemas import FLOATS, JSON, SVG, Id, make_request_body
-from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.errors import ErrorBody
 from uraniborg.kernel.logging import get_logger
 
 PAGE: Final = 50

@@ -18,7 +18,7 @@ from universe.rest.responses import make_etag, make_json_response
 from universe.rest.schemas import IMPORTED, LARGEST_VERSION, SVG, Id, Version, make_request_body
 from universe.service.state_differences import compare_plain_states
 from universe.service.universes import UniverseService, UniverseView
-from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.errors import ErrorBody
 
 if TYPE_CHECKING:
     from universe.exchange.importer import ImportOptions

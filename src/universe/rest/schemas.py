@@ -1,13 +1,14 @@
 """Describe the REST API for OpenAPI: its types and JSON schemas."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
 from fastapi import FastAPI, Header, Path, Query
+from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.domain.schemas import make_openapi_components
-from universe.domain.type_validation import Schema
 from universe.jobs.options import make_job_schemas
 from universe.service.argument_validation import KEY_CHARS, LIST_COMMANDS
+from uraniborg.kernel.json_values import JsonObject
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"
@@ -50,17 +51,17 @@ AcceptEncoding = Annotated[
 IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag of the expected version.")]
 
 
-def make_schema_reference(name: str) -> Schema:
+def make_schema_reference(name: str) -> JsonSchema:
     """Return a reference to a schema of the OpenAPI document."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def make_request_body(schema: Schema) -> Schema:
+def make_request_body(schema: JsonSchema) -> JsonObject:
     """Return the OpenAPI description of a required JSON body."""
-    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema}}}}
+    return {"requestBody": {"required": True, "content": {JSON: {"schema": cast("JsonObject", schema)}}}}
 
 
-def _make_object_schema(**properties: Any) -> Schema:
+def _make_object_schema(**properties: Any) -> JsonSchema:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
@@ -87,7 +88,7 @@ IMPORTED: Final = _make_object_schema(
 REPLACED: Final = _make_object_schema(name=_NAME, state=make_schema_reference("State"))
 AT_VERSION: Final = _make_object_schema(version=_VERSION) | {"required": ["version"]}
 BRANCHED: Final = _make_object_schema(version=_VERSION, name=_NAME)
-COMMANDS: Final = {
+COMMANDS: Final[JsonSchema] = {
     "anyOf": [
         make_schema_reference("Command"),
         {"type": "array", "minItems": 1, "maxItems": LIST_COMMANDS, "items": make_schema_reference("Command")},
@@ -99,7 +100,7 @@ def add_schemas_to_openapi(app: FastAPI) -> None:
     """Add the schemas of commands and states to the OpenAPI document."""
     plain = app.openapi
 
-    def openapi() -> Schema:
+    def openapi() -> JsonObject:
         document = plain()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         if "Command" not in schemas:

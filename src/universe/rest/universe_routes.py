@@ -33,7 +33,7 @@ from universe.rest.schemas import (
 )
 from universe.service.replies import describe_record, encode_record_with_state
 from universe.service.state_parts import Selection, encode_part
-from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.errors import ErrorBody
 
 PAGE: Final = 100
 MAX_IDS: Final = 1_000

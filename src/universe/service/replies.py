@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from functools import cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 import orjson
 
@@ -229,7 +229,12 @@ def summarize_universe(record: Record, replica: Replica) -> UniverseSummary:
 
 def _summarize_root(state: State, key: str) -> Root:
     body = state.stars[key]
-    return {"id": key, "name": body["name"], "bodyType": body.get("bodyType"), "children": len(body["children"])}
+    return {
+        "id": key,
+        "name": str(body["name"]),
+        "bodyType": cast("str | None", body.get("bodyType")),
+        "children": len(cast("list[str]", body["children"])),
+    }
 
 
 def describe_record(record: Record) -> Facts:

@@ -5,6 +5,7 @@ from typing import Any, Final, cast
 
 from universe.domain.citations import list_sources
 from universe.domain.entities import Entity
+from universe.domain.field_types import Source
 from uraniborg.kernel.json_values import Json, JsonObject
 
 _OWN: Final = ("id", "fields", "locations")
@@ -27,7 +28,8 @@ def move_out_shared_citations(stars: dict[str, Entity], *, min_uses: int = 2) ->
             shared.setdefault(entry["id"], _copy_shared_part(entry))
     for key, body in stars.items():
         if any(entry["id"] in shared for entry in list_sources(body)):
-            stars[key] = {**body, "sources": [_shorten_shared_source(entry, shared) for entry in body["sources"]]}
+            listed = cast("list[Json]", body["sources"])
+            stars[key] = {**body, "sources": [_shorten_shared_source(entry, shared) for entry in listed]}
     return shared
 
 
@@ -35,8 +37,8 @@ def _is_source(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(cast("Entity", entry).get("id"), str)
 
 
-def _copy_shared_part(entry: Entity) -> JsonObject:
-    return {name: value for name, value in entry.items() if name not in _OWN}
+def _copy_shared_part(entry: Source) -> JsonObject:
+    return {name: value for name, value in cast("JsonObject", entry).items() if name not in _OWN}
 
 
 def _shorten_shared_source(entry: Any, shared: JsonObject) -> Json:

@@ -6,11 +6,13 @@ after each period; in between they differ by at most about twice the eccentricit
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
+from universe.domain.citations import replace_sources
 from universe.domain.entities import Entity
+from universe.domain.field_types import Kepler, Source
 from universe.orbits.jacobi_hierarchy import compute_orbited_masses
 from universe.orbits.kepler_equation import solve_kepler
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
@@ -63,13 +65,13 @@ def make_bodies(system: SystemData, julian_date: float) -> dict[str, Entity]:
         if facts["parent"]:
             orbit = convert_stated_orbit(facts["orbit"], ConversionTarget(julian_date, sky, orbited[body_id]))
         body = _make_body(facts, masses[body_id], orbit, system, julian_date)
-        body["children"] = [other["id"] for other in facts_of.values() if other["parent"] == body_id]
+        body["children"] = [str(other["id"]) for other in facts_of.values() if other["parent"] == body_id]
         cites = facts["cites"]
         if vectors and (vector := make_state_vector(vectors, body, julian_date)):
             body["stateVector"] = vector
             cites = {**cites, vectors["source"]: [f"stateVector.{name}" for name in _VECTOR]}
-        body["sources"] = _make_sources(body, cites, system["sources"], has_computed_axis=_is_axis_computed(facts))
-        bodies[body_id] = body
+        sources = _make_sources(body, cites, system["sources"], has_computed_axis=_is_axis_computed(facts))
+        bodies[body_id] = replace_sources(body, sources)
     return bodies
 
 
@@ -87,7 +89,7 @@ def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: SystemDat
         **(compute_scene_orbit_fields(orbit) if orbit else still),
     }
     if orbit:
-        body["kepler"] = make_kepler_block(orbit, facts["orbit"]["derived"])
+        body["kepler"] = cast("Entity", make_kepler_block(orbit, facts["orbit"]["derived"]))
     if kind := facts.get("asteroidSubType"):
         body["asteroidSubType"] = kind
     body["physical"] = {
@@ -130,11 +132,10 @@ def _make_element_facts(orbit: Orbit, facts: Facts) -> JsonObject:
     }
 
 
-def make_kepler_block(orbit: Orbit, derived: str | None) -> Entity:
+def make_kepler_block(orbit: Orbit, derived: str | None) -> Kepler:
     """Return the `kepler` block of an orbit; `derived` is the one of axis and period that follows from the masses."""
     inclination, node = orbit.plane or (None, None)
-    block: Entity = {
-        "units": "astronomical",
+    numbers = {
         "semiMajorAxis": orbit.semi_major_axis,
         "eccentricity": orbit.eccentricity,
         "inclination": inclination,
@@ -144,13 +145,13 @@ def make_kepler_block(orbit: Orbit, derived: str | None) -> Entity:
         "epoch": 0.0,
         "period": orbit.period,
         "osculatingPeriod": orbit.osculating_period,
-        "derived": derived,
     }
-    return {
+    known = {
         name: round(value, _DECIMALS) if name in _ANGLES else value
-        for name, value in block.items()
+        for name, value in numbers.items()
         if value is not None
     }
+    return cast("Kepler", {"units": "astronomical", **known, **({"derived": derived} if derived else {})})
 
 
 def _is_axis_computed(facts: Facts) -> bool:
@@ -160,12 +161,13 @@ def _is_axis_computed(facts: Facts) -> bool:
 
 def _make_sources(
     body: Facts, cites: Mapping[str, list[str]], sources: Mapping[str, Facts], *, has_computed_axis: bool
-) -> list[Entity]:
+) -> list[Source]:
     basis = None
     if has_computed_axis:
         basis = "kepler.osculatingPeriod" if "osculatingPeriod" in body["kepler"] else "kepler.period"
     return [
-        {"id": key, **sources[key], "fields": list_cited_fields(body, stated, basis)} for key, stated in cites.items()
+        cast("Source", {"id": key, **sources[key], "fields": list_cited_fields(body, stated, basis)})
+        for key, stated in cites.items()
     ]
 
 

@@ -8,6 +8,7 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import Any, Final, cast
 
+from universe.domain.citations import list_cited_fields, list_sources
 from universe.domain.entities import Entity
 from universe.systems.bodies import GM_SUN, make_bodies
 from universe.systems.catalogue import list_system_names, read_system_data
@@ -122,7 +123,7 @@ def find_shipped_value(body: Mapping[str, Any], field: str) -> ShippedValue | No
     value = None if shipped_body is None else _get_dotted_field(shipped_body, field)
     if shipped_body is None or value is None:
         return None
-    sources = tuple(one for one in shipped_body["sources"] if field in one["fields"])
+    sources = tuple(one for one in list_sources(shipped_body) if field in list_cited_fields(one))
     facts = next(one for one in _read_cached_system(name)["bodies"] if one["id"] == key)
     note = facts.get("note", "") if f"{field}Is" in facts else ""
     tolerance = _NEAR if _MAY_BE_NEAR_ZERO.match(field) else 0.0

@@ -1,7 +1,7 @@
 """Print universes: lists, trees, histories, changes and verdicts."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, cast
 
 from universe.claims import PaperTextReader
 from universe.domain.command_replies import CommandCategory
@@ -165,10 +165,11 @@ def _add_bodies_to_tree(tree: Branch, plain: Plain, depth: int, text_of: PaperTe
             seen.add(key)
             body = stars[key]
             twig = branch.add(*_format_body_line(key, body, astronomical=astronomical, text_of=text_of))
-            if body["children"] and level < depth:
-                waiting.append((twig, body["children"], level + 1))
-            elif body["children"]:
-                twig.add(StyledText(DIM, f"… {len(body['children']):,} below; --depth {level + 1} shows more"))
+            children = cast("list[str]", body["children"])
+            if children and level < depth:
+                waiting.append((twig, children, level + 1))
+            elif children:
+                twig.add(StyledText(DIM, f"… {len(children):,} below; --depth {level + 1} shows more"))
         if len(known) > _MAX_CHILDREN:
             branch.add(StyledText(DIM, f"… {len(known) - _MAX_CHILDREN:,} more"))
 
@@ -199,11 +200,11 @@ def print_commands(categories: list[CommandCategory]) -> None:
 
 
 def _format_body_line(key: str, body: Entity, *, astronomical: bool, text_of: PaperTextReader) -> list[Piece]:
-    color = body.get("color")
+    name, color = str(body["name"]), body.get("color")
     style = make_color_style(color) if isinstance(color, str) and _is_hex_color(color) else ""
-    sign = _SIGNS.get(body.get("bodyType") or "star", "●")
-    pieces: list[Piece] = [StyledText(style, sign), " ", StyledText(BOLD, body["name"][:_NAME_CHARS])]
-    if key != body["name"]:
+    sign = _SIGNS.get(str(body.get("bodyType") or "star"), "●")
+    pieces: list[Piece] = [StyledText(style, sign), " ", StyledText(BOLD, name[:_NAME_CHARS])]
+    if key != name:
         pieces.append(StyledText(DIM, f"  {key[:_NAME_CHARS]}"))
     shown = {"mass": "  mass ", "orbitalDistance": ", at "}
     for field, label in shown.items():

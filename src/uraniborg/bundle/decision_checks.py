@@ -41,7 +41,7 @@ def read_decisions(bundle: Bundle, path: str) -> list[Entry]:
     entries = cast("list[Any]", listed)
     if not all(isinstance(one, dict) and "payload" not in one for one in entries):
         raise Unreadable("decisions.json has an entry that is not a decision")
-    return [Entry.model_validate({**one, "payload": None}) for one in entries]
+    return [Entry.model_validate({**one, "payload": {}}) for one in entries]
 
 
 def check_decisions(

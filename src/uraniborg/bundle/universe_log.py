@@ -5,6 +5,7 @@ from typing import Any, Final, cast, get_args
 
 from universe.domain.citations import get_set_by_records, replace_set_by_records
 from universe.domain.command_parser import parse_command
+from universe.domain.field_types import SetBy
 from universe.domain.provenance_tracking import Origin
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, check_and_copy_plain_state, make_state_from_plain
@@ -114,7 +115,7 @@ def remove_universe_names(plain: Mapping[str, Any]) -> Plain:
         key: replace_set_by_records(
             body,
             {
-                field: {name: value for name, value in record.items() if name != "universe"}
+                field: cast("SetBy", {name: value for name, value in record.items() if name != "universe"})
                 for field, record in get_set_by_records(body).items()
             },
         )

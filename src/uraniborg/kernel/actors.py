@@ -28,7 +28,7 @@ class Actor:
     """Who changed something. `name` is the name that they claim; a credential has the name of its client."""
 
     # A field of models as well. Not a model itself: pflow and the log of its runs start without pydantic.
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "use_attribute_docstrings": True}
+    __pydantic_config__: ClassVar[dict[str, str | bool]] = {"extra": "forbid", "use_attribute_docstrings": True}
 
     kind: ActorKind
     name: str

@@ -9,12 +9,13 @@ import atexit
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, NotRequired
 
 import orjson
 from typing_extensions import TypedDict
 
 from uraniborg.kernel.change_feed import Announcement, ChangeFeed, create_feed, list_segment_paths
+from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.settings import secure_own_folder
@@ -40,6 +41,19 @@ class ToolCall(TypedDict):
     client: str | None
     about: list[str]
     message: str | None
+
+
+class CallChange(ChangeFields):
+    """A tool of an MCP server was called. `subject` is the name of the server."""
+
+    kind: Literal["call"]
+    tool: NotRequired[str]
+    duration_ms: NotRequired[float]
+    reply_bytes: NotRequired[int]
+    error: NotRequired[str]
+    client: NotRequired[str]
+    about: NotRequired[list[str]]
+    message: NotRequired[str]
 
 
 _lock = threading.Lock()

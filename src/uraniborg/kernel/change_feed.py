@@ -12,7 +12,7 @@ there, too: a reader may have left the old one already. So a reader can receive 
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
@@ -42,7 +42,7 @@ _BROKEN_LINE: Final = b"\n"
 """A line that readers cannot decode, so that they report a reset."""
 
 
-Announcement = tuple[str, str, dict[str, Any]]
+Announcement = tuple[str, str, Mapping[str, object]]
 """The kind, the subject and the facts of a change."""
 
 
@@ -51,7 +51,7 @@ class Change(NamedTuple):
 
     kind: str
     subject: str
-    facts: dict[str, Any]
+    facts: Mapping[str, object]
     at: str
     position: str
 
@@ -280,7 +280,7 @@ class ChangeReader:
         try:
             stored = orjson.loads(line)
             kind, subject, at = stored.pop("kind"), stored.pop("subject"), stored.pop("at")
-            facts: list[dict[str, Any]] = stored.get(_GROUP, [stored])
+            facts: list[Mapping[str, object]] = stored.get(_GROUP, [stored])
             changes = [Change(kind, subject, one, at, start) for one in facts]
             return [*changes[:-1], changes[-1]._replace(position=self.position)]
         except (orjson.JSONDecodeError, IndexError, KeyError, AttributeError, TypeError):
@@ -309,7 +309,7 @@ class ChangeReader:
         self._offset = _segment_path(self._folder, self._number).stat().st_size
 
 
-def _encode_changes(kind: str, subject: str, facts: list[dict[str, Any]], at: str) -> bytes:
+def _encode_changes(kind: str, subject: str, facts: Sequence[Mapping[str, object]], at: str) -> bytes:
     """Return the lines of changes of one thing; those of the nodes of a run share a line."""
     head = {"kind": kind, "subject": subject, "at": at}
     if kind == "node" and len(facts) > 1:
@@ -320,14 +320,14 @@ def _encode_changes(kind: str, subject: str, facts: list[dict[str, Any]], at: st
     return b"".join([_encode_change(head, one) for one in facts])
 
 
-def _encode_change(head: dict[str, str], facts: dict[str, Any]) -> bytes:
+def _encode_change(head: dict[str, str], facts: Mapping[str, object]) -> bytes:
     line = _encode_line({**facts, **head})
     if line is None or len(line) > MAX_LINE_BYTES:
         line = orjson.dumps({**head, "subject": head["subject"][:200]}, option=orjson.OPT_APPEND_NEWLINE)
     return line
 
 
-def _encode_line(values: dict[str, Any]) -> bytes | None:
+def _encode_line(values: Mapping[str, object]) -> bytes | None:
     """Return the values as a line; None for a value that is not JSON."""
     try:
         return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)

@@ -14,6 +14,7 @@ from uraniborg.kernel.actors import Actor, get_process_actor, read_actor
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, open_private, sync_folder
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger, redact
 from uraniborg.kernel.settings import data_dir, secure_own_folder
 
@@ -150,7 +151,7 @@ def _parse_line(line: bytes) -> LoggedChange | None:
         return None
     if not isinstance(found, dict):
         return None
-    fields = cast("dict[str, Any]", found)
+    fields = cast("JsonObject", found)
     at, change, subject = (fields.get(name) for name in ("at", "change", "subject"))
     if not (isinstance(at, str) and isinstance(change, str) and isinstance(subject, str)):
         return None
@@ -160,7 +161,5 @@ def _parse_line(line: bytes) -> LoggedChange | None:
         "change": change,
         "subject": subject,
         "actor": actor.model_dump() if actor else None,
-        "details": {str(name): str(one) for name, one in cast("dict[Any, Any]", details).items()}
-        if isinstance(details, dict)
-        else {},
+        "details": {str(name): str(one) for name, one in details.items()} if isinstance(details, dict) else {},
     }

@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from uraniborg.kernel.boundary import make_all_encodable
 from uraniborg.kernel.errors import InvalidInput
 
-HELP_OPTIONS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
+HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress on stderr.")]

@@ -22,6 +22,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeGuard, cast
 
+from typing_extensions import TypedDict
+
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
@@ -42,6 +44,20 @@ _DENIED: Final = {errno.EACCES, errno.EPERM, errno.EROFS}
 _OUT_OF_ROOM: Final = {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.ENOMEM}
 
 
+class ErrorFacts(TypedDict):
+    """The fields that every error has."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class ErrorBody(TypedDict):
+    """The body of every failed request; further keys of `error` name the objects concerned."""
+
+    error: ErrorFacts
+
+
 class UraniborgError(Exception):
     """The base class. `ids` name the objects concerned and are part of the body."""
 
@@ -55,9 +71,10 @@ class UraniborgError(Exception):
         self.hint = hint
         self.ids = ids
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> ErrorBody:
         """Return the JSON body of this error, which is the same in every reply."""
-        return {"error": {"code": self.code, "message": self.message, "hint": self.hint, **self.ids}}
+        facts = {"code": self.code, "message": self.message, "hint": self.hint, **self.ids}
+        return {"error": cast("ErrorFacts", facts)}
 
 
 class InvalidInput(UraniborgError):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict, with_config
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, as_error
+from uraniborg.kernel.errors import ErrorFacts, InvalidInput, NotFound, UraniborgError, as_error
 from uraniborg.kernel.hosts import LOOPBACK, list_host_names
 from uraniborg.kernel.http_access import (
     REQUEST_ID_HEADER,
@@ -60,20 +60,7 @@ class NoSuchAddress(NotFound):
     code = "no_such_address"
 
 
-class ErrorFacts(BaseModel):
-    """The fields that every error has."""
-
-    model_config = ConfigDict(extra="allow")
-
-    code: str
-    message: str
-    hint: str
-
-
-class ErrorBody(BaseModel):
-    """The body of every failed request; further keys of `error` name the objects concerned."""
-
-    error: ErrorFacts
+with_config(ConfigDict(extra="allow"))(ErrorFacts)  # documents list its fields, and allow ids beside them
 
 
 def list_origins(config: HttpConfig) -> list[str]:

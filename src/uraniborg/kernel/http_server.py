@@ -5,9 +5,10 @@ import gc
 import os
 import socket
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from functools import partial
+from typing import Final, TypeVar
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -15,6 +16,7 @@ from starlette.types import ASGIApp
 from uraniborg.kernel.http_app import StoppableApp
 from uraniborg.kernel.http_connections import Limits, make_protocol, raise_file_limit
 
+T = TypeVar("T")
 _DRAIN_S: Final = 5
 _BACKLOG: Final = 2_048
 _NEW_OBJECTS: Final = 20_000
@@ -31,34 +33,36 @@ def run_server(
     limits: Limits | None = None,
 ) -> None:
     """Serve until interrupted. With several workers `app` is the import path of a factory."""
-    settings = _make_settings(limits or Limits())
+    limits = limits or Limits()
     raise_file_limit()
     if workers > 1:
-        uvicorn.run(app, host=host, port=port, workers=workers, factory=factory, **settings)
+        _configure(uvicorn.run, limits)(app, host=host, port=port, workers=workers, factory=factory)
         return
     tune_garbage_collection()
     with suppress(KeyboardInterrupt), open_listener(host, port) as listener:
-        StoppingServer(uvicorn.Config(app, factory=factory, **settings)).run(sockets=[listener])
+        StoppingServer(_configure(uvicorn.Config, limits)(app, factory=factory)).run(sockets=[listener])
 
 
 def make_server(app: ASGIApp) -> "StoppingServer":
     """Return a server for one of several apps on the same event loop: `serve` it with a listener."""
-    return StoppingServer(uvicorn.Config(app, **_make_settings(Limits())), handles_signals=False)
+    return StoppingServer(_configure(uvicorn.Config, Limits())(app), handles_signals=False)
 
 
-def _make_settings(limits: Limits) -> dict[str, Any]:
+def _configure(function: Callable[..., T], limits: Limits) -> Callable[..., T]:
+    """Return the function of uvicorn with our settings."""
     # uvicorn can limit the number of connections, but it counts idle ones and refuses new ones because of them.
-    return {
-        "http": make_protocol(limits),
-        "log_config": None,
-        "log_level": "warning",
-        "access_log": False,
-        "server_header": False,
-        "ws": "none",
-        "backlog": _BACKLOG,
-        "timeout_keep_alive": limits.idle_s,
-        "timeout_graceful_shutdown": _DRAIN_S,
-    }
+    return partial(
+        function,
+        http=make_protocol(limits),
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        backlog=_BACKLOG,
+        timeout_keep_alive=limits.idle_s,
+        timeout_graceful_shutdown=_DRAIN_S,
+    )
 
 
 def open_listener(host: str, port: int) -> socket.socket:

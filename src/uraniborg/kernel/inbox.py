@@ -4,7 +4,7 @@ import asyncio
 import json
 import sqlite3
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -53,7 +53,7 @@ __all__ = [
 class InboxPort(Protocol):
     """The interface of an inbox. All methods but `wait_decided` may block: call them in a thread."""
 
-    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry: ...
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Mapping[str, object]) -> Entry: ...
 
     def get(self, entry_id: str) -> Entry: ...
 
@@ -113,7 +113,7 @@ class Inbox:
         self._opened: sqlite3.Connection | None = None
         self._own_changes = 0
 
-    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
+    def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Mapping[str, object]) -> Entry:
         """Add a question. Do not change an existing entry or its decision.
 
         Raise InvalidInput if the payload is not JSON.

@@ -1,13 +1,17 @@
 """Entries of the inbox: questions to a person, their decisions, and the errors of deciding."""
 
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation
+from typing_extensions import TypedDict
 
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.clock import format_iso
 from uraniborg.kernel.errors import Conflict, NotFound
+from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.logging import make_printable
 
 State = Literal["pending", "decided", "withdrawn"]
@@ -44,7 +48,8 @@ class Entry(BaseModel):
     part: str
     kind: str
     subject: str
-    payload: Any
+    payload: Annotated[JsonObject, SkipValidation]
+    """What its part asks, as the part declares it."""
     created_at: datetime
     state: State = "pending"
     decision: Decision | None = None
@@ -53,6 +58,41 @@ class Entry(BaseModel):
     actor: Actor | None = None
     """Who decided; None for decisions of versions that did not store it."""
     decided_at: datetime | None = None
+
+
+class DecisionTaken(TypedDict):
+    """The decision about a question."""
+
+    action: str
+    data: NotRequired[Json]
+    note: NotRequired[str]
+    marks: NotRequired[Annotated[Json, Field(description="What reviewers had stored for the decision.")]]
+
+
+class QuestionFields(TypedDict):
+    """The fields of every question. `decision` and the fields after it are there once it is decided."""
+
+    id: str
+    part: str
+    subject: Annotated[str, Field(description="The id of the session, or of the approval.")]
+    created_at: str
+    state: State
+    decision: NotRequired[DecisionTaken]
+    door: NotRequired[
+        Annotated[str, Field(description="The interface of the decision: `console`, `terminal`, `client` or `agent`.")]
+    ]
+    decided_by: NotRequired[Annotated[str, Field(description="The name that the decider claimed.")]]
+    actor: NotRequired[Annotated[ActorFields, Field(description="Who decided.")]]
+    decided_at: NotRequired[str]
+
+
+class InboxChange(ChangeFields):
+    """A question was asked, decided, withdrawn or deleted. `subject` is the id of the question."""
+
+    kind: Literal["inbox"]
+    state: NotRequired[Literal["pending", "decided", "withdrawn", "deleted"]]
+    part: NotRequired[str]
+    about: NotRequired[Annotated[str, Field(description="The id of the session, or of the approval.")]]
 
 
 class EntryPage(NamedTuple):

@@ -81,13 +81,13 @@ class Logger:
             fields["exception"] = "".join(traceback.format_exception(exc)).rstrip()
         self._write(logging.ERROR, event, fields)
 
-    def _write(self, level: int, event: str, fields: dict[str, Any]) -> None:
+    def _write(self, level: int, event: str, fields: dict[str, object]) -> None:
         if self._logger.isEnabledFor(level):
             line = _Line(redact(event), redact(_add_request_id({**self._fields, **fields})))
             self._logger.log(level, line, stacklevel=3)
 
 
-def _add_request_id(fields: dict[str, Any]) -> dict[str, Any]:
+def _add_request_id(fields: dict[str, object]) -> dict[str, object]:
     """Return `fields` with the id of the request being answered, if there is one."""
     request_id = get_request_id()
     return fields if request_id is None else {**fields, "request_id": request_id}

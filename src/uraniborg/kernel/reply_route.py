@@ -5,7 +5,6 @@ from functools import wraps
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
-from fastapi.datastructures import DefaultPlaceholder
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -39,8 +38,7 @@ class ReplyRoute(APIRoute):
                 return Response(status_code=204)
             return value if isinstance(value, Response) else JsonReply(value, self.status_code or 200)
 
-        is_declared_twice = not isinstance(options.get("response_model"), DefaultPlaceholder)
-        super().__init__(path, endpoint if is_declared_twice else reply, **options)
+        super().__init__(path, reply, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler of requests."""

@@ -4,7 +4,7 @@ import contextvars
 import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar, cast
 
 from uraniborg.kernel.ids import new_id
 
@@ -43,12 +43,14 @@ def start_request() -> Generator[None]:
         _current.reset(reset)
 
 
-def identify_error(body: dict[str, Any]) -> dict[str, Any]:
+def identify_error(body: T) -> T:
     """Return `body` with `request_id` in its `error` object, if there is such an object and a request."""
-    request_id, error = get_request_id(), body.get("error")
+    value: object = body
+    fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    request_id, error = get_request_id(), fields.get("error")
     if request_id is None or not isinstance(error, dict):
         return body
-    return {**body, "error": {**error, "request_id": request_id}}
+    return cast("T", {**fields, "error": {**cast("dict[str, object]", error), "request_id": request_id}})
 
 
 def bind_context(function: Callable[P, T]) -> Callable[P, T]:

@@ -109,10 +109,10 @@ def _iterate_values(value: Any, path: Keys) -> Iterator[tuple[str, Any]]:
         yield ".".join(path), "" if is_empty else redact({path[-1]: value})[path[-1]]
 
 
-def _list_fields(value: Any) -> dict[str, Any]:
+def _list_fields(value: Any) -> dict[str, object]:
     """Return the fields of a dataclass, of a model or of a table; nothing for a single value."""
     if isinstance(value, dict):
-        return cast("dict[str, Any]", value)
+        return cast("dict[str, object]", value)
     names: Iterable[str] = getattr(cast("object", type(value)), "model_fields", ())
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
@@ -196,7 +196,7 @@ def read_settings_file(file: Path | None, section: str) -> Iterator[Setting]:
                 file=display_path(file),
             )
         if name == section:
-            for key, value in cast(dict[str, Any], table).items():
+            for key, value in cast(dict[str, object], table).items():
                 yield Setting((key,), value, make_origin((key,)), make_origin)
         elif resembles(name, section, 0.85):
             raise InvalidConfig(

@@ -208,7 +208,7 @@ def _validate_settings(
 ) -> tuple[M, dict[str, Origin]]:
     from pydantic import TypeAdapter, ValidationError
 
-    merged: dict[str, Any] = {}
+    merged: dict[str, object] = {}
     origins: dict[Keys, Origin] = {}
     for setting in given:
         for single in _split_setting(model, setting):
@@ -230,7 +230,7 @@ def _read_plain_settings(
     Return None for settings that need pydantic.
     """
     hints = get_type_hints(model)
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     origins: dict[str, Origin] = {}
     for setting in given:
         name = setting.path[0]
@@ -271,7 +271,7 @@ def _split_setting(annotation: Any, setting: Setting) -> Iterator[Setting]:
 
 def _flatten_value(annotation: Any, setting: Setting) -> Iterator[Setting]:
     given: object = setting.value
-    table = cast(dict[str, Any], given) if isinstance(given, dict) else {}
+    table = cast(dict[str, object], given) if isinstance(given, dict) else {}
     if not table:
         from pydantic import SecretStr
 
@@ -288,7 +288,7 @@ def _flatten_value(annotation: Any, setting: Setting) -> Iterator[Setting]:
 
 def _get_child_type(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
     """Return the type of the model at `key`. Raise InvalidConfig if the model has no such key."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for kind in _list_union_members(annotation):
         container = get_origin(kind) or kind
         if kind is Any:
@@ -316,7 +316,7 @@ def _is_model(kind: Any) -> bool:
     return dataclasses.is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, BaseModel))
 
 
-def _get_field_types(model: Any) -> dict[str, Any]:
+def _get_field_types(model: Any) -> dict[str, object]:
     if dataclasses.is_dataclass(model):
         return get_type_hints(model, include_extras=True)
     return {name: field.annotation for name, field in model.model_fields.items()}
@@ -349,11 +349,11 @@ def _list_union_members(annotation: Any) -> list[Any]:
     return [annotation]
 
 
-def _set_nested_value(tree: dict[str, Any], path: Keys, value: Any) -> None:
+def _set_nested_value(tree: dict[str, object], path: Keys, value: Any) -> None:
     for key in path[:-1]:
         if not isinstance(tree.get(key), dict):
             tree[key] = {}
-        tree = tree[key]
+        tree = cast("dict[str, object]", tree[key])
     if value != {} or not isinstance(tree.get(path[-1]), dict):
         tree[path[-1]] = value
 

@@ -10,7 +10,9 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, Generic, TypeVar
 
-from uraniborg.kernel.errors import InternalError, as_error
+from typing_extensions import TypedDict
+
+from uraniborg.kernel.errors import ErrorFacts, InternalError, as_error
 from uraniborg.kernel.logging import configure_logging, get_logger
 from uraniborg.kernel.standard_streams import Client
 
@@ -18,6 +20,26 @@ RequestT = TypeVar("RequestT")
 ProgressT = TypeVar("ProgressT")
 ResultT = TypeVar("ResultT")
 _EXIT_AT_ONCE: Final = partial(os._exit, 1)
+
+
+class RequestHead(TypedDict):
+    """The line before the body of a request."""
+
+    id: int
+    request: Any
+    size: int
+
+
+class MessageHead(TypedDict, total=False):
+    """The line before the body of a message of a worker: it is ready, or progress, the result or the error."""
+
+    ready: Any
+    id: int
+    progress: Any
+    result: Any
+    size: int
+    error: ErrorFacts
+    status: int
 
 
 @dataclass(frozen=True)
@@ -56,9 +78,9 @@ class Parent:
             try:
                 with self._client.open_input() as source:
                     while (line := source.readline()).endswith(b"\n"):  # not if the parent was killed amid a message
-                        head: dict[str, Any] = json.loads(line)
-                        body = source.read(head.get("size", 0))
-                        if len(body) == head.get("size", 0):
+                        head: RequestHead = json.loads(line)
+                        body = source.read(head["size"])
+                        if len(body) == head["size"]:
                             deliver(Request(head["request"], body, partial(self.send, id=head["id"])))
             finally:
                 deliver(None)

@@ -21,9 +21,9 @@ from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable, UraniborgError
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.standard_streams import LINE_LIMIT
-from uraniborg.kernel.worker_child import ProgressT, RequestT, ResultT
+from uraniborg.kernel.worker_child import MessageHead, ProgressT, RequestHead, RequestT, ResultT
 
-_Messages: TypeAlias = asyncio.Queue[tuple[dict[str, Any], bytes] | None]
+_Messages: TypeAlias = asyncio.Queue[tuple[MessageHead, bytes] | None]
 """The messages about one request, and None when the worker has ended."""
 _log = get_logger(__name__)
 
@@ -72,7 +72,7 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
         """
         assert self.process.stdin is not None
         number, replies = next(self._numbers), _Messages()
-        head = {"id": number, "request": request, "size": len(body)}
+        head: RequestHead = {"id": number, "request": request, "size": len(body)}
         self._replies[number] = replies
         try:
             if self._reading.done():
@@ -82,11 +82,11 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
                 await self.process.stdin.drain()
             while (message := await replies.get()) is not None:
                 reply, content = message
-                if "error" in reply:
+                if "error" in reply and "status" in reply:
                     raise RequestFailed(reply["error"], reply["status"])
                 if "result" in reply:
                     return Reply(reply["result"], content)
-                if on_progress is not None:
+                if "progress" in reply and on_progress is not None:
                     await on_progress(reply["progress"])
         finally:
             del self._replies[number]
@@ -111,7 +111,7 @@ class WorkerProcess(Generic[RequestT, ProgressT, ResultT]):
         assert self.process.stdout is not None
         try:
             while True:
-                head: dict[str, Any] = json.loads(await self.process.stdout.readuntil())
+                head: MessageHead = json.loads(await self.process.stdout.readuntil())
                 body = await self.process.stdout.readexactly(head.get("size", 0))
                 if "ready" in head and self._on_ready is not None:
                     self._on_ready(head["ready"])

@@ -6,6 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import Json, JsonObject
 
 StepId = Literal[
@@ -111,3 +112,11 @@ class StoryState(StoryProgress):
     """The state of the story."""
 
     error: StoryError | None
+
+
+class StoryChange(ChangeFields):
+    """A step of the story began, progressed or ended, or the story was deleted. `subject` is the id of the step."""
+
+    kind: Literal["story"]
+    state: NotRequired[Literal["running", "done", "failed", "deleted"]]
+    progress: NotRequired[float | None]

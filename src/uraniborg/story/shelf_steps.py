@@ -224,7 +224,7 @@ def _describe_mass(mass: Plain) -> str:
 
 def name_body(body: str) -> str:
     """Return the name of a body of the shipped system."""
-    return load_or_generate_state(SYSTEM)["stars"][body]["name"]
+    return str(load_or_generate_state(SYSTEM)["stars"][body]["name"])
 
 
 def to_earth_masses(mass: float) -> float:

@@ -290,7 +290,7 @@ def test_a_person_is_asked_once_and_the_run_continues_after_approval(home: Home,
     assert first["checkpoint"]["resumable"]
     (entry,) = inbox.pending("pflow")
     assert entry.id == first["error"]["approval_id"]
-    assert entry.payload["question"].startswith("Send ")
+    assert str(entry.payload["question"]).startswith("Send ")
     again: Any = home.run(build_approval_workflow()).reply()
     assert again["error"]["approval_id"] == entry.id
     assert [one.id for one in inbox.pending("pflow")] == [entry.id]

@@ -46,7 +46,7 @@ def test_all_missing_inputs_are_listed_with_descriptions_and_the_nodes_that_need
     )
     with pytest.raises(TemplateUnresolved) as failure:
         prepare_inputs(declared, {"there": 1}, {})
-    body = failure.value.body()["error"]
+    body: Any = failure.value.body()["error"]
     assert body["type"] == "template_error"
     assert body["missing_variables"] == ["who", "n"]
     assert body["available"] == ["there"]
@@ -59,7 +59,7 @@ def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated
     declared = build_workflow({"n": {"type": "integer"}, "list": {"type": "array"}})
     with pytest.raises(InvalidInputs) as failure:
         prepare_inputs(declared, {"n": "twelve-and-a-half", "list": {"a": 1}}, {})
-    body = failure.value.body()["error"]
+    body: Any = failure.value.body()["error"]
     assert body["type"] == "validation_error"
     assert [one["path"] for one in body["problems"]] == ["inputs.n", "inputs.list"]
     assert "twelve" not in str(body)
@@ -69,7 +69,7 @@ def test_inputs_of_the_wrong_type_are_reported_beside_missing_ones() -> None:
     declared = build_workflow({"n": {"type": "integer"}, "who": {"type": "string"}}, message="${who} ${n}")
     with pytest.raises(TemplateUnresolved) as failure:
         prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
-    body = failure.value.body()["error"]
+    body: Any = failure.value.body()["error"]
     assert body["missing_variables"] == ["who"]
     assert body["problems"] == [
         {"path": "inputs.use", "problem": "is the name of a node, not of an input"},
@@ -84,7 +84,7 @@ def test_an_input_named_as_a_node_is_reported_beside_those_of_the_wrong_type() -
     declared = build_workflow({"n": {"type": "integer"}}, message="${n}")
     with pytest.raises(InvalidInputs, match=r"inputs\.use is the name of a node") as failure:
         prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
-    assert [one["path"] for one in failure.value.body()["error"]["problems"]] == ["inputs.use", "inputs.n"]
+    assert [one["path"] for one in failure.value.ids["problems"]] == ["inputs.use", "inputs.n"]
 
 
 def test_a_secret_that_is_not_given_comes_from_the_environment_and_nothing_else_does() -> None:

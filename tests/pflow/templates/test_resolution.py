@@ -192,7 +192,7 @@ def test_all_missing_references_are_reported_at_once() -> None:
     assert error.type == "template_error"
     assert error.code == "template_unresolved"
     assert error.missing == ["api_url", "key", "fetched.body"]
-    body = error.body()["error"]
+    body: Any = error.body()["error"]
     assert body["missing_variables"] == ["api_url", "key", "fetched.body"]
     assert body["node"] == "fetch"
     assert "${api_url}" in body["message"]
@@ -232,7 +232,7 @@ def test_a_miss_below_a_node_is_reported_with_the_keys_of_the_deepest_existing_v
 
 def test_names_at_the_deepest_existing_value_come_first() -> None:
     error = expect_unresolved("${f.stdout.a.c}", f={"stdout": '{"a": {"b": 1}}'}, who="x")
-    assert error.body()["error"]["available"] == ["f.stdout.a.b", "f", "who"]
+    assert error.ids["available"] == ["f.stdout.a.b", "f", "who"]
 
 
 def test_misses_of_many_kinds_are_summarised_and_only_unknown_names_are_suggested_as_inputs() -> None:
@@ -327,7 +327,7 @@ def test_long_lists_of_missing_names_are_reported_in_time() -> None:
         " ".join(f"${{gone.x{n}}}" for n in range(20_000)), gone={f"y{n}": n for n in range(20_000)}
     )
     assert len(error.missing) == 20_000
-    assert len(error.body()["error"]["available"]) == 20
+    assert len(error.ids["available"]) == 20
 
 
 def test_a_text_of_a_million_characters_is_resolved() -> None:

@@ -23,7 +23,7 @@ def make_review() -> Entry:
         part="paper_search",
         kind="result_review",
         subject="s",
-        payload=None,
+        payload={},
         created_at=ASKED,
         state="decided",
         decision=Decision(action="approve", marks={"reviews": SAVED}),

@@ -31,6 +31,7 @@ from uraniborg.kernel.inbox import (
     MemoryInbox,
     describe_decision,
 )
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
 
@@ -51,12 +52,14 @@ def inbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InboxPort]
         yield made
 
 
-def ask(inbox: InboxPort, entry_id: str = "dec_1", part: str = "paper_search", payload: Any = None) -> Entry:
-    return inbox.put(entry_id, part, "strategy_confirmation", "ses_1", payload)
+def ask(
+    inbox: InboxPort, entry_id: str = "dec_1", part: str = "paper_search", payload: JsonObject | None = None
+) -> Entry:
+    return inbox.put(entry_id, part, "strategy_confirmation", "ses_1", payload or {})
 
 
 def test_an_entry_is_kept_with_all_it_was_given(inbox: InboxPort) -> None:
-    payload = {"query": "perovskite ☀", "years": [2018, None], "nested": {"deep": True}}
+    payload: JsonObject = {"query": "perovskite ☀", "years": [2018, None], "nested": {"deep": True}}
     entry = ask(inbox, payload=payload)
     assert entry == inbox.get("dec_1")
     assert entry == Entry(
@@ -378,7 +381,7 @@ def test_forgetting_a_subject_removes_its_entries_and_no_others(inbox: InboxPort
         ("c", "paper_search", "ses_2"),
         ("d", "pflow", "ses_1"),
     ]:
-        inbox.put(entry_id, part, "kind", subject, None)
+        inbox.put(entry_id, part, "kind", subject, {})
     inbox.decide("b", APPROVE, "cli")
     inbox.forget("paper_search", "ses_1")
     inbox.forget("paper_search", "ses_1")
@@ -387,7 +390,7 @@ def test_forgetting_a_subject_removes_its_entries_and_no_others(inbox: InboxPort
         with pytest.raises(DecisionNotFound):
             inbox.get(gone)
     assert [entry.id for entry in inbox.pending()] == ["c", "d"]
-    assert inbox.put("a", "paper_search", "kind", "ses_1", None).state == "pending"
+    assert inbox.put("a", "paper_search", "kind", "ses_1", {}).state == "pending"
 
 
 def test_each_entry_of_a_forgotten_subject_is_announced_as_deleted(tmp_path: Path) -> None:
@@ -591,7 +594,7 @@ def test_a_file_that_is_not_an_inbox_is_a_clear_error(tmp_path: Path) -> None:
 def test_a_damaged_inbox_is_a_clear_error_for_every_reader(tmp_path: Path) -> None:
     path = tmp_path / "inbox.db"
     with closing(Inbox(path)) as inbox:
-        ask(inbox, payload="x" * 200_000)
+        ask(inbox, payload={"text": "x" * 200_000})
     content = path.read_bytes()
     path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
     with closing(Inbox(path)) as inbox:

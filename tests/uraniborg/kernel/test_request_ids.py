@@ -80,7 +80,8 @@ def test_only_errors_are_identified() -> None:
         bodies: list[dict[str, Any]] = [{"papers": []}, {"error": "a text"}, {"error": None}]
         for body in bodies:
             assert identify_error(body) == body
-        assert identify_error({"error": {"code": "x"}, "more": 1})["error"]["request_id"] == get_request_id()
+        error: dict[str, Any] = {"error": {"code": "x"}, "more": 1}
+        assert identify_error(error)["error"]["request_id"] == get_request_id()
 
 
 def noting_server() -> Any:

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Depends, Path, Request
 from fastapi.routing import APIRoute
 
 from uraniborg.kernel.actors import ACTOR, Actor, describe_actor
-from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.http_app import ErrorBody
+from uraniborg.kernel.errors import ErrorBody, InvalidInput
 from uraniborg.kernel.reply_route import ReplyRoute
 
 _ERROR_STATUSES: Final = (400, 401, 403, 404, 409, 413, 415, 421, 422, 429, 503)

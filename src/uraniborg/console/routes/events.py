@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Header
 from starlette.responses import StreamingResponse
 
-from uraniborg.console.events.replies import AnyChange
+from uraniborg.console.replies import AnyChange
 from uraniborg.console.routes.dependencies import make_router
 from uraniborg.console.services import Services
 

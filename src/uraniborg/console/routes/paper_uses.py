@@ -1,41 +1,13 @@
 """Route that lists where a paper is used: in bodies of universes and in workflows."""
 
 import asyncio
-from typing import Annotated, Literal
 
-from pydantic import Field
-from typing_extensions import TypedDict
-
+from uraniborg.console.replies import PaperUseList
 from uraniborg.console.routes.dependencies import make_router
 from uraniborg.console.routes.shelves import PaperId, ShelfName, read_shelf
 from uraniborg.console.services import Services
 
 _IDENTIFIERS = ("doi", "arxiv", "bibkey")
-
-
-class BodyUse(TypedDict):
-    """A body of a universe, and its fields whose values come from a paper."""
-
-    universe_id: str
-    universe: str
-    body: str
-    fields: list[str]
-
-
-class WorkflowUse(TypedDict):
-    """A workflow that mentions a paper, and the ids of its nodes that do."""
-
-    name: str
-    source: Literal["library", "draft"]
-    nodes: list[str]
-
-
-class PaperUseList(TypedDict):
-    """Where a paper is used."""
-
-    bodies: list[BodyUse]
-    workflows: list[WorkflowUse]
-    is_complete: Annotated[bool, Field(description="False if there may be more bodies.")]
 
 
 router = make_router("shelves")

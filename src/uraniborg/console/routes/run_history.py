@@ -1,11 +1,9 @@
 """Routes that read runs: progress, nodes, items, messages, approvals, and a comparison."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Path, Query
-from pydantic import Field
-from typing_extensions import TypedDict
 
 from pflow.run_replies import (
     NodeMessages,
@@ -13,34 +11,16 @@ from pflow.run_replies import (
     RunComparison,
     RunItemPage,
     RunNode,
-    WatchedProgress,
 )
+from uraniborg.console.replies import RunApprovals, RunProgress
 from uraniborg.console.routes.dependencies import RunId, make_router
-from uraniborg.console.routes.inbox_replies import ApprovalQuestion
 from uraniborg.console.services import Services
 from uraniborg.console.workers.run_questions import add_question_states, find_approval_id
+from uraniborg.inbox_replies import describe_approvals
 from uraniborg.kernel.inbox import Entry
 
 _MAX_APPROVALS = 500
 NodeKey = Annotated[str, Query(max_length=1_000, description="The node, such as `collect` or `outer/inner`.")]
-
-
-class RunProgress(WatchedProgress):
-    """A run, its graph, nodes that have ended, and nodes that run now."""
-
-    resumes_when_decided: Annotated[
-        bool,
-        Field(
-            description="Whether this server resumes the run as soon as the question is decided that the run waits for."
-        ),
-    ]
-    resumed_as: Annotated[str | None, Field(description="The id of the run that has resumed this one.")]
-
-
-class RunApprovals(TypedDict):
-    """The questions that a run and the runs before it asked."""
-
-    entries: list[ApprovalQuestion]
 
 
 router = make_router("runs")
@@ -110,6 +90,4 @@ async def list_run_approvals(services: Services, run_id: RunId) -> RunApprovals:
         entries = services.runs.inbox.list_entries(part="pflow", limit=_MAX_APPROVALS).entries
         return [entry for entry in entries if entry.payload.get("lineage") in lineage]
 
-    asked = await asyncio.to_thread(find_approvals)
-    questions: Any = [entry.model_dump(mode="json", exclude_none=True) for entry in asked]
-    return {"entries": questions}
+    return {"entries": describe_approvals(await asyncio.to_thread(find_approvals))}

@@ -7,7 +7,7 @@ from fastapi import Body, Depends, Request
 from starlette.responses import Response
 
 from uraniborg.console.access.sign_ins import MAX_NAME_CHARS, NewKey
-from uraniborg.console.replies import Reply
+from uraniborg.console.replies import Health, PersonName, SignedIn, SignInState
 from uraniborg.console.routes.dependencies import Sender, make_router
 from uraniborg.console.services import Services
 from uraniborg.kernel.clock import format_iso
@@ -16,35 +16,6 @@ from uraniborg.kernel.version import version
 
 OPEN_PATHS: Final = {"/api/health", "/api/sign-in"}
 """The addresses that need neither a key nor the token."""
-
-
-class Health(Reply):
-    """The state of the server."""
-
-    status: str
-    version: str
-
-
-class PersonName(Reply):
-    """The name of a person, as claimed."""
-
-    name: str
-
-
-class SignedIn(PersonName):
-    """The key of a browser, which it sends as its bearer token. It is shown only once."""
-
-    key: str
-    valid_until: str
-    """The time at which the key ends."""
-
-
-class SignInState(Reply):
-    """The name of the person whose key a browser has; None if nobody is signed in."""
-
-    name: str | None
-    is_renewal_due: bool
-    """Whether the browser is to exchange its key for a new one."""
 
 
 async def read_key(request: Request) -> str:
@@ -58,16 +29,17 @@ router = make_router("sign-in")
 
 @router.get("/api/health", summary="Check that the server runs")
 async def get_health() -> Health:
-    return Health(status="ok", version=version())
+    return {"status": "ok", "version": version()}
 
 
 @router.get("/api/sign-in", summary="Return the name of the person signed in")
 async def get_sign_in(services: Services, key: Key) -> SignInState:
     """Return null as the name for a request without a valid key: unlike in `/api/me`, this is not an error."""
     found = await services.sign_ins.find_sign_in(key)
-    return SignInState(
-        name=found and found.name, is_renewal_due=found is not None and services.sign_ins.is_renewal_due(found)
-    )
+    return {
+        "name": found and found.name,
+        "is_renewal_due": found is not None and services.sign_ins.is_renewal_due(found),
+    }
 
 
 @router.post("/api/sign-in", summary="Exchange the token for a key")
@@ -101,8 +73,8 @@ async def sign_out_everywhere(services: Services, actor: Sender) -> Response:
 
 @router.get("/api/me", summary="Return your name")
 async def get_me(actor: Sender) -> PersonName:
-    return PersonName(name=actor.name)
+    return {"name": actor.name}
 
 
 def _describe_key(new: NewKey) -> SignedIn:
-    return SignedIn(name=new.sign_in.name, key=new.key, valid_until=format_iso(new.sign_in.until))
+    return {"name": new.sign_in.name, "key": new.key, "valid_until": format_iso(new.sign_in.until)}

@@ -23,13 +23,7 @@ class SourceProgressLog:
         if change.kind == "session" and change.facts.get("phase") in _NEW_ROUND:
             self._reports.pop(change.subject, None)
         elif change.kind == "source":
-            facts = change.facts
-            report = SourceReport(
-                name=str(facts.get("name")),
-                status=facts["status"],
-                returned=int(facts.get("returned") or 0),
-                reason=facts.get("reason"),
-            )
+            report = SourceReport.model_validate(change.facts)
             self._reports.setdefault(change.subject, {})[report.name] = report
             for oldest in list(self._reports)[:-_MAX_SESSIONS]:
                 del self._reports[oldest]

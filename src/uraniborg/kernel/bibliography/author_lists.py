@@ -87,13 +87,13 @@ def join_name_parts(value: Any) -> str:
     """Return a name from an object with `name` or `literal`, or with given and family names in any usual notation."""
     if not isinstance(value, dict):
         return ""
-    parts = cast("dict[str, Any]", value)
+    parts = cast("dict[str, object]", value)
     whole = parts.get("name") or parts.get("literal") or parts.get("full_name") or parts.get("display_name")
     if isinstance(whole, str):
         return uninvert_name(whole)
     if isinstance(whole, dict):
         return join_name_parts(
-            {key: part for key, part in cast("dict[str, Any]", whole).items() if isinstance(part, str)}
+            {key: part for key, part in cast("dict[str, object]", whole).items() if isinstance(part, str)}
         )
     particle = clean_scalar(parts.get("non-dropping-particle") or parts.get("dropping-particle"))
     given = _find_part(parts, "given", "given-names", "given_names", "given_name", "first", "first_name", "firstName")
@@ -102,7 +102,7 @@ def join_name_parts(value: Any) -> str:
     return " ".join(part for part in (given, particle, family, suffix) if part)
 
 
-def _find_part(parts: dict[str, Any], *names: str) -> str:
+def _find_part(parts: dict[str, object], *names: str) -> str:
     return next((text for name in names if (text := clean_scalar(parts.get(name)))), "")
 
 

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.bibliography.references import Reference
+from uraniborg.kernel.json_values import JsonObject
 
 _TYPES = {
     "article": "article-journal",
@@ -25,8 +25,8 @@ def write_csl_json(references: Iterable[Reference]) -> str:
     return json.dumps([_make_item(reference) for reference in references], ensure_ascii=False, indent=2)
 
 
-def _make_item(reference: Reference) -> dict[str, Any]:
-    fields: dict[str, Any] = {
+def _make_item(reference: Reference) -> JsonObject:
+    fields: JsonObject = {
         "id": reference.key,
         "citation-key": reference.key,
         "type": _TYPES[reference.kind],
@@ -52,7 +52,7 @@ def _make_item(reference: Reference) -> dict[str, Any]:
     return {field: value for field, value in fields.items() if value}
 
 
-def _make_name(text: str) -> dict[str, str]:
+def _make_name(text: str) -> JsonObject:
     name = split_name(text)
     if not name.given:
         return {"literal": text}

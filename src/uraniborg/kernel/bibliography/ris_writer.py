@@ -4,7 +4,6 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 from collections.abc import Iterable
-from typing import Any
 
 import rispy
 
@@ -38,9 +37,9 @@ def write_ris(references: Iterable[Reference]) -> str:
     return rispy.dumps([_make_record(reference) for reference in references], implementation=_WriterWithoutHeader)
 
 
-def _make_record(reference: Reference) -> dict[str, Any]:
+def _make_record(reference: Reference) -> dict[str, str | list[str]]:
     first_page, last_page = (*reference.pages, "", "")[:2]
-    fields: dict[str, Any] = {
+    fields: dict[str, str | list[str]] = {
         "type_of_reference": _TYPES[reference.kind],
         "id": reference.key,
         "title": reference.title,

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from uraniborg.kernel.boundary import make_all_encodable
 from uraniborg.kernel.errors import InvalidInput, make_invalid_input
+from uraniborg.kernel.json_schemas import JsonSchema
+from uraniborg.kernel.json_values import Json, JsonObject
 
 _SHOWN: Final = 80
 
@@ -52,7 +54,7 @@ def _iterate_nonfinite_paths(value: Any, path: str) -> Iterator[str]:
         for index, item in enumerate(cast("list[Any]", value)):
             yield from _iterate_nonfinite_paths(item, f"{path}[{index}]")
     elif isinstance(value, dict):
-        for name, item in cast("dict[str, Any]", value).items():
+        for name, item in cast("JsonObject", value).items():
             yield from _iterate_nonfinite_paths(item, f"{path}.{name[:_SHOWN]}")
 
 
@@ -67,9 +69,9 @@ class Arguments:
         parameters = inspect.signature(function).parameters
         fields = self._model.model_fields.items()
         self._parameters = [(field, field if field in parameters else str(info.alias)) for field, info in fields]
-        self.schema: dict[str, Any] = self._model.model_json_schema(by_alias=True)
+        self.schema = cast("JsonSchema", self._model.model_json_schema(by_alias=True))
         self.schema["additionalProperties"] = False
-        self._properties: dict[str, dict[str, Any]] = self.schema.get("properties", {})
+        self._properties = self.schema.get("properties", {})
         for named in (self.schema, *self._properties.values()):
             named.pop("title", None)  # it repeats the name, and every agent pays for its tokens
         required = set(self.schema.get("required", []))
@@ -80,7 +82,7 @@ class Arguments:
         }
         self._numbers = {argument for argument, schema in self._properties.items() if _is_number(schema)}
 
-    def validate(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def validate(self, given: Mapping[str, Any]) -> dict[str, object]:
         """Return the keyword arguments to call the function with. Raise InvalidInput.
 
         null for an optional argument whose schema does not list null means the default.
@@ -141,23 +143,22 @@ class Arguments:
         return f"{self._name} takes {', '.join(named)}." if named else f"{self._name} takes no arguments."
 
 
-def _is_number(schema: dict[str, Any]) -> bool:
-    alternatives = cast("list[dict[str, Any]]", schema.get("anyOf", [schema]))
-    kinds = {alternative.get("type") for alternative in alternatives}
+def _is_number(schema: JsonSchema) -> bool:
+    kinds = {str(alternative.get("type")) for alternative in schema.get("anyOf", [schema])}
     return bool(kinds & {"integer", "number"}) and kinds <= {"integer", "number", "null"}
 
 
-def _accepts_null(schema: dict[str, Any]) -> bool:
-    if alternatives := cast("list[dict[str, Any]]", schema.get("anyOf", [])):
+def _accepts_null(schema: JsonSchema) -> bool:
+    if alternatives := schema.get("anyOf"):
         return any(map(_accepts_null, alternatives))
     if "enum" in schema:
         return None in schema["enum"]
     return schema.get("type", "null") == "null" and "$ref" not in schema and "const" not in schema
 
 
-def _describe_allowed(schema: dict[str, Any]) -> list[Any] | str:
+def _describe_allowed(schema: JsonSchema) -> list[Json] | str:
     """Return the choices of a schema, or its bounds as text; an empty text if it has neither."""
-    for part in (schema, *cast("list[dict[str, Any]]", schema.get("anyOf", []))):
+    for part in (schema, *schema.get("anyOf", [])):
         if "enum" in part:
             return part["enum"]
         low, high = part.get("minimum", part.get("minLength")), part.get("maximum", part.get("maxLength"))

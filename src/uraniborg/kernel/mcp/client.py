@@ -27,6 +27,7 @@ from pydantic import BaseModel, ValidationError
 
 from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.errors import InvalidInput, Unavailable
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import make_printable, redact
 from uraniborg.kernel.text import plural
 
@@ -129,8 +130,8 @@ class HttpServer:
 class ToolReply:
     """The reply of a tool: its content blocks as plain objects, and the structured content if there is any."""
 
-    content: list[dict[str, Any]]
-    structured: dict[str, Any] | None
+    content: list[JsonObject]
+    structured: JsonObject | None
     is_error: bool
 
 
@@ -168,9 +169,9 @@ class RemoteServer:
         """Return True unless the connection to the server is known to be lost."""
         return not self._owner.done() and not self._is_lost
 
-    async def list_tools(self, timeout_s: float = 30.0) -> list[dict[str, Any]]:
+    async def list_tools(self, timeout_s: float = 30.0) -> list[JsonObject]:
         """Return all tools as the server describes them. Raise as `call_tool` does."""
-        found: list[dict[str, Any]] = []
+        found: list[JsonObject] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             params = types.PaginatedRequestParams(cursor=cursor)
@@ -322,5 +323,5 @@ def _describe_problem(problem: BaseException | None) -> str:
     return "" if problem is None else type(problem).__name__
 
 
-def _to_plain(model: BaseModel) -> dict[str, Any]:
+def _to_plain(model: BaseModel) -> JsonObject:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -6,6 +6,7 @@ from typing import Any
 from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCResponse
 from pydantic import ValidationError
 
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 
 Response = JSONRPCResponse | JSONRPCError
@@ -47,7 +48,7 @@ class ClientRequests:
                 request.set_result(None)
 
 
-def parse_response(message: dict[str, Any]) -> Response | None:
+def parse_response(message: JsonObject) -> Response | None:
     """Return the response in `message`; an error in place of a malformed one, and None if that has no valid id."""
     try:
         return (JSONRPCError if "error" in message else JSONRPCResponse).model_validate(message)

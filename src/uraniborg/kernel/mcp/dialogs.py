@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger, make_printable
 from uraniborg.kernel.mcp.call_context import is_cancelled
 from uraniborg.kernel.mcp.session import ClientConnection, get_current_connection
@@ -74,14 +75,14 @@ class Form:
     message: str
     fields: Mapping[str, Mapping[str, Any]]
 
-    def build_params(self, version: str) -> dict[str, Any]:
+    def build_params(self, version: str) -> JsonObject:
         """Return the parameters of the request to a client of this version of the protocol."""
         omitted = () if version >= _DEFAULTS_SINCE else ("default",)
-        properties = {
+        properties: JsonObject = {
             name: {key: value for key, value in field.items() if key not in omitted}
             for name, field in self.fields.items()
         }
-        schema = {"type": "object", "properties": properties, "required": [next(iter(self.fields))]}
+        schema: JsonObject = {"type": "object", "properties": properties, "required": [next(iter(self.fields))]}
         return {"mode": "form", "message": make_printable(self.message), "requestedSchema": schema}
 
     def check_answer(self, content: Mapping[str, Any] | None) -> dict[str, str | bool]:
@@ -228,7 +229,7 @@ class Dialog:
             return False
 
     @property
-    def _ids(self) -> dict[str, Any]:
+    def _ids(self) -> dict[str, str]:
         return {"decision_id": self._form.entry_id}
 
 

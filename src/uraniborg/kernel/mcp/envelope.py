@@ -22,7 +22,7 @@ from mcp.types import (
 )
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.json_values import encode_json
+from uraniborg.kernel.json_values import JsonObject, encode_json
 from uraniborg.kernel.mcp.jsonrpc import Request
 from uraniborg.kernel.mcp.replies import RESOURCE_NOT_FOUND, make_error_data
 from uraniborg.kernel.mcp.request_checks import Headers, UnsupportedVersion
@@ -143,13 +143,13 @@ def adapt_failure(failure: ErrorData, request: Request) -> ErrorData:
 
 
 def _add_data(error: ErrorData, **data: Any) -> ErrorData:
-    return error.model_copy(update={"data": {**cast("dict[str, Any]", error.data), **data}})
+    return error.model_copy(update={"data": {**cast("JsonObject", error.data), **data}})
 
 
-def _get_meta(message: Any) -> dict[str, Any]:
+def _get_meta(message: Any) -> JsonObject:
     for name in ("params", "_meta"):
-        message = cast("dict[str, Any]", message).get(name) if isinstance(message, dict) else None
-    return cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+        message = cast("JsonObject", message).get(name) if isinstance(message, dict) else None
+    return cast("JsonObject", message) if isinstance(message, dict) else {}
 
 
 def _make_mismatch(header: str, source: str) -> ErrorData:

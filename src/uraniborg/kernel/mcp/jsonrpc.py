@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from uraniborg.kernel.boundary import is_encodable, make_encodable
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.json_values import encode_json
+from uraniborg.kernel.json_values import JsonObject, encode_json
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnacceptableParameters
 from uraniborg.kernel.mcp.replies import make_error_data
 
@@ -48,7 +48,7 @@ _ID: Final = re.compile(r'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")\s*(?:,|$)')
 class Request(NamedTuple):
     id: RequestId
     method: str
-    params: dict[str, Any] | None
+    params: JsonObject | None
 
 
 def parse_body(body: bytes) -> Any:
@@ -65,7 +65,7 @@ def answer_unreadable(body: bytes) -> Answer:
         message = {"jsonrpc": "2.0", "id": find_outermost_id(body.decode()), "method": "a request"}
     except ValueError:
         pass
-    request = parse_request(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
+    request = parse_request(cast("JsonObject", message)) if isinstance(message, dict) else None
     if isinstance(request, Request) and is_encodable(str(request.id)):
         refusal = UnacceptableParameters(make_encodable(request.method))
         return Answer(200, encode_refusal(request.id, refusal, INVALID_PARAMS))
@@ -80,7 +80,7 @@ def find_outermost_id(text: str) -> RequestId | None:
     return json.loads(found[1]) if found else None
 
 
-def parse_request(message: dict[str, Any]) -> Request | Answer:
+def parse_request(message: JsonObject) -> Request | Answer:
     """Return the request in `message`, or the reply to a message that is not a request; empty for notifications."""
     method, params, request_id = message.get("method"), message.get("params"), message.get("id", _ABSENT)
     if message.get("jsonrpc") == "2.0":

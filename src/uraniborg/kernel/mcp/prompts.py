@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from mcp.types import Completion, GetPromptResult, PromptArgument, PromptMessage, TextContent
 from mcp.types import Prompt as ListedPrompt
@@ -48,10 +48,9 @@ class Prompt:
     def describe(self) -> ListedPrompt:
         """Return the prompt as an entry of a list."""
         schema = self._arguments.schema
-        properties: dict[str, dict[str, Any]] = schema.get("properties", {})
         arguments = [
             PromptArgument(name=name, description=field.get("description"), required=name in schema.get("required", []))
-            for name, field in properties.items()
+            for name, field in schema.get("properties", {}).items()
         ]
         return ListedPrompt(name=self.name, title=self.title, description=self.description, arguments=arguments)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Any, Final, cast
+from typing import Any, Final, NotRequired, cast
 
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel.server import NotificationOptions
@@ -34,8 +34,10 @@ from mcp.types import (
     UnsubscribeRequest,
 )
 from pydantic import BaseModel, ValidationError
+from typing_extensions import TypedDict
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, make_invalid_input
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.arguments import NotFinite, find_nonfinite_path
 from uraniborg.kernel.mcp.replies import Reply, make_error_data
@@ -79,14 +81,25 @@ class UnacceptableParameters(InvalidInput):
         )
 
 
+class _CallParams(TypedDict):
+    name: str
+    arguments: NotRequired[JsonObject | None]
+
+
+def read_call(params: JsonObject | None) -> tuple[str, JsonObject]:
+    """Return the name and the arguments of valid parameters of tools/call."""
+    valid = cast("_CallParams", params)
+    return valid["name"], valid.get("arguments") or {}
+
+
 class Protocol(LowLevelServer[Any, Any]):
     """The low-level server of the SDK, which receives valid messages only and advertises only its own capabilities."""
 
-    refuse_call: Callable[[str, dict[str, Any], UraniborgError], Reply] | None = None
+    refuse_call: Callable[[str, JsonObject, UraniborgError], Reply] | None = None
     """Return the reply of a tool to an error in its arguments."""
 
     def get_capabilities(
-        self, notification_options: NotificationOptions, experimental_capabilities: dict[str, dict[str, Any]]
+        self, notification_options: NotificationOptions, experimental_capabilities: dict[str, JsonObject]
     ) -> ServerCapabilities:
         capabilities = super().get_capabilities(notification_options, experimental_capabilities)
         capabilities.experimental = experimental_capabilities or None
@@ -263,7 +276,7 @@ class _CheckedMessages:
 
     async def _answer(self, request: JSONRPCRequest, error: UraniborgError, code: int) -> None:
         if isinstance(error, NotFinite) and self._refuse_call is not None and request.params is not None:
-            reply = self._refuse_call(request.params["name"], request.params["arguments"], error)
+            reply = self._refuse_call(*read_call(request.params), error)
             result = reply.result().model_dump(by_alias=True, mode="json", exclude_none=True)
             answer = JSONRPCResponse(jsonrpc="2.0", id=request.id, result=result)
         else:
@@ -274,10 +287,10 @@ class _CheckedMessages:
 def _get_http_request_id(metadata: Any) -> str | None:
     """Return the id of the HTTP request of a message, or None for a message over another transport."""
     scope = getattr(getattr(metadata, "request_context", None), "scope", None)
-    return cast("dict[str, Any]", scope).get(REQUEST_ID) if isinstance(scope, dict) else None
+    return cast("dict[str, str]", scope).get(REQUEST_ID) if isinstance(scope, dict) else None
 
 
-def validate_message(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
+def validate_message(kind: type[BaseModel], method: str, params: JsonObject | None) -> BaseModel:
     """Return the message of this kind with these parameters.
 
     Raise InvalidInput, which never repeats their values, and NotFinite for a call that the tool answers with an error.
@@ -292,12 +305,12 @@ def validate_message(kind: type[BaseModel], method: str, params: dict[str, Any] 
         raise _find_nonfinite_error(method, params) or UnacceptableParameters(method) from None
 
 
-def _find_nonfinite_error(method: str, params: dict[str, Any] | None) -> NotFinite | None:
+def _find_nonfinite_error(method: str, params: JsonObject | None) -> NotFinite | None:
     """Return the error of a call with a number that is not finite among its arguments; the tool answers it."""
     arguments = (params or {}).get("arguments")
     if method != "tools/call" or not isinstance(arguments, dict) or not isinstance((params or {}).get("name"), str):
         return None
-    path = find_nonfinite_path(cast("dict[str, Any]", arguments))
+    path = find_nonfinite_path(cast("JsonObject", arguments))
     return NotFinite(path) if path else None
 
 

@@ -9,8 +9,17 @@ from mcp.shared.exceptions import McpError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ErrorData, TextContent
 from pydantic_core import from_json, to_jsonable_python
 
-from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, OutOfRoom, UraniborgError, as_error
-from uraniborg.kernel.json_values import encode_json, encode_text
+from uraniborg.kernel.errors import (
+    ErrorBody,
+    ErrorFacts,
+    InternalError,
+    InvalidInput,
+    NotFound,
+    OutOfRoom,
+    UraniborgError,
+    as_error,
+)
+from uraniborg.kernel.json_values import JsonObject, encode_json, encode_text
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.foreign_text import Origin, make_foreign_meta
 from uraniborg.kernel.request_ids import identify_error
@@ -135,17 +144,18 @@ def make_error_data(error: UraniborgError, code: int) -> ErrorData:
     return ErrorData(code=code, message=body["error"]["message"], data=body)
 
 
-def make_error_body(error: UraniborgError) -> dict[str, Any]:
+def make_error_body(error: UraniborgError) -> ErrorBody:
     """Return the body of `error` as plain JSON, without ids that have no JSON form.
 
     Long texts and lists in it are shortened.
     """
     try:
-        body = from_json(encode_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
+        facts = from_json(encode_json(to_jsonable_python(error.body()["error"], fallback=str, inf_nan_mode="null")))
+        shortened = cast("ErrorFacts", {name: _shorten(value) for name, value in facts.items()})
     except ValueError:
-        bare = {"code": error.code, "message": error.message, "hint": error.hint}
-        body = from_json(encode_json({"error": bare}))
-    return identify_error({"error": {name: _shorten(value) for name, value in body["error"].items()}})
+        bare: ErrorFacts = {"code": error.code, "message": error.message, "hint": error.hint}
+        shortened = from_json(encode_json(bare))
+    return identify_error({"error": shortened})
 
 
 def _shorten(value: Any, most: int = _LONGEST_TEXT) -> Any:
@@ -154,7 +164,7 @@ def _shorten(value: Any, most: int = _LONGEST_TEXT) -> Any:
     if isinstance(value, list):
         return [_shorten(item, _LONGEST_ITEM) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
     if isinstance(value, dict):
-        items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS]
+        items = list(cast("JsonObject", value).items())[:_MOST_ITEMS]
         return {name[:_LONGEST_ITEM]: _shorten(item, _LONGEST_ITEM) for name, item in items}
     return value
 

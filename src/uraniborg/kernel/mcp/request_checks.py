@@ -16,14 +16,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.errors import ErrorBody, InvalidInput, UraniborgError
 from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
 from uraniborg.kernel.http_access import JSON, BodyTooLarge, MethodNotAllowed, check_json_type
 from uraniborg.kernel.mcp.replies import log_unexpected
@@ -255,7 +255,7 @@ class _ResponseSender:
         code, message, hint = refusal
         await self._respond(status, {"error": {"code": code, "message": message, "hint": hint}})
 
-    async def _respond(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+    async def _respond(self, status: int, body: ErrorBody, headers: dict[str, str] | None = None) -> None:
         self._started = True
         response = JSONResponse(identify_error(body), status_code=status, headers=headers)
         await response(self._scope, self._receive, self._send)

@@ -16,6 +16,8 @@ from pydantic import AnyUrl, TypeAdapter
 
 from uraniborg.kernel.call_log import record_call
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
+from uraniborg.kernel.json_schemas import JsonSchema
+from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction, Hints, find_hint
 from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress, get_client_name
@@ -56,7 +58,7 @@ class UnknownResource(NotFound):
     code = "resource_not_found"
 
 
-Failed = Callable[[UraniborgError, dict[str, Any]], Any]
+Failed = Callable[[UraniborgError, JsonObject], Any]
 """A function from an error and the arguments of the call, which may be invalid, to the reply of a tool."""
 
 
@@ -178,8 +180,9 @@ class Server(FastMCP[Any]):
             annotations=annotations,
             structured_output=False,
         )
-        registered.parameters = arguments.schema
-        registered.fn_metadata.output_schema = _make_output_schema(function) if structured else None
+        registered.parameters = {**arguments.schema}
+        published = _make_output_schema(function) if structured else None
+        registered.fn_metadata.output_schema = None if published is None else {**published}
         self._known_tools[name] = _Tool(function, arguments, structured, tuple(about), failed, tuple(foreign))
         self._offer_capability("tools")
 
@@ -244,7 +247,7 @@ class Server(FastMCP[Any]):
         """Return the registered prompts."""
         return [prompt.describe() for prompt in self._known_prompts.values()]
 
-    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> types.GetPromptResult:
+    async def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> types.GetPromptResult:
         """Return the text of a prompt. Raise the SDK's protocol error, with the error body as its data."""
         try:
             return await self._find_prompt(name).write(arguments or {})
@@ -257,12 +260,12 @@ class Server(FastMCP[Any]):
         """Return the registered resources without templates, and the resources that functions list."""
         return await add_listed(await super().list_resources(), self._listings)
 
-    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+    async def call_tool(self, name: str, arguments: JsonObject) -> Any:
         """Call a tool and return its CallToolResult. Never raise: a failure is a result too."""
         with enable_progress(), enable_cancellation():
             return (await self.reply_to(name, arguments)).result()
 
-    async def reply_to(self, name: str, arguments: dict[str, Any]) -> Reply:
+    async def reply_to(self, name: str, arguments: JsonObject) -> Reply:
         """Return the reply of a tool to these arguments, without progress reports, and record the call. Never raise."""
         started = time.perf_counter()
         reply: Reply | None = None
@@ -284,14 +287,14 @@ class Server(FastMCP[Any]):
                 message=message if about else "",
             )
 
-    def _read_subjects(self, called: _Tool | None, arguments: dict[str, Any]) -> dict[str, str]:
+    def _read_subjects(self, called: _Tool | None, arguments: JsonObject) -> dict[str, str]:
         """Return the arguments that a call is about; `arguments` may be wrong."""
         if called is None or not called.about:
             return {}
         given = {argument: arguments.get(argument) for argument in called.about}
         return {argument: value[:_MOST_NAMED] for argument, value in given.items() if isinstance(value, str)}
 
-    async def _compute_reply(self, name: str, arguments: dict[str, Any]) -> Reply:
+    async def _compute_reply(self, name: str, arguments: JsonObject) -> Reply:
         foreign: tuple[Origin, ...] = ()
         try:
             called = self._find_tool(name)
@@ -309,7 +312,7 @@ class Server(FastMCP[Any]):
         # The error of a tool that ran can quote foreign text; a refusal before it quotes only the caller.
         return reply._replace(foreign=foreign)
 
-    def refuse_call(self, name: str, arguments: dict[str, Any], error: UraniborgError) -> Reply:
+    def refuse_call(self, name: str, arguments: JsonObject, error: UraniborgError) -> Reply:
         """Return the reply of a tool that failed with `error`; `arguments` may be wrong."""
         called = self._known_tools.get(name)
         if called is None:
@@ -433,8 +436,7 @@ def make_server(
 
 def _make_failed_reply(value: Any, *, structured: bool = True) -> Reply:
     """Return the reply of a tool that failed and describes the failure itself. Raise as `make_reply` does."""
-    identified = identify_error(cast("dict[str, Any]", value)) if isinstance(value, dict) else value
-    return make_reply(identified, structured=structured)._replace(is_error=True)
+    return make_reply(identify_error(value), structured=structured)._replace(is_error=True)
 
 
 def _check_function(function: Callable[..., Awaitable[Any]], description: str) -> None:
@@ -444,28 +446,27 @@ def _check_function(function: Callable[..., Awaitable[Any]], description: str) -
         raise TypeError(f"{function.__name__} needs a docstring: agents choose tools by it.")
 
 
-def _make_output_schema(function: AsyncFunction) -> dict[str, Any] | None:
+def _make_output_schema(function: AsyncFunction) -> JsonSchema | None:
     """Return the schema of the structured content, as the return annotation declares it; None if it declares none."""
     declared: Any = get_type_hints(function, include_extras=True).get("return", Any)
     if get_origin(declared) in (Union, UnionType):
         declared = Union[tuple(kind for kind in get_args(declared) if kind not in (ErrorReply, EncodedReply))]  # noqa: UP007
     adapter: TypeAdapter[Any] = TypeAdapter(declared)
-    schema = cast("dict[str, Any]", _remove_titles(adapter.json_schema(mode="serialization")))
+    schema = cast("JsonSchema", _remove_titles(adapter.json_schema(mode="serialization")))
     if schema.get("type") == "array":
         definitions = schema.pop("$defs", {})
-        schema = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
-        return schema | ({"$defs": definitions} if definitions else {})
+        whole: JsonSchema = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
+        return {**whole, "$defs": definitions} if definitions else whole
     return schema if "properties" in schema else None
 
 
-def _remove_titles(schema: Any, *, is_map: bool = False) -> Any:
+def _remove_titles(schema: JsonObject, *, is_map: bool = False) -> JsonObject:
     """Return a schema without the titles, which repeat the names of fields. `is_map`: its keys are names of fields."""
-    if isinstance(schema, list):
-        return [_remove_titles(one) for one in cast("list[Any]", schema)]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: _remove_titles(value, is_map=not is_map and key in ("properties", "$defs"))
-        for key, value in cast("dict[str, Any]", schema).items()
-        if is_map or key != "title"
-    }
+
+    def clean(key: str, value: Json) -> Json:
+        if isinstance(value, list):
+            return [clean("", one) for one in value]
+        is_inner_map = not is_map and key in ("properties", "$defs")
+        return _remove_titles(value, is_map=is_inner_map) if isinstance(value, dict) else value
+
+    return {key: clean(key, value) for key, value in schema.items() if is_map or key != "title"}

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.jsonrpc import (
     BATCHING_VERSION,
@@ -93,7 +94,7 @@ class Sessions:
             except ValueError:
                 await _answer_unreadable(first.get("body", b""), self._open.get(named or ""))(scope, receive, send)
                 return
-        request = parse_request(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
+        request = parse_request(cast("JsonObject", message)) if isinstance(message, dict) else None
         if isinstance(request, Request) and request.method == "initialize":
             await self._begin_session(tasks, request, scope, receive, send)
         elif not named:
@@ -241,7 +242,7 @@ async def _answer_message(session: Session, message: Any, scope: Scope) -> bytes
     """Return the reply to one message, empty for a notification. Raise _Failed."""
     if not isinstance(message, dict):
         return answer_invalid_message().body
-    member = cast("dict[str, Any]", message)
+    member = cast("JsonObject", message)
     request = parse_request(member)
     if not isinstance(request, Request):
         return request.body or await _post_message(session, None, member, scope)
@@ -254,7 +255,7 @@ async def _answer_message(session: Session, message: Any, scope: Scope) -> bytes
         return encode_refusal(request.id, error, INVALID_REQUEST)
 
 
-async def _post_message(session: Session, request_id: str | int | None, message: dict[str, Any], scope: Scope) -> bytes:
+async def _post_message(session: Session, request_id: str | int | None, message: JsonObject, scope: Scope) -> bytes:
     sent: list[Message] = []
 
     async def collect(part: Message) -> None:

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
 from uraniborg.kernel.http_access import BodyTooLarge, MethodNotAllowed
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.mcp.arguments import NotFinite
 from uraniborg.kernel.mcp.envelope import (
     DISCOVER,
@@ -37,7 +38,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
     parse_body,
     parse_request,
 )
-from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, validate_message
+from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, read_call, validate_message
 from uraniborg.kernel.mcp.replies import (
     choose_error_code,
     encode_json,
@@ -70,7 +71,7 @@ class Dispatcher:
             message = parse_body(body)
         except ValueError:
             return answer_unreadable(body)
-        request = parse_request(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
+        request = parse_request(cast("JsonObject", message)) if isinstance(message, dict) else None
         if problem := find_version_problem(message, version):
             return Answer(400, encode_failure(request.id if isinstance(request, Request) else None, problem))
         if version == ENVELOPE_VERSION:
@@ -91,7 +92,7 @@ class Dispatcher:
     async def _answer_member(self, message: Any) -> Answer:
         if not isinstance(message, dict):
             return answer_invalid_message()
-        member = cast("dict[str, Any]", message)
+        member = cast("JsonObject", message)
         if member.get("method") == "initialize" and "id" in member:
             error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
             return answer_invalid_message(member["id"], error)
@@ -137,15 +138,14 @@ class Dispatcher:
         """
         params = request.params
         if request.method == "tools/call" and CallToolRequest in self._handlers and params and _is_plain_call(params):
-            return (await self._server.reply_to(params["name"], params.get("arguments") or {})).result_json()
+            return (await self._server.reply_to(*read_call(params))).result_json()
         methods = self._server.protocol.methods_without_session
         if request.method not in methods or request.method in removed:
             raise UnknownMethod(request.method, [*added, *(method for method in methods if method not in removed)])
         try:
             accepted = validate_message(methods[request.method], request.method, params)
         except NotFinite as error:
-            assert params is not None
-            return self._server.refuse_call(params["name"], params["arguments"], error).result_json()
+            return self._server.refuse_call(*read_call(params), error).result_json()
         if isinstance(accepted, InitializeRequest):
             return _encode_result(self._server.protocol.make_initialize_result(str(accepted.params.protocolVersion)))
         if isinstance(accepted, CallToolRequest):
@@ -191,7 +191,7 @@ def _is_plain_call(params: Mapping[str, Any]) -> bool:
         if part is None:
             continue
         # Floats may be infinite, and nested values may contain them.
-        if type(part) is not dict or not _PLAIN.issuperset(map(type, cast("dict[str, Any]", part).values())):
+        if type(part) is not dict or not _PLAIN.issuperset(map(type, cast("JsonObject", part).values())):
             return False
     return True
 

@@ -28,6 +28,7 @@ from mcp.types import (
 )
 
 from uraniborg.kernel.errors import InvalidInput, Unavailable
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.client_requests import parse_response
 from uraniborg.kernel.mcp.jsonrpc import (
@@ -149,7 +150,7 @@ class Exchange:
         while (message := await self._received.get()) is not _END:
             begin_request()
             if isinstance(message, dict):
-                await self._handle_message(cast("dict[str, Any]", message), None)
+                await self._handle_message(cast("JsonObject", message), None)
             elif isinstance(message, list):
                 await self._handle_batch(cast("list[Any]", message))
             else:
@@ -175,12 +176,12 @@ class Exchange:
         self._lines_owed += 1
         for message in messages:
             if isinstance(message, dict):
-                await self._handle_message(cast("dict[str, Any]", message), batch)
+                await self._handle_message(cast("JsonObject", message), batch)
             else:
                 batch.answers.append(answer_invalid_message().body)
         await self._finish_member(batch)
 
-    async def _handle_message(self, message: dict[str, Any], batch: _Batch | None) -> None:
+    async def _handle_message(self, message: JsonObject, batch: _Batch | None) -> None:
         request = parse_request(message)
         if isinstance(request, Request) and request.method == "initialize":
             if batch is not None:
@@ -203,7 +204,9 @@ class Exchange:
             await self._write_line(request.body)
         elif "method" in message:
             self._pass_to_protocol(
-                JSONRPCNotification(jsonrpc="2.0", method=message["method"], params=message.get("params"))
+                JSONRPCNotification.model_validate(
+                    {"jsonrpc": "2.0", "method": message["method"], "params": message.get("params")}
+                )
             )
         elif (response := parse_response(message)) is not None:
             self._pass_to_protocol(response)

@@ -20,7 +20,7 @@ from tests.forked_processes import ROOT
 from tests.installed_programs import Program, find_program
 from tests.uraniborg.console.processes import ServerProcess
 from tests.uraniborg.console.streams import open_stream
-from uraniborg.console.events.replies import AnyChange
+from uraniborg.console.replies import AnyChange
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
 
@@ -51,12 +51,11 @@ class Station:
         return asked["session_id"]
 
     async def wait_for(self, kind: str, **facts: Any) -> None:
-        """Wait until the stream has sent a change of this kind with these facts, and check its type."""
+        """Wait until the stream has sent a change of this kind with these facts."""
         async with asyncio.timeout(30):
             while True:
                 for change in self.changes:
                     if change["kind"] == kind and facts.items() <= change.items():
-                        TypeAdapter[Any](AnyChange).validate_python(change)
                         return
                 await asyncio.sleep(0.02)
 
@@ -192,11 +191,13 @@ async def test_every_kind_of_change_reaches_the_stream_from_its_process(server: 
         for act in dict.fromkeys(TABLE.values()):
             await act(station)
         assert {change["kind"] for change in station.changes} == TABLE.keys(), "and no change was lost"
+        declared: TypeAdapter[Any] = TypeAdapter(list[AnyChange])
+        assert declared.validate_python(station.changes) == station.changes, "every fact has its declared type"
 
 
 def test_every_kind_of_change_has_a_row() -> None:
     changes = get_args(get_args(AnyChange)[0])
-    assert {get_args(one.model_fields["kind"].annotation)[0] for one in changes} == TABLE.keys() | {"reset"}
+    assert {get_args(one.__annotations__["kind"])[0] for one in changes} == TABLE.keys() | {"reset"}
 
 
 def test_the_guide_names_every_kind_of_change() -> None:

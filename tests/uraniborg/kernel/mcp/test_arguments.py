@@ -26,7 +26,7 @@ async def decide(
 arguments = Arguments(decide, "decide")
 
 
-def refusal(given: dict[str, Any]) -> dict[str, Any]:
+def refusal(given: dict[str, Any]) -> Any:
     with pytest.raises(InvalidInput) as caught:
         arguments.validate(given)
     return caught.value.body()["error"]
@@ -129,15 +129,16 @@ def test_an_alias_is_the_name_on_the_wire_only() -> None:
 
     aliased = Arguments(get_state, "get_state")
     assert aliased.validate({"universeId": "u", "copy": 1}) == {"universe_id": "u", "copy": 1}
-    assert aliased.schema["required"] == ["universeId"]
+    assert aliased.schema.get("required") == ["universeId"]
     with pytest.raises(InvalidInput, match="universe_id"):
         aliased.validate({"universe_id": "u"})
 
 
 def test_the_schema_says_that_nothing_else_is_taken() -> None:
-    assert arguments.schema["additionalProperties"] is False
-    assert arguments.schema["required"] == ["session_id"]
-    assert arguments.schema["properties"]["limit"]["maximum"] == 100
+    schema: Any = arguments.schema
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == ["session_id"]
+    assert schema["properties"]["limit"]["maximum"] == 100
 
 
 def test_a_function_without_parameters_says_so() -> None:

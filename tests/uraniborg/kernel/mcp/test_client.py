@@ -54,7 +54,7 @@ async def test_a_process_is_started_asked_and_ended() -> None:
     async with opened(SAMPLE) as connection:
         assert connection.is_open
         assert connection.server_version == "7.8.9"
-        tools = {tool["name"]: tool for tool in await connection.list_tools()}
+        tools: dict[Any, Any] = {tool["name"]: tool for tool in await connection.list_tools()}
         assert tools["echo"]["inputSchema"]["required"] == ["text"]
         assert tools["echo"]["annotations"]["readOnlyHint"] is True
         reply = await connection.call_tool("echo", {"text": "量", "times": 2})
@@ -92,7 +92,7 @@ async def test_an_error_of_a_tool_is_a_reply_and_not_an_exception() -> None:
     async with opened(loaded_sample()) as connection:
         reply = await connection.call_tool("lose", {"paper_id": "p"})
         assert reply.is_error
-        assert "There is no paper p." in reply.content[0]["text"]
+        assert "There is no paper p." in str(reply.content[0]["text"])
 
 
 async def test_it_may_be_opened_used_and_closed_by_different_tasks() -> None:

@@ -164,7 +164,7 @@ def test_a_failure_is_marked_and_its_text_is_pure_json() -> None:
 def test_ids_of_any_kind_can_be_reported() -> None:
     circle: list[Any] = []
     circle.append(circle)
-    body = make_error_body(
+    body: Any = make_error_body(
         Conflict("No.", path=Path("a/b"), when=datetime(2026, 1, 2, tzinfo=UTC), odd=object, nan=float("nan"))
     )
     assert body["error"]["path"] == "a/b"
