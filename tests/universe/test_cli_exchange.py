@@ -9,6 +9,7 @@ import pytest
 
 from tests.universe.command_line import RunUniverse
 from tests.universe.exchange.archive_tables import PLANET, make_archive_csv
+from tests.universe.exchange.test_horizons import MARS
 
 
 @pytest.fixture
@@ -139,3 +140,13 @@ def test_states_are_read_in_the_units_that_are_named(run_universe: RunUniverse, 
     period = read_bodies(run_universe, table, "--units", units)["earth"]["kepler"]["period"]
     assert period == pytest.approx(365.25, rel=1e-3)
     assert run_universe("import", table, "--json").error["code"] == "import_refused"
+
+
+def test_an_answer_of_horizons_in_json_is_imported_whatever_its_file_is_called(
+    run_universe: RunUniverse, tmp_path: Path
+) -> None:
+    answer = {"signature": {"source": "NASA/JPL Horizons API", "version": "1.2"}, "result": MARS.decode()}
+    for name in ("mars.json", "mars.txt"):
+        (tmp_path / name).write_text(json.dumps(answer))
+        report = run_universe("import", name, "--json").json
+        assert (report["import"]["format"], report["universes"][0]["bodies"]) == ("horizons", 2)
