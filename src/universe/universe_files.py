@@ -67,11 +67,12 @@ def is_universe_file(path: Path) -> bool:
             start = stream.read(4_096).lstrip()
     except OSError as exc:
         raise FileMissing(f"{path} cannot be read: {exc.strerror}.", hint="Check the path.", path=str(path)) from None
-    is_object = start.startswith(b"{") and b'"signature"' not in start and b"NASA/JPL Horizons" not in start
+    is_answer = b'"signature"' in start or b"NASA/JPL Horizons" in start
+    is_object = start.startswith(b"{") and not is_answer
     limit = MAX_UNIVERSE_BYTES if is_object else MAX_BYTES
     if size > limit:
         raise make_too_large_error(size, limit)
-    return is_object or (path.suffix.lower() == ".json" and not start.startswith(b"["))
+    return is_object or (path.suffix.lower() == ".json" and not is_answer and not start.startswith(b"["))
 
 
 def read_table_file(path: Path) -> bytes:

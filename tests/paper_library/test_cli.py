@@ -220,3 +220,68 @@ def test_the_installed_command_reports_errors_on_stderr_and_nothing_on_stdout(tm
     assert done.err == (
         "error: The shelf nowhere does not exist.\nhint: Build a shelf: paper-library build INPUT… -o SHELF\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "numbers"),
+    [
+        (("--sort", "year_desc"), [3, 2, 1]),
+        (("--sort", "year_asc"), [1, 2, 3]),
+        (("--sort", "title_desc"), [2, 1, 3]),
+        (("--sort", "title_asc", "--limit", "1"), [3]),
+        (("--sort", "title_asc", "-n", "2", "--offset", "1"), [1, 2]),
+    ],
+)
+def test_results_are_sorted_limited_and_continued_as_asked(
+    capsys: Capture, tmp_path: Path, options: tuple[str, ...], numbers: list[int]
+) -> None:
+    titles = {1: "Comet of Hven", 2: "Stars and a comet", 3: "A comet"}
+    build_titled_shelf(tmp_path / "sorted", *titles.values())
+    found = call_command(capsys, "search", tmp_path / "sorted", "comet", *options, "--json").json
+    assert [one["title"] for one in found["results"]] == [titles[number] for number in numbers]
+    assert found["total"] == 3
+
+
+def test_the_sample_shelf_is_built_once_and_its_folder_printed(capsys: Capture, tmp_path: Path) -> None:
+    shelf = tmp_path / "sample"
+    assert call_command(capsys, "sample", "-o", shelf, "--json").json == {"shelf": str(shelf)}
+    built = (shelf / "manifest.json").stat().st_mtime_ns
+    assert call_command(capsys, "sample", "-o", shelf).out == f"{shelf}\n"
+    assert (shelf / "manifest.json").stat().st_mtime_ns == built
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        ("", {}),
+        (
+            "comets --host ::1 --port 0 --workers 2 --insecure --static-base-url https://a.org --token t0k3n-longer",
+            {
+                "shelf": Path("comets"),
+                "host": "::1",
+                "port": 0,
+                "workers": 2,
+                "insecure": True,
+                "static_base_url": "https://a.org",
+                "token": "t0k3n-longer",
+            },
+        ),
+        (
+            "--allow-origin https://a.org --allow-origin https://b.org --allow-host c.org --extra-tools",
+            {"allow_origins": ["https://a.org", "https://b.org"], "allow_hosts": ["c.org"], "extra_tools": True},
+        ),
+        ("--no-extra-tools", {"extra_tools": False}),
+    ],
+)
+def test_every_option_of_serve_is_a_setting_and_others_stay_as_they_are(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, line: str, options: dict[str, object]
+) -> None:
+    given: list[tuple[dict[str, object], bool]] = []
+
+    def record(settings: dict[str, object], *, as_json: bool) -> None:
+        given.append((settings, as_json))
+
+    monkeypatch.setattr("paper_library.serve_command.serve_shelf", record)
+    assert call_command(capsys, "serve", *line.split()).code == 0
+    assert call_command(capsys, "serve", *line.split(), "--json").code == 0
+    assert given == [(options, False), (options, True)]

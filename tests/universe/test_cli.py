@@ -558,3 +558,10 @@ def test_every_command_that_changes_something_records_the_person_of_the_account(
     assert deleted["deletedBy"] == person
     assert f"deleted by {person['name']}, by account" in run_universe("list", "--deleted").out
     assert [entry["actor"] for entry in run_universe("history", branch["id"], "--json").json["entries"]] == [person]
+
+
+def test_a_command_with_the_present_version_is_accepted_once(made: RunUniverse) -> None:
+    version = made("send", "u", TICK, "--json").json["version"]
+    assert made("send", "u", TICK, "--expected-version", str(version)).code == 0
+    assert made("send", "u", TICK, "--expected-version", str(version), "--json").error["code"] == "version_conflict"
+    assert made("send", "u", TICK, "--json").json["version"] == version + 2

@@ -1,12 +1,15 @@
 """The commands `import`, `export` and `diff`, and `new` with settings."""
 
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.universe.command_line import RunUniverse
 from tests.universe.exchange.archive_tables import PLANET, make_archive_csv
+from tests.universe.exchange.test_horizons import MARS
 
 
 @pytest.fixture
@@ -101,3 +104,49 @@ def test_a_seed_takes_settings(run_universe: RunUniverse) -> None:
     assert (
         "maxSystems" in run_universe("new", "--from", "seed:classic:1", "--set", "maxSystem=1", "--json").error["hint"]
     )
+
+
+def read_bodies(run_universe: RunUniverse, table: Path, *options: str) -> dict[str, Any]:
+    (made,) = run_universe("import", table, *options, "--json").json["universes"]
+    return run_universe("show", made["id"], "--json").json["stars"]
+
+
+def test_omega_of_the_planet_turns_its_orbit_by_half_a_circle(run_universe: RunUniverse, tmp_path: Path) -> None:
+    table = tmp_path / "ps.csv"
+    table.write_bytes(make_archive_csv(PLANET))
+    first = read_bodies(run_universe, table)["hven-1-b"]["kepler"]["argumentOfPeriapsis"]
+    of_star = read_bodies(run_universe, table, "--omega-of", "star")["hven-1-b"]["kepler"]["argumentOfPeriapsis"]
+    of_planet = read_bodies(run_universe, table, "--omega-of", "planet")["hven-1-b"]["kepler"]["argumentOfPeriapsis"]
+    assert (first, (of_planet - of_star) % 360) == (of_star, 180)
+
+
+def test_a_planet_of_two_stars_is_built_about_their_barycentre_if_asked(
+    run_universe: RunUniverse, tmp_path: Path
+) -> None:
+    table = tmp_path / "ps.csv"
+    table.write_bytes(make_archive_csv({**PLANET, "cb_flag": 1, "pl_orbsmax": 0.7, "pl_orbper": 228.8}))
+    for options in ((), ("--circumbinary", "refuse")):
+        assert run_universe("import", table, *options, "--json").error["code"] == "import_refused"
+    stars = read_bodies(run_universe, table, "--circumbinary", "barycentre")
+    assert stars["hven-1-b"]["parentId"] == "hven-1-barycentre"
+    assert "circumbinary" in run_universe("import", table, "--circumbinary", "none", "--json").error["message"]
+
+
+@pytest.mark.parametrize("units", ["au-day", "au-year", "au-yr2pi"])
+def test_states_are_read_in_the_units_that_are_named(run_universe: RunUniverse, tmp_path: Path, units: str) -> None:
+    speed = 0.0172 * {"au-day": 1, "au-year": 365.25, "au-yr2pi": 365.25 / (2 * math.pi)}[units]
+    table = tmp_path / "states.csv"
+    table.write_text(f"name,m,x,y,z,vx,vy,vz\nSun,1,0,0,0,0,0,0\nEarth,3e-6,1,0,0,0,{speed},0\n")
+    period = read_bodies(run_universe, table, "--units", units)["earth"]["kepler"]["period"]
+    assert period == pytest.approx(365.25, rel=1e-3)
+    assert run_universe("import", table, "--json").error["code"] == "import_refused"
+
+
+def test_an_answer_of_horizons_in_json_is_imported_whatever_its_file_is_called(
+    run_universe: RunUniverse, tmp_path: Path
+) -> None:
+    answer = {"signature": {"source": "NASA/JPL Horizons API", "version": "1.2"}, "result": MARS.decode()}
+    for name in ("mars.json", "mars.txt"):
+        (tmp_path / name).write_text(json.dumps(answer))
+        report = run_universe("import", name, "--json").json
+        assert (report["import"]["format"], report["universes"][0]["bodies"]) == ("horizons", 2)

@@ -128,3 +128,12 @@ def test_a_universe_in_scene_units_has_no_physics(ask: Ask) -> None:
     code, _, err = ask("show", "s", "--physics")
     assert code == 2
     assert "no body in astronomical units" in err
+
+
+def test_the_velocity_of_a_named_star_is_measured(ask: Ask) -> None:
+    assert ask("new", "--from", "alpha-centauri", "--id", "alpha")[0] == 0
+    options = ("--days", "3", "--samples", "3", "--observer", "0,0", "--json")
+    heaviest = replied(ask("rv", "alpha", *options))
+    other = replied(ask("rv", "alpha", "--star", "alpha-centauri-b", *options))
+    assert (heaviest["star"], other["star"]) == ("alpha-centauri-a", "alpha-centauri-b")
+    assert other["samples"]["velocities"] != heaviest["samples"]["velocities"]

@@ -4,6 +4,7 @@ import ast
 import csv
 import errno
 import json
+import math
 import os
 import signal
 import subprocess
@@ -252,3 +253,13 @@ def test_a_full_disk_is_reported(system: RunUniverse, monkeypatch: pytest.Monkey
     assert (done.code, done.error["code"]) == (5, "output_unwritable")
     assert "No space left on device" in done.error["message"]
     assert done.error["path"] == "file.svg"
+
+
+def test_relativity_is_added_if_asked_and_turns_the_orbits_a_little(system: RunUniverse) -> None:
+    newton, einstein = (
+        system("nbody", "u", "--days", "300", *options, "--json").json for options in ((), ("--relativity",))
+    )
+    assert (newton["relativity"], einstein["relativity"]) == (False, True)
+    apart = math.dist(newton["end"]["ven"]["position"], einstein["end"]["ven"]["position"])
+    assert 1e-8 < apart < 1e-5
+    assert "General relativity counts" in " ".join(system("nbody", "u", "--days", "3", "--relativity").out.split())

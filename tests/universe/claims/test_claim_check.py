@@ -342,3 +342,35 @@ def test_a_sentence_that_doubts_the_number_or_is_about_a_part_of_the_body_suppor
 def test_the_number_of_a_planet_at_the_start_of_a_sentence_is_not_that_of_another() -> None:
     location = {"page": 7, "passage": "Planet d has a mass of 0.388 M⊕, planet e one of 0.692 M⊕."}
     assert status(location, 0.388 * EARTH_MASS).status == UNVERIFIED
+
+
+def test_a_row_without_a_header_is_found_in_the_tables_and_lines_of_the_text() -> None:
+    location = {"table": "2", "row": ["TRAPPIST-1 e", "0.692 M⊕"]}
+    for text in ("| TRAPPIST-1 e | 0.692 M⊕ |", "| a | TRAPPIST-1 e | b | 0.692 M⊕ |", "see TRAPPIST-1 e 0.692 M⊕"):
+        assert status(location, text=f"Masses.\n{text}\n").status == SUPPORTED
+    for text in ("| 0.692 M⊕ | TRAPPIST-1 e |", "| TRAPPIST-1 e | 10.692 M⊕ |", "TRAPPIST-1 e\n0.692 M⊕", ""):
+        assert status(location, text=f"Masses.\n{text}\n").status == UNVERIFIED
+
+
+def test_a_row_with_two_values_of_the_body_states_none() -> None:
+    location = {"table": "2", "header": ["planet", "mass [M⊕]", "mass [M⊕]"], "row": ["e", "0.692", "0.7"]}
+    stated = read_statement_or_reason(location, "mass", body=E, title=TITLE)
+    assert stated == "The location states several values (0.692, 0.7)."
+
+
+@pytest.mark.parametrize("before", ["(see Table", "in Fig.", "Section", "pp.", "in"])
+def test_a_number_of_a_table_figure_or_year_is_no_value_without_a_unit(before: str) -> None:
+    location = {"section": "5", "passage": f"The eccentricity of TRAPPIST-1 e is discussed {before} 0.25 at length."}
+    assert status(location, 0.25, field="kepler.eccentricity").status == UNVERIFIED
+    plain = {"section": "5", "passage": "The eccentricity of TRAPPIST-1 e is 0.25 at most times."}
+    assert status(plain, 0.25, field="kepler.eccentricity").status == SUPPORTED
+
+
+def test_of_two_bodies_a_number_belongs_to_the_one_named_last_before_it() -> None:
+    def check(passage: str) -> str:
+        return status({"section": "5", "passage": passage}, body=E).status
+
+    assert check("The mass of TRAPPIST-1 d is 0.388 M⊕, that of TRAPPIST-1 e 0.692 M⊕.") == SUPPORTED
+    assert check("The mass is 0.692 M⊕ for TRAPPIST-1 e, and TRAPPIST-1 d is lighter.") == UNVERIFIED
+    assert check("The mass of TRAPPIST-1 e exceeds that of TRAPPIST-1 d, 0.692 M⊕.") == UNVERIFIED
+    assert check("The mass of TRAPPIST-1 e is 0.7 M⊕ or 0.692 M⊕, not that of TRAPPIST-1 d.") == UNVERIFIED
