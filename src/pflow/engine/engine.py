@@ -40,6 +40,7 @@ from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.boundary import make_all_encodable, make_encodable
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
@@ -96,7 +97,8 @@ class Engine:
         `warnings` about the workflow come first among those of the run. A run that cannot be logged ends before its
         first node if it may have effects, or if it `must_be_logged`.
         """
-        run = _Run(self, workflow, dict(inputs or {}), name, source, fresh, keep_results, warnings, must_be_logged)
+        given = make_all_encodable(dict(inputs or {}))
+        run = _Run(self, workflow, given, name, source, fresh, keep_results, warnings, must_be_logged)
         cancellation = cancellation or Cancellation()
         register_run(cancellation)
         try:
@@ -366,7 +368,7 @@ class _Run:
         )
 
     def _show_node_message(self, node: str, text: str) -> None:
-        masked = self.secrets.mask(text)
+        masked = make_encodable(self.secrets.mask(text))
         self._log.record_message(node, masked)
         self.engine.output.on_node_message(node, masked)
 

@@ -28,6 +28,7 @@ from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, RunStopped,
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.node import Outcome
 from pflow.templates.resolution import MOST_CHARACTERS
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 
@@ -148,7 +149,7 @@ class LiveStepRunner:
             else:
                 if count > 1:
                     state.warnings.append(f"'{job.key}' succeeded at attempt {count} of {job.retry.attempts}.")
-                warnings = (f"'{job.node.id}': {warning}" for warning in outcome.warnings)
+                warnings = (make_encodable(f"'{job.node.id}': {warning}") for warning in outcome.warnings)
                 state.warnings.extend([one for one in warnings if one not in state.warnings])
                 return outcome
             count += 1
@@ -277,9 +278,7 @@ def _convert_to_valid_outcome(returned: Any, node: Node) -> Outcome:
 
 def _make_error_serializable(exc: UraniborgError) -> None:
     """Change the error of a node so that it can be stored as JSON."""
-    from uraniborg.kernel.text import replace_surrogates
-
-    exc.message, exc.hint = replace_surrogates(str(exc.message)), replace_surrogates(str(exc.hint))
+    exc.message, exc.hint = make_encodable(str(exc.message)), make_encodable(str(exc.hint))
     for name, value in exc.ids.items():
         try:
             exc.ids[name] = parse_json(encode_outputs({"it": value}))["it"]

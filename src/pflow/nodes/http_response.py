@@ -6,10 +6,10 @@ from base64 import b64encode
 from typing import Any, Final
 
 import httpx
-import orjson
 
 from pflow.errors import NodeFailed
 from pflow.nodes.child_output import format_size
+from uraniborg.kernel.boundary import parse_json
 
 BODY_BYTES: Final = 10 << 20
 """The maximum size of a response that becomes a value."""
@@ -81,8 +81,8 @@ def _decode_body(response: httpx.Response, body: bytes) -> tuple[Any, bool]:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and (kind == "application/json" or kind.endswith("+json")):
         try:
-            return orjson.loads(body), False
-        except orjson.JSONDecodeError:  # the header was wrong
+            return parse_json(body), False
+        except ValueError:  # the header was wrong
             pass
     try:
         return body.decode(response.charset_encoding or "utf-8"), False

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from uraniborg.kernel.text import is_encodable
+from uraniborg.kernel.boundary import is_encodable
 
 _LARGEST: Final = 64 * 1024 * 1024
 _READING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
