@@ -26,7 +26,7 @@ def _clean_text(value: Any) -> Any:
 
 
 CleanText = Annotated[str, BeforeValidator(_clean_text)]
-"""A text from a source, a person or other code, without lone surrogates and NUL characters."""
+"""A text from a source, a person or other code, without half characters and NUL."""
 
 
 class ReviewStatus(StrEnum):

@@ -28,6 +28,7 @@ from pflow.library.lookup import WorkflowLoader
 from pflow.node import Context
 from pflow.registry.registry import Registry
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.boundary import make_all_encodable
 from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
@@ -109,7 +110,7 @@ class Engine:
     ) -> RunResult:
         """Run a checked workflow on an event loop of its own. Failures are in the result, not raised."""
         options = options or RunOptions()
-        state = RunState(name, workflow, dict(inputs or {}), list(warnings))
+        state = RunState(name, workflow, make_all_encodable(dict(inputs or {})), list(warnings))
         log = RunLogWriter(self.log, state.run_id, name, source, self.door, self.actor)
         with enable_redactor(state.secrets.redactor):
             return options.cancellation.run_on_new_loop(self._run_and_record(state, options, log))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pflow.templates.resolution import iter_texts_and_numbers
+from uraniborg.kernel.boundary import LOSSLESS, encode_lossless
 from uraniborg.kernel.child_environment import register_environment_secrets
 from uraniborg.kernel.files import open_private
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
@@ -73,8 +74,7 @@ class Secrets:
             try:
                 with open(open_private(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
                     file.writelines(
-                        masked.encode("utf-8", "surrogateescape")
-                        for _, masked in self.redactor.mask_pieces(_iter_file_text(path))
+                        encode_lossless(masked) for _, masked in self.redactor.mask_pieces(_iter_file_text(path))
                     )
                 target.replace(path)
             except OSError:
@@ -84,7 +84,7 @@ class Secrets:
 
 def _iter_file_text(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
-        yield from codecs.iterdecode(iter(lambda: file.read(_CHUNK), b""), "utf-8", "surrogateescape")
+        yield from codecs.iterdecode(iter(lambda: file.read(_CHUNK), b""), "utf-8", LOSSLESS)
 
 
 def find_secret_param_values(params: "Mapping[str, Json]") -> "list[Json]":

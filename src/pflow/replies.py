@@ -77,7 +77,7 @@ def build_reply_and_write_large_outputs(result: RunResult, home: Path) -> "Ended
             continue
         value = reply["outputs"][name]
         is_text = isinstance(value, str)
-        text = value.encode("utf-8", "replace") if is_text else _format_json(value)
+        text = value.encode() if is_text else _format_json(value)
         path = _try_write_spool_file(home, result.run_id, f"{name}.txt" if is_text else f"{name}.json", text)
         reply["outputs"][name] = {
             "truncated": True,
@@ -106,7 +106,7 @@ def _format_json(value: Any) -> bytes:
     try:
         return orjson.dumps(value, default=str)
     except orjson.JSONEncodeError:  # an integer of more than 64 bits
-        return json.dumps(value, default=str, ensure_ascii=False).encode("utf-8", "replace")
+        return json.dumps(value, default=str, ensure_ascii=False).encode()
 
 
 def _try_write_spool_file(home: Path, run_id: str, name: str, text: bytes) -> str | None:

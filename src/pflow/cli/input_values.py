@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pflow.cli.run_arguments import InvalidRunArguments
 from pflow.ir.declarations import parse_declared_inputs
 from pflow.ir.model import Input
+from uraniborg.kernel.boundary import parse_json
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import JsonObject
@@ -141,9 +142,7 @@ def infer_value(text: str) -> Any:
 
 
 def _parse_json_or_return_text(text: str) -> Any:
-    import orjson
-
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return parse_json(text)
+    except ValueError:
         return text

@@ -15,6 +15,7 @@ from pflow.library.names import SUFFIX
 from pflow.library.workflow_file import read_document
 from pflow.service import Service
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.ids import content_id
@@ -41,8 +42,7 @@ class WorkflowSource:
     @property
     def log_label(self) -> str:
         """The source in the log of runs: the kind, and for a file its path."""
-        # The database does not accept surrogates, which a path may have.
-        return f"{self.kind} {self.file}".encode("utf-8", "replace").decode() if self.file else self.kind
+        return make_encodable(f"{self.kind} {self.file}") if self.file else self.kind
 
 
 def is_file_path(name_or_path: str) -> bool:
@@ -55,10 +55,10 @@ def make_logged_name(name_or_path: str) -> str:
     No name of a workflow has an `@`, so runs of a file and of a workflow never resume each other.
     """
     if not is_file_path(name_or_path):
-        return name_or_path
+        return make_encodable(name_or_path)
     path = _make_absolute(name_or_path)
     stem = _ODD.sub("-", path.name.removesuffix(SUFFIX))[:_LONGEST_STEM]
-    return f"{stem}@{content_id(str(path))[:8]}"
+    return f"{stem}@{content_id(os.fsencode(path))[:8]}"
 
 
 def restore_given_name(message: str, name_or_path: str) -> str:

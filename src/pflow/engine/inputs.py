@@ -8,6 +8,7 @@ from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.coercion import try_coerce_value
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import list_variables
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def prepare_inputs(
     for name, declared in workflow.inputs.items():
         if values.get(name) is None:
             if declared.secret and name in env:
-                values[name] = env[name]
+                values[name] = make_encodable(env[name])
             elif declared.has_default or not declared.required:
                 values[name] = declared.default
                 continue

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from pathlib import PurePath
@@ -13,32 +12,26 @@ from typing import Any, Final, cast
 import orjson
 
 from pflow.errors import NodeFailed
+from uraniborg.kernel.boundary import has_long_number, make_encodable
 
 _OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
 _SORTED: Final = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 _MAX_DEPTH: Final = 200
 _KEYS: Final = (str, int, float, bool, type(None))
-_LONG_NUMBER: Final = re.compile(rb"(?<![\w.])\d{19}")
-"""Integers that orjson would read as floats."""
-_DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
-_MANY_DIGITS: Final = b"0" * 19
-"""A search for these digits takes a hundredth of the time of the regular expression."""
 
 
 def encode_outputs(outputs: Mapping[str, object]) -> bytes:
     """Return outputs as JSON: tuples and sets as lists, times as ISO 8601, bytes as base64, NaN as null.
 
-    Raise NodeFailed for a value without a JSON form.
+    Texts of nodes enter here: half a character becomes U+FFFD. Raise NodeFailed for a value without a JSON form.
     """
     try:
         return orjson.dumps(outputs, default=_convert_to_json_type, option=_OPTIONS)
     except orjson.JSONEncodeError:
         pass
-    from uraniborg.kernel.text import replace_surrogates
-
     try:
-        # The standard library handles integers beyond 64 bits and lone surrogates.
-        return replace_surrogates(json.dumps(_convert_to_plain_types(outputs, 0), ensure_ascii=False)).encode()
+        # The standard library handles integers beyond 64 bits and half characters.
+        return make_encodable(json.dumps(_convert_to_plain_types(outputs, 0), ensure_ascii=False)).encode()
     except Exception as exc:  # objects of a node may raise anything when they are converted
         raise NodeFailed(
             f"The node returned a value that has no JSON form: {exc}.",
@@ -48,7 +41,7 @@ def encode_outputs(outputs: Mapping[str, object]) -> bytes:
 
 def parse_json(text: bytes) -> Any:
     """Return the value of a JSON text. Raise ValueError."""
-    if _MANY_DIGITS not in text.translate(_DIGITS) or not _LONG_NUMBER.search(text):
+    if not has_long_number(text):
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError:
@@ -103,7 +96,7 @@ def compute_fingerprint(*parts: Any) -> str:
         text = orjson.dumps(parts, default=_convert_to_json_type, option=_SORTED)
     except orjson.JSONEncodeError:
         try:
-            text = json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")
+            text = json.dumps(parts, default=str, sort_keys=True).encode()
         except RecursionError:
             raise NodeFailed("A parameter is nested too deep.", hint="Pass it as a text of JSON.") from None
     return hashlib.blake2b(text, digest_size=16).hexdigest()

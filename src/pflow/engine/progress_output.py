@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from pflow.ir.graph import Graph
     from pflow.ir.model import Node
     from pflow.redaction import Secrets
-    from uraniborg.kernel.change_feed import Publisher
+    from uraniborg.kernel.boundary import make_encodable
+from uraniborg.kernel.change_feed import Publisher
     from uraniborg.kernel.errors import UraniborgError
     from uraniborg.kernel.json_values import Json
 
@@ -137,7 +138,7 @@ class RunReporter(WalkListener):
         self._feed.publish("node", self._run_id, node=key, status="running")
 
     def on_message(self, key: str, text: str) -> None:
-        masked = self._secrets.mask(text)
+        masked = make_encodable(self._secrets.mask(text))
         self._log.record_message(key, masked)
         self._output.on_node_message(key, masked)
 

@@ -47,7 +47,6 @@ from pflow.engine.runlog_rows import (
     parse_node_row,
     parse_run_row,
     read_process_start_time,
-    replace_surrogates,
 )
 from pflow.errors import RunNotFound
 from uraniborg.kernel.actors import Actor
@@ -126,10 +125,9 @@ class RunLog:
         `actor` is who started it, through the interface `door`.
         """
         pid = os.getpid() if pid is None else pid
-        name = replace_surrogates(workflow)
         row = (
             run_id,
-            name,
+            workflow,
             source,
             started_at,
             format_masked_json(inputs),
@@ -142,11 +140,11 @@ class RunLog:
         with self.file.open_or_reuse_connection(create=True) as connection, transaction(connection):
             number = connection.execute(_INSERT_RUN, row).lastrowid
             if graph is not None and len(text := json.dumps(graph, ensure_ascii=False)) <= _MAX_GRAPH_CHARS:
-                connection.execute("INSERT INTO graphs (run, graph) VALUES (?, ?)", (number, replace_surrogates(text)))
-            (begun,) = connection.execute(_COUNT_EXECUTION, (name,)).fetchone()
+                connection.execute("INSERT INTO graphs (run, graph) VALUES (?, ?)", (number, text))
+            (begun,) = connection.execute(_COUNT_EXECUTION, (workflow,)).fetchone()
         if begun % _RUNS_PER_PRUNE == 0:
             with suppress(DatabaseUnusable):  # the run has begun nevertheless
-                self.delete_old_runs(workflow=name)
+                self.delete_old_runs(workflow=workflow)
 
     @_replace_damaged_file_and_retry
     def record_nodes(self, run_id: str, rows: Sequence[NodeRow], items: Sequence[ItemRow] = ()) -> None:
@@ -178,7 +176,6 @@ class RunLog:
         warnings: Any = None,
     ) -> None:
         """Record durably that the run has ended. A run that has ended before keeps its first status."""
-        failed_node = failed_node and replace_surrogates(failed_node)
         ending = (
             status,
             ended_at,
@@ -201,7 +198,7 @@ class RunLog:
         query = "SELECT 1 FROM runs WHERE id = ? AND status = 'success'"
         try:
             with self.file.open_or_reuse_connection() as connection:
-                return connection.execute(query, (replace_surrogates(run_id),)).fetchone() is not None
+                return connection.execute(query, (run_id,)).fetchone() is not None
         except UraniborgError:
             return False
 
@@ -214,7 +211,7 @@ class RunLog:
         workflow has succeeded since.
         """
         with self.file.open_or_reuse_connection() as connection:
-            tally = connection.execute(_SELECT_TALLY, (replace_surrogates(workflow),)).fetchone()
+            tally = connection.execute(_SELECT_TALLY, (workflow,)).fetchone()
             last = next((run for run in _select_runs(connection, workflow) if run["status"] != "running"), None)
             failure = _find_last_failure(connection, workflow)
         executions, successes, failures, total_ms = tally or (0, 0, 0, 0)
@@ -329,7 +326,7 @@ class RunLog:
         """Return the id of the run that a run resumed, or None, also if the log no longer has either."""
         query = "SELECT earlier.id FROM runs JOIN runs AS earlier ON earlier.id = runs.resumed_from WHERE runs.id = ?"
         with self.file.open_or_reuse_connection() as connection:
-            row = connection.execute(query, (replace_surrogates(run_id),)).fetchone()
+            row = connection.execute(query, (run_id,)).fetchone()
         return row[0] if row else None
 
     @_replace_damaged_file_and_retry
@@ -341,7 +338,7 @@ class RunLog:
             AND later.number > runs.number AND later.resumed_from = runs.id ORDER BY later.number DESC LIMIT 1
         """
         with self.file.open_or_reuse_connection() as connection:
-            row = connection.execute(query, (replace_surrogates(run_id),)).fetchone()
+            row = connection.execute(query, (run_id,)).fetchone()
         return row[0] if row else None
 
     @_replace_damaged_file_and_retry
@@ -352,7 +349,7 @@ class RunLog:
             commit_durably(connection),
             transaction(connection),
         ):
-            insert_change(connection, change, replace_surrogates(subject), replace_surrogates(revision), actor)
+            insert_change(connection, change, subject, revision, actor)
 
     @_replace_damaged_file_and_retry
     def list_change_actors(self, change: Change) -> dict[tuple[str, str], Actor | None]:
@@ -370,14 +367,14 @@ class RunLog:
     def find_change_actor(self, change: Change, subject: str, revision: str = "") -> Actor | None:
         """Return who made the last change of this subject and revision, or None if that is not known."""
         with self.file.open_or_reuse_connection() as connection:
-            return select_last_actor(connection, change, replace_surrogates(subject), replace_surrogates(revision))
+            return select_last_actor(connection, change, subject, revision)
 
     @_replace_damaged_file_and_retry
     def rename_workflow(self, old_name: str, new_name: str) -> None:
         """Give the runs and statistics of a workflow to its new name, which may have others already."""
-        names = (replace_surrogates(new_name), replace_surrogates(old_name))
         if old_name == new_name:
             return
+        names = (new_name, old_name)
         with self.file.open_or_reuse_connection() as connection, transaction(connection):
             connection.execute("UPDATE runs SET workflow = ? WHERE workflow = ?", names)
             connection.execute(_JOIN_TALLIES, names)
@@ -412,9 +409,8 @@ class RunLog:
 
 def _find_run_row(connection: sqlite3.Connection, id_prefix: str) -> tuple[Any, ...]:
     """Return the row of the run with this id, or with an id that begins so. Raise RunNotFound."""
-    start = replace_surrogates(id_prefix)
-    found = connection.execute(_SELECT_BY_PREFIX, (start,)).fetchall() if start else []
-    found = [row for row in found if row[1] == start] or found
+    found = connection.execute(_SELECT_BY_PREFIX, (id_prefix,)).fetchall() if id_prefix else []
+    found = [row for row in found if row[1] == id_prefix] or found
     if len(found) != 1:
         raise _make_not_found_error(id_prefix, [row[1] for row in found])
     return found[0]
@@ -426,7 +422,7 @@ def _get_error_message(error: Any) -> Any:
 
 
 def _get_run_number(connection: sqlite3.Connection, run_id: str) -> int:
-    row = connection.execute("SELECT number FROM runs WHERE id = ?", (replace_surrogates(run_id),)).fetchone()
+    row = connection.execute("SELECT number FROM runs WHERE id = ?", (run_id,)).fetchone()
     if row is None:
         raise _make_not_found_error(run_id, [])
     return row[0]
@@ -436,7 +432,7 @@ def _select_runs(
     connection: sqlite3.Connection, workflow: str | None, extra_condition: str = "", *values: Any
 ) -> "Iterator[RunSummary]":
     """Yield the runs of one workflow or of all that meet a condition, the latest first."""
-    names = [] if workflow is None else [replace_surrogates(workflow)]
+    names = [] if workflow is None else [workflow]
     conditions = [*(["workflow = ?"] if names else []), *([extra_condition] if extra_condition else [])]
     chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     query = f"{_SELECT_RUNS} {chosen} ORDER BY number DESC"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pflow.engine.progress_output import NodeStatus
-from pflow.engine.runlog_rows import format_masked_json, parse_error, parse_json, parse_texts, replace_surrogates
+from pflow.engine.runlog_rows import format_masked_json, parse_error, parse_json, parse_texts
 
 if TYPE_CHECKING:
     from pflow.run_replies import RunItem, RunItemPage
@@ -39,7 +39,7 @@ class ItemRow(NamedTuple):
 
 def insert_items(connection: sqlite3.Connection, run_number: int, rows: Iterable[ItemRow]) -> None:
     """Store items, with secrets masked."""
-    values = ((run_number, replace_surrogates(row.node), *row[1:4], *map(format_masked_json, row[4:])) for row in rows)
+    values = ((run_number, row.node, *row[1:4], *map(format_masked_json, row[4:])) for row in rows)
     connection.executemany(_INSERT_ITEM, values)
 
 
@@ -50,7 +50,7 @@ def select_items(
 
     `next` is the index to continue after, or None if there are no more items yet.
     """
-    batch = {"run": run_number, "node": replace_surrogates(node)}
+    batch = {"run": run_number, "node": node}
     counts = dict(connection.execute(_COUNT_ITEMS, batch))
     page = {**batch, "status": status, "after": after, "limit": limit}
     rows = connection.execute(_SELECT_ITEMS, page).fetchall()
@@ -69,20 +69,20 @@ def count_failed_items(connection: sqlite3.Connection, run_number: int) -> dict[
 
 def replace_messages(connection: sqlite3.Connection, run_number: int, messages: Mapping[str, Sequence[str]]) -> None:
     """Store the messages of nodes that run, with secrets masked. They replace earlier ones."""
-    values = ((run_number, replace_surrogates(node), format_masked_json(texts)) for node, texts in messages.items())
+    values = ((run_number, node, format_masked_json(texts)) for node, texts in messages.items())
     connection.executemany("INSERT OR REPLACE INTO messages (run, node, texts) VALUES (?, ?, ?)", values)
 
 
 def delete_messages(connection: sqlite3.Connection, run_number: int, nodes: Iterable[str]) -> None:
     """Delete the messages of nodes that have ended: their rows have them."""
-    values = ((run_number, replace_surrogates(node)) for node in nodes)
+    values = ((run_number, node) for node in nodes)
     connection.executemany("DELETE FROM messages WHERE run = ? AND node = ?", values)
 
 
 def select_messages(connection: sqlite3.Connection, run_number: int, node: str) -> list[str]:
     """Return the messages of a node that runs."""
     query = "SELECT texts FROM messages WHERE run = ? AND node = ?"
-    row = connection.execute(query, (run_number, replace_surrogates(node))).fetchone()
+    row = connection.execute(query, (run_number, node)).fetchone()
     return parse_texts(row[0] if row else None)
 
 

@@ -12,6 +12,7 @@ from pflow.engine.progress_output import NodeStatus
 from pflow.errors import RunInterrupted
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
 from uraniborg.kernel.actors import Actor, read_actor
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.logging import redact
 
 if TYPE_CHECKING:
@@ -87,11 +88,6 @@ def _is_process_alive(pid: int, start_time: str) -> bool:
     return True
 
 
-def replace_surrogates(text: str) -> str:
-    """Return the text without lone surrogates, which a database refuses."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def format_masked_json(value: Any) -> str | None:
     """Return the value as JSON, with secrets masked that the caller missed, cut if it is too long."""
     if value is None:
@@ -99,11 +95,11 @@ def format_masked_json(value: Any) -> str | None:
     masked = redact(value)
     try:
         text = orjson.dumps(masked, default=str).decode()
-    except TypeError:  # a lone surrogate, a key that is not a text, or a very large number
-        text = json.dumps(masked, ensure_ascii=False, default=str)
+    except TypeError:  # a key that is not a text, a very large number, or the path of a file
+        text = make_encodable(json.dumps(masked, ensure_ascii=False, default=str))
     if len(text) > _MAX_CHARS:
         text = json.dumps({"characters": len(text), "beginning": text[:1_000]}, ensure_ascii=False)
-    return replace_surrogates(text)
+    return text
 
 
 def parse_json(text: str | None) -> Any:
@@ -122,12 +118,12 @@ def make_node_columns(row: NodeRow) -> tuple[Any, ...]:
     """Return the columns of a node, with secrets masked."""
     action, note, error = row.action, row.note, format_masked_json(row.error)
     if action not in _USUAL_ACTIONS:
-        action = action and replace_surrogates(redact(action))
-    note = note and replace_surrogates(redact(note))
+        action = action and redact(action)
+    note = note and redact(note)
     return (
         row.seq,
-        replace_surrogates(row.node),
-        replace_surrogates(row.type),
+        row.node,
+        row.type,
         row.status,
         action,
         row.started_at,

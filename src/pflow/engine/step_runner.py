@@ -27,6 +27,7 @@ from pflow.ir.model import ERROR_ACTION, Node
 from pflow.node import Context, Outcome
 from pflow.registry.interface import Interface
 from pflow.templates.resolution import MOST_CHARACTERS
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 
@@ -144,7 +145,7 @@ class LiveStepRunner(StepRunner):
             else:
                 if count > 1:
                     reports.append(f"'{job.key}' succeeded at attempt {count} of {job.retry.attempts}.")
-                warnings = (f"'{job.node.id}': {warning}" for warning in outcome.warnings)
+                warnings = (make_encodable(f"'{job.node.id}': {warning}") for warning in outcome.warnings)
                 reports.extend([one for one in warnings if one not in reports])
                 return outcome
             count += 1
@@ -266,9 +267,7 @@ def _convert_to_valid_outcome(returned: Any, node: Node) -> Outcome:
 
 def _make_error_serializable(exc: UraniborgError) -> None:
     """Change the error of a node so that it can be stored as JSON."""
-    from uraniborg.kernel.text import replace_surrogates
-
-    exc.message, exc.hint = replace_surrogates(str(exc.message)), replace_surrogates(str(exc.hint))
+    exc.message, exc.hint = make_encodable(str(exc.message)), make_encodable(str(exc.hint))
     for name, value in exc.ids.items():
         try:
             exc.ids[name] = parse_json(encode_outputs({"it": value}))["it"]

@@ -5,9 +5,8 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-import orjson
-
 from pflow.templates.resolution import format_as_text
+from uraniborg.kernel.boundary import parse_json
 
 _TRUE: Final = ("true", "1", "yes", "on")
 _FALSE: Final = ("false", "0", "no", "off")
@@ -71,8 +70,8 @@ def _try_coerce_number(value: Any, kind: str) -> tuple[Any, bool]:
 def _try_coerce_container(value: Any, kind: type) -> tuple[Any, bool]:
     if isinstance(value, str):
         try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
+            value = parse_json(value)
+        except ValueError:
             return value, False
     return value, isinstance(value, kind)
 

@@ -101,7 +101,7 @@ def encode_wrapped_workflow(
 
 def compute_revision(document: "Mapping[str, Json] | str") -> str:
     """Return a short text that differs if a document, or the text of a file that has no document, differs."""
-    return hashlib.sha256(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(document, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def require_revision(revision: str, present_revision: str, name: str) -> None:
@@ -123,9 +123,7 @@ def hold_text_lock(home: Path, revision: str | None) -> AbstractContextManager[N
 
 def trim_and_validate_description(description: str) -> str:
     """Return the trimmed description. Raise InvalidInputs if it is too long."""
-    from uraniborg.kernel.text import replace_surrogates  # slow to import, and not needed to read
-
-    trimmed = replace_surrogates(description.strip())
+    trimmed = description.strip()
     if len(trimmed) > LONGEST_DESCRIPTION:
         raise InvalidInputs(
             f"A description has at most {LONGEST_DESCRIPTION} characters; this one has {len(trimmed):,}.",

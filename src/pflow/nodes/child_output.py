@@ -12,6 +12,7 @@ from typing import Final, NotRequired, TypedDict, cast
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import masked_excerpts
+from uraniborg.kernel.boundary import decode_lossless, encode_lossless
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.redaction import redact
 
@@ -209,8 +210,8 @@ def _cut_at_word(data: bytes) -> bytes:
 def _cut_before_secret(data: bytes) -> bytes:
     """Return the data without an end that is the beginning of a known secret, which would not be masked."""
     near = max(0, len(data) - _TAIL)
-    end = data[near:].decode("utf-8", "surrogateescape")
-    return data[:near] + end[: redact.find_cut_secret(end)].encode("utf-8", "surrogateescape")
+    end = decode_lossless(data[near:])
+    return data[:near] + encode_lossless(end[: redact.find_cut_secret(end)])
 
 
 def format_size(size: int) -> str:

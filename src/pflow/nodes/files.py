@@ -14,7 +14,6 @@ from pflow.nodes.child_output import format_size
 from pflow.nodes.masked_excerpts import cut_masked_start
 from pflow.nodes.param_values import format_param_as_text, get_path
 from uraniborg.kernel.files import write_atomic
-from uraniborg.kernel.text import replace_surrogates
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json
@@ -82,7 +81,7 @@ def read_file(params: ReadParams, context: Context) -> ReadFile:
     with disk.convert_os_errors("read", path):
         data = _read_or_refuse_large(path)
     try:
-        content, is_binary = replace_surrogates(data.decode(encoding)), False
+        content, is_binary = data.decode(encoding), False
     except ValueError:
         content, is_binary = b64encode(data).decode(), True
     return {"content": content, "content_is_binary": is_binary, "file_path": str(path), "size": len(data)}

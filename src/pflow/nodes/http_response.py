@@ -6,10 +6,10 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, Final, TypedDict
 
 import httpx
-import orjson
 
 from pflow.errors import NodeFailed
 from pflow.nodes.child_output import format_size
+from uraniborg.kernel.boundary import parse_json
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json
@@ -100,8 +100,8 @@ def _decode_body(response: httpx.Response, body: bytes) -> "tuple[Json, bool]":
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and (kind == "application/json" or kind.endswith("+json")):
         try:
-            return orjson.loads(body), False
-        except orjson.JSONDecodeError:  # the header was wrong
+            return parse_json(body), False
+        except ValueError:  # the header was wrong
             pass
     try:
         return body.decode(response.charset_encoding or "utf-8"), False

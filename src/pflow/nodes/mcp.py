@@ -10,6 +10,7 @@ from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes.masked_excerpts import cut_masked_start, mask_secrets
 from pflow.remote_mcp_servers import connect_to_server
+from uraniborg.kernel.boundary import parse_lenient_json
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.suggestions import find_nearest_name
@@ -142,8 +143,8 @@ def _convert_content_block(block: "Mapping[str, Json]") -> "Json":
     if not text.lstrip().startswith(("{", "[")):
         return text
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_lenient_json(text)
+    except ValueError:
         return text
 
 

@@ -9,7 +9,6 @@ import orjson
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes.masked_excerpts import cut_masked_start
-from uraniborg.kernel.text import is_encodable, replace_surrogates
 
 
 def get_path(params: Mapping[str, object], key: str, context: Context) -> Path:
@@ -17,7 +16,7 @@ def get_path(params: Mapping[str, object], key: str, context: Context) -> Path:
     given = str(params[key])
     if not given.strip():
         raise NodeFailed(f"`{key}` is empty.", hint="Give the path of a file, such as notes/today.md.")
-    if "\0" in given or not is_encodable(given):
+    if "\0" in given:
         quoted = cut_masked_start(given, 100, context)
         raise NodeFailed(f"`{key}` cannot be a path: {quoted!r}.", hint="A path is text without NUL.")
     try:
@@ -51,7 +50,7 @@ def get_added_environment(params: Mapping[str, object]) -> dict[str, str]:
 def format_param_as_text(value: Any, param_name: str, *, indented: bool = False) -> str:
     """Return text unchanged, and other values as JSON. Raise NodeFailed if neither is possible."""
     if isinstance(value, str):
-        return replace_surrogates(value)
+        return value
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else None).decode()
     except TypeError:

@@ -20,7 +20,6 @@ from pflow.nodes.param_values import get_added_environment, get_seconds
 from pflow.nodes.process_runner import run_process
 from pflow.nodes.python_errors import EXAMPLE, make_code_error, make_timeout_error
 from pflow.python_code import NO_RESULT
-from uraniborg.kernel.text import replace_surrogates
 
 if TYPE_CHECKING:
     from pflow.nodes.python_child import Report
@@ -96,7 +95,7 @@ def _check_and_encode_job(params: PythonParams, context: Context, timeout: float
             f"`memory_mb` must be at least {_LEAST_MB}, got {memory:g}.", hint="Increase it, or leave it out."
         )
     job = {
-        "code": replace_surrogates(str(params["code"])),
+        "code": str(params["code"]),
         "inputs": inputs,
         "memory_mb": memory,
         # The timeout ends the code; this limit ends it also if pflow is gone.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from uraniborg.kernel.text import is_encodable
+from uraniborg.kernel.boundary import is_encodable
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json

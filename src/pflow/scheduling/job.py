@@ -12,8 +12,8 @@ from pflow.ir.model import Workflow
 from pflow.ir.template_uses import list_variables
 from pflow.redaction import is_sensitive
 from pflow.scheduling.timing import Timing
+from uraniborg.kernel.boundary import is_encodable
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.text import is_encodable
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json
@@ -52,7 +52,7 @@ class Job:
                     hint='Use paths without control characters, ", $ and \\.',
                 )
         for given in self.inputs:
-            if "\0" in given or not is_encodable(given):
+            if "\0" in given:
                 name = given.partition("=")[0]
                 raise InvalidInputs(
                     f"The input '{name}' is not text.", hint=f"Write it to a file, and give {name}=@FILE."

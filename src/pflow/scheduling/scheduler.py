@@ -16,6 +16,7 @@ from typing import ClassVar, Final, Literal
 
 from pflow.errors import LibraryUnwritable, SchedulerUnavailable, WorkflowExists
 from pflow.scheduling.job import Job
+from uraniborg.kernel.boundary import decode_lossless, encode_lossless
 from uraniborg.kernel.files import write_atomic
 
 Kind = Literal["systemd", "cron", "launchd"]
@@ -76,7 +77,7 @@ class Scheduler(ABC):
         try:
             done = subprocess.run(  # noqa: S603 - the scheduler's own program, with arguments of ours
                 [program, *arguments],
-                input=stdin.encode("utf-8", "surrogateescape"),
+                input=encode_lossless(stdin),
                 capture_output=True,
                 timeout=_PATIENCE_S,
                 check=False,
@@ -86,8 +87,7 @@ class Scheduler(ABC):
             reason = exc.strerror if isinstance(exc, OSError) else f"it did not end after {_PATIENCE_S} s"
             raise SchedulerUnavailable(f"{self.tool} cannot be run: {reason}.", hint=self._alternative_hint) from None
         # Not in text mode, which would change line ends of a crontab.
-        stdout, stderr = (stream.decode("utf-8", "surrogateescape") for stream in (done.stdout, done.stderr))
-        return CompletedProcess(done.args, done.returncode, stdout, stderr)
+        return CompletedProcess(done.args, done.returncode, *map(decode_lossless, (done.stdout, done.stderr)))
 
     def run_tool_or_raise(self, *arguments: str, stdin: str = "") -> None:
         """Run the tool. Raise SchedulerUnavailable also if it fails."""

@@ -112,13 +112,13 @@ def replace_templates_by_variables(command: str, resolve: Callable[[Template], A
 
 
 def _encode_variable_value(text: str, template: Template) -> str:
-    if "\0" in text or len(text.encode("utf-8", "replace")) > _LONGEST:
+    if "\0" in text or len(text.encode()) > _LONGEST:
         problem = "contains a NUL" if "\0" in text else f"is longer than {_LONGEST:,} bytes"
         raise NodeFailed(
             f"The value of ${{{template.text}}} {problem}, so a command cannot have it as an argument.",
             hint='Pass it to the command with the parameter `stdin`, as "stdin": "${' + template.text + '}".',
         )
-    return text.encode("utf-8", "replace").decode()
+    return text
 
 
 def _require_safe_value(text: str, template_index: int, report: InjectionReport, template: Template) -> None:

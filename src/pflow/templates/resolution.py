@@ -147,7 +147,7 @@ def format_as_text(value: Any) -> str:
 
 
 def _format_unusual_value(value: Any) -> str:
-    """Return JSON of values that orjson refuses: integers beyond 64 bits, surrogates, keys that are not text."""
+    """Return JSON of values that orjson refuses: integers beyond 64 bits, keys that are not text."""
     try:
         return json.dumps(value, default=str, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import orjson
+from uraniborg.kernel.boundary import parse_json
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject
@@ -53,6 +53,6 @@ def parse_embedded_json(text: str) -> Any:
     if len(text) > _JSON_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ABSENT
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return parse_json(text)
+    except ValueError:
         return ABSENT

@@ -13,7 +13,7 @@ import httpx
 
 from uraniborg.connect.servers import HttpServer, add_credentials, list_http_servers
 from uraniborg.credentials import BRIDGE, AgentCredentials
-from uraniborg.kernel.boundary import parse_json
+from uraniborg.kernel.boundary import LOSSLESS, parse_json
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.hosts import is_loopback
 
@@ -45,7 +45,7 @@ def run_bridge(
         raise InvalidInput(f"'{url}' is not an address.", hint="Write it as http://127.0.0.1:8421/mcp.")
     bridge = Bridge(url, outgoing or sys.stdout, token=_find_token(url, server) if is_loopback(address.host) else "")
     # A line that is not UTF-8 is answered as one that is not JSON.
-    source = incoming or io.TextIOWrapper(sys.stdin.buffer, "utf-8", "surrogateescape")
+    source = incoming or io.TextIOWrapper(sys.stdin.buffer, "utf-8", LOSSLESS)
     asyncio.run(bridge.forward_messages(source))
 
 

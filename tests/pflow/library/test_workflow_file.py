@@ -123,7 +123,3 @@ def test_a_description_has_at_most_500_characters() -> None:
     assert caught.value.type == "validation_error"
     assert caught.value.ids["argument"] == "description"
     assert "501" in caught.value.message
-
-
-def test_half_characters_in_a_description_are_replaced() -> None:
-    assert "a�b".encode() in encode_wrapped_workflow("x", IR, "a\ud800b")

@@ -98,7 +98,6 @@ def test_a_missing_file_is_reported_with_the_name_that_was_probably_meant(contex
         ("", "empty"),
         (" \n", "empty"),
         ("a\0b", "cannot be a path"),
-        ("half\ud800", "cannot be a path"),
         ("~no-such-user-here/x", "home folder of an unknown user"),
         ("x" * 256, "too long"),
         ("folder", "directory"),
@@ -204,7 +203,6 @@ def test_our_own_streams_can_be_neither_read_nor_written(context: Context) -> No
         (b"\xff", b"\xff"),
         ({"a": [1]}, b'{\n  "a": [\n    1\n  ]\n}'),
         (3, b"3"),
-        ("half \ud83d", "half \ufffd".encode()),
     ],
 )
 def test_any_value_is_written_whole(context: Context, tmp_path: Path, content: Any, written: bytes) -> None:

@@ -55,7 +55,6 @@ async def test_newlines_at_the_end_stay_if_they_are_wanted(context: Context) -> 
         (3.5, "3.5"),
         (False, "false"),
         (0, "0"),
-        ("half \ud83d", "half \ufffd"),
     ],
 )
 async def test_any_value_can_be_read_from_stdin(context: Context, given: Any, read: str) -> None:

@@ -149,7 +149,7 @@ def test_a_program_with_a_quote_in_its_path_is_refused() -> None:
         replace(JOB, program=("/o'brien/python",))
 
 
-@pytest.mark.parametrize("value", ["a\0b", "half \udcff"])
+@pytest.mark.parametrize("value", ["a\0b"])
 def test_inputs_that_are_not_text_are_refused(value: str) -> None:
     with pytest.raises(InvalidInputs, match="'topic' is not text"):
         replace(JOB, inputs=(f"topic={value}",))

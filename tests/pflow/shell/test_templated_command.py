@@ -378,10 +378,6 @@ def test_a_value_too_long_for_a_variable_is_refused_with_an_alternative() -> Non
         assert "stdin" in caught.value.hint
 
 
-def test_half_characters_arrive_as_question_marks() -> None:
-    assert get_printed_text("/bin/sh", "printf %s ${x}", "a\ud800b") == "a?b"
-
-
 @pytest.mark.skipif(len(SHELLS) < 2, reason="there is no bash here")
 @pytest.mark.parametrize(
     ("command", "text"),
