@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pflow.run_replies import NodeStatus, RunStatus
-from uraniborg.console.replies import Reply
+from uraniborg.console.replies import ApiReply
 
 
-class ChangeEvent(Reply):
+class ChangeEvent(ApiReply):
     """The fields of every event."""
 
     subject: str

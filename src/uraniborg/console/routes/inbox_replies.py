@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from paper_search.models import ParsedIntent, SearchStrategy
-from uraniborg.console.replies import Reply
+from uraniborg.console.replies import ApiReply
 from uraniborg.kernel.actors import Actor
 
 
-class DecisionTaken(Reply):
+class DecisionTaken(ApiReply):
     """The decision about a question."""
 
     action: str
@@ -17,7 +17,7 @@ class DecisionTaken(Reply):
     note: str | None = None
 
 
-class Question(Reply):
+class InboxQuestion(ApiReply):
     """The fields of every question. `decision` and the fields after it are there once it is decided."""
 
     id: str
@@ -36,7 +36,7 @@ class Question(Reply):
     decided_at: str | None = None
 
 
-class StrategyPayload(Reply):
+class StrategyPayload(ApiReply):
     """A strategy that a search proposes."""
 
     query: str
@@ -55,14 +55,14 @@ class StrategyPayload(Reply):
     """The names of sources as people know them."""
 
 
-class StrategyQuestion(Question):
+class StrategyQuestion(InboxQuestion):
     """A search asks whether its strategy is right."""
 
     kind: Literal["strategy_confirmation"]
     payload: StrategyPayload
 
 
-class ListedPaper(Reply):
+class ListedPaper(ApiReply):
     """A paper in short."""
 
     id: str
@@ -81,7 +81,7 @@ class ListedPaper(Reply):
     found_in_round: int | None = None
 
 
-class ReviewFacets(Reply):
+class ReviewFacets(ApiReply):
     """Counts of years and venues, and frequent authors and themes."""
 
     by_year: dict[str, int]
@@ -90,7 +90,7 @@ class ReviewFacets(Reply):
     key_themes: list[str]
 
 
-class ReviewPayload(Reply):
+class ReviewPayload(ApiReply):
     """The papers that a search found. `GET /api/searches/{session_id}/papers` lists all of them."""
 
     query: str
@@ -106,14 +106,14 @@ class ReviewPayload(Reply):
     strategy: SearchStrategy | None = None
 
 
-class ReviewQuestion(Question):
+class ReviewQuestion(InboxQuestion):
     """A search asks which papers to keep."""
 
     kind: Literal["result_review"]
     payload: ReviewPayload
 
 
-class ApprovalPayload(Reply):
+class ApprovalPayload(ApiReply):
     """The question of a workflow."""
 
     question: str
@@ -124,7 +124,7 @@ class ApprovalPayload(Reply):
     actions: list[str]
 
 
-class ApprovalQuestion(Question):
+class ApprovalQuestion(InboxQuestion):
     """A run of a workflow waits for approval."""
 
     kind: Literal["approval"]
@@ -134,7 +134,7 @@ class ApprovalQuestion(Question):
 AnyQuestion = Annotated[StrategyQuestion | ReviewQuestion | ApprovalQuestion, Field(discriminator="kind")]
 
 
-class InboxPage(Reply):
+class InboxPage(ApiReply):
     """A page of the inbox."""
 
     entries: list[AnyQuestion]
@@ -144,7 +144,7 @@ class InboxPage(Reply):
     """How many questions of each part wait."""
 
 
-class QuestionSummary(Reply):
+class QuestionSummary(ApiReply):
     """A question in a list."""
 
     id: str
@@ -169,7 +169,7 @@ class QuestionSummary(Reply):
     decided_at: str | None = None
 
 
-class QuestionSummaryPage(Reply):
+class QuestionSummaryPage(ApiReply):
     """A page of questions in short."""
 
     entries: list[QuestionSummary]

@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Final
 
-from uraniborg.console.replies import Reply
+from uraniborg.console.replies import ApiReply
 from uraniborg.console.routes.dependencies import make_router
 from uraniborg.console.services import Services
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _MOST: Final = 1_000
 
 
-class RunningCounts(Reply):
+class RunningCounts(ApiReply):
     """How many searches, runs and jobs of universes work now, at most 1,000 runs and jobs.
 
     `jobs` is null if the server of universes does not run.

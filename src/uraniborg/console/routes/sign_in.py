@@ -7,7 +7,7 @@ from fastapi import Body, Depends, Request
 from starlette.responses import Response
 
 from uraniborg.console.access.sign_ins import MAX_NAME_CHARS, NewKey
-from uraniborg.console.replies import Reply
+from uraniborg.console.replies import ApiReply
 from uraniborg.console.routes.dependencies import Sender, make_router
 from uraniborg.console.services import Services
 from uraniborg.kernel.clock import format_iso
@@ -18,14 +18,14 @@ OPEN_PATHS: Final = {"/api/health", "/api/sign-in"}
 """The addresses that need neither a key nor the token."""
 
 
-class Health(Reply):
+class Health(ApiReply):
     """The state of the server."""
 
     status: str
     version: str
 
 
-class PersonName(Reply):
+class PersonName(ApiReply):
     """The name of a person, as claimed."""
 
     name: str
@@ -39,7 +39,7 @@ class SignedIn(PersonName):
     """The time at which the key ends."""
 
 
-class SignInState(Reply):
+class SignInState(ApiReply):
     """The name of the person whose key a browser has; None if nobody is signed in."""
 
     name: str | None
