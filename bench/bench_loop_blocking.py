@@ -24,7 +24,7 @@ MONITORED: Final = """
 import asyncio, json, os, sys, time
 
 from uraniborg.serve import run_serve
-from uraniborg.served_parts import ServedParts
+from uraniborg.part_servers import PartServers
 
 PERIOD_S = 0.002
 
@@ -37,7 +37,7 @@ async def watch_loop(worst):
         worst.append((late, min(late, time.process_time() - used)))
 
 
-run = ServedParts.run
+run = PartServers.run
 
 
 async def run_watched(self, on_ready, stopping):
@@ -53,7 +53,7 @@ async def run_watched(self, on_ready, stopping):
         json.dump(sorted(worst, reverse=True)[:100], file)
 
 
-ServedParts.run = run_watched
+PartServers.run = run_watched
 run_serve(0, open_browser=False, as_json=True)
 """
 """The server as `uraniborg serve` runs it, with a task that records how late its event loop is."""

@@ -26,7 +26,7 @@ _SKIPPED_ENDINGS: Final = ("-wal", "-shm", "-journal", ".lock", ".tmp", ".new")
 _COMPRESSIONS: Final = {".gz": "gz", ".tgz": "gz", ".xz": "xz", ".bz2": "bz2"}
 
 
-class Unreadable(Unavailable):
+class DataUnreadable(Unavailable):
     code = "data_unreadable"
 
 
@@ -40,7 +40,7 @@ def write_backup(
     """Write all data into a tar archive and return its manifest. Servers may run meanwhile.
 
     The manifest states who wrote it: `actor`, by default the program that runs this process. `target` is complete or
-    does not change. Raise AlreadyExists, Unwritable or Unreadable.
+    does not change. Raise AlreadyExists, Unwritable or DataUnreadable.
     """
     if target.exists() and not replace:
         raise AlreadyExists(f"'{display_path(target)}' exists.", hint="Name another file, or add --replace.")
@@ -128,7 +128,7 @@ def _add_file_and_describe(archive: tarfile.TarFile, name: str, path: Path, copy
     except sqlite3.Error as exc:
         if not path.exists():
             raise FileNotFoundError(path) from None
-        raise Unreadable(
+        raise DataUnreadable(
             f"The database '{display_path(path)}' cannot be copied: {exc}.",
             hint="`uraniborg doctor` checks all databases. Move this one aside, or restore it from a backup.",
         ) from None
@@ -142,13 +142,13 @@ def _add_file_and_describe(archive: tarfile.TarFile, name: str, path: Path, copy
 
 
 def _raise_unreadable(exc: OSError) -> None:
-    """Raise Unreadable, except for a file or folder that was deleted since it was listed."""
+    """Raise DataUnreadable, except for a file or folder that was deleted since it was listed."""
     if not isinstance(exc, FileNotFoundError):
         raise _make_unreadable_error(exc) from None
 
 
-def _make_unreadable_error(exc: OSError) -> Unreadable:
-    return Unreadable(
+def _make_unreadable_error(exc: OSError) -> DataUnreadable:
+    return DataUnreadable(
         f"'{display_path(Path(exc.filename or '.'))}' cannot be read: {exc.strerror}.",
         hint="Fix its permissions: a backup holds all data or is not written.",
     )

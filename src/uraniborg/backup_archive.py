@@ -30,7 +30,7 @@ class InvalidBackup(InvalidInput):
 
 
 @dataclass(frozen=True)
-class StoredFile:
+class ArchivedFile:
     """A file of an archive as its manifest describes it."""
 
     name: str
@@ -64,7 +64,7 @@ class BackupReader:
         self.files = [self._parse_file(name, facts) for name, facts in self.manifest["files"].items()]
         self._members = self._check_members()
 
-    def read_blocks(self, file: StoredFile) -> Iterator[bytes]:
+    def read_blocks(self, file: ArchivedFile) -> Iterator[bytes]:
         """Yield the contents of a file. Raise InvalidBackup if it is not the file that was stored."""
         digest, size = hashlib.sha256(), 0
         with _translate_read_errors(self._source):
@@ -114,7 +114,7 @@ class BackupReader:
                 raise InvalidBackup("The backup has too many files.", hint="Use another backup.")
         return self._archive.getmembers()
 
-    def _parse_file(self, name: str, facts: Any) -> StoredFile:
+    def _parse_file(self, name: str, facts: Any) -> ArchivedFile:
         """Return the file of an entry of the manifest. Raise InvalidBackup for a path outside our folders."""
         path = PurePosixPath(name)
         is_inside = name == SETTINGS or (path.parts[:1] in (("data",), ("pflow",)) and len(path.parts) > 1)
@@ -123,7 +123,7 @@ class BackupReader:
         size, digest = found.get("bytes"), found.get("sha256")
         if not (is_inside and is_plain and isinstance(size, int) and size >= 0 and isinstance(digest, str)):
             raise InvalidBackup(f"The backup has a file with the name {name[:200]!r}.", hint="Use another backup.")
-        return StoredFile(name, size, digest)
+        return ArchivedFile(name, size, digest)
 
     def _check_members(self) -> dict[str, tarfile.TarInfo]:
         """Return the members by name. Raise InvalidBackup unless they are the regular files of the manifest."""

@@ -15,7 +15,7 @@ Verdict = Literal["yes", "no", "undecided"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class ComparisonAnswer:
     """A verdict and the sentence that states it."""
 
     verdict: Verdict
@@ -35,7 +35,7 @@ def answer_question(
     planet: str,
     factor: float,
     names: Mapping[str, str],
-) -> Answer:
+) -> ComparisonAnswer:
     """Return whether the resonant chain holds in the second run as it does in the first.
 
     `names` are short names of the bodies by id. The chain holds if every Laplace angle that librates in the first run
@@ -44,34 +44,34 @@ def answer_question(
     span, shared = (_point_to_span(days) for days in (second["days"], min(first["days"], second["days"])))
     condition = f"with {planet} {format_multiple(factor)} as heavy"
     if not (first["trustworthy"] and second["trustworthy"]):
-        return Answer("undecided", f"Nothing can be said {condition}: {comparison['verdict']}")
+        return ComparisonAnswer("undecided", f"Nothing can be said {condition}: {comparison['verdict']}")
     if lost := _describe_lost_bodies(second, names):
-        return Answer("no", f"No: {condition}, {lost} within {span}.")
+        return ComparisonAnswer("no", f"No: {condition}, {lost} within {span}.")
     laplace = [row for row in comparison["resonances"] if row["kind"] == "laplace"]
     rows = [row for row in laplace if row["behaviour"][0] in ("librates", "unclear")]
     unclear = [row for row in rows if "unclear" in row["behaviour"]]
     held = [row for row in rows if row["behaviour"] == ["librates", "librates"]]
     broken = [row for row in rows if row not in unclear and row not in held]
     if not rows:
-        return Answer(
+        return ComparisonAnswer(
             "undecided",
             f"There is no chain to compare {condition}: no Laplace resonance holds over {shared} with its own mass.",
         )
     if broken:
-        return Answer(
+        return ComparisonAnswer(
             "no",
             f"No: {condition}, {len(broken)} of {len(rows)} Laplace resonances {_agree(broken, 'breaks', 'break')} "
             f"within {span} ({_list_rows(broken, names)}); {_describe_rest(held, unclear, names)}.",
         )
     if unclear:
-        return Answer(
+        return ComparisonAnswer(
             "undecided",
             f"It cannot be said after {shared}: {condition}, {len(held)} of {len(rows)} Laplace resonances "
             f"{_agree(held, 'holds', 'hold')} and {len(unclear)} {_agree(unclear, 'is', 'are')} unclear; "
             f"{_describe_swings(held, names)}.",
         )
     all_hold = "the only Laplace resonance holds" if len(rows) == 1 else f"all {len(rows)} Laplace resonances hold"
-    return Answer("yes", f"Yes, over {shared}: {condition}, {all_hold}; {_describe_swings(held, names)}.")
+    return ComparisonAnswer("yes", f"Yes, over {shared}: {condition}, {all_hold}; {_describe_swings(held, names)}.")
 
 
 def format_span(days: float) -> str:

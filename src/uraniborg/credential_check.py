@@ -17,7 +17,7 @@ from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.person import get_user_name
 
 if TYPE_CHECKING:
-    from uraniborg.served_parts import ServedPart
+    from uraniborg.part_servers import PartServer
 
 _log = get_logger(__name__)
 
@@ -83,7 +83,7 @@ class CredentialCheck:
 
 
 def require_credential(
-    app: ASGIApp, part: "ServedPart", sign_ins: SignIns, config: HttpConfig, *, open_paths: Collection[str] = ()
+    app: ASGIApp, part: "PartServer", sign_ins: SignIns, config: HttpConfig, *, open_paths: Collection[str] = ()
 ) -> ASGIApp:
     """Return the app of a part behind the check, unless its settings let everyone call it."""
     if config.insecure:

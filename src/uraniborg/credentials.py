@@ -15,7 +15,7 @@ from typing import Final
 
 from pydantic import BaseModel, Field
 
-from uraniborg.console.stored_file import StoredFile
+from uraniborg.console.shared_file import SharedFile
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.files import Locked, make_private_folder
@@ -43,7 +43,7 @@ class AgentCredentials:
 
     def __init__(self, path: Path | None = None) -> None:
         path = path or secure_own_folder("data") / "console" / "agents.json"
-        self._file = StoredFile(path, lambda last: last or StoredSecret())
+        self._file = SharedFile(path, lambda last: last or StoredSecret())
 
     def make_token(self, client: str, server: str, actor: Actor | None = None) -> str:
         """Return the token of a client for a server; the same one each time. The log of changes states the first time.

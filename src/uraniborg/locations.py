@@ -23,7 +23,7 @@ PART_CONFIGS: Final = {
 
 
 @dataclass(frozen=True)
-class Location:
+class InstallationPath:
     """A file or folder of this installation."""
 
     name: str
@@ -46,7 +46,7 @@ class Location:
         return str(self.path / self.files) if self.files else str(self.path)
 
 
-def list_locations() -> list[Location]:
+def list_locations() -> list[InstallationPath]:
     """Return all locations, whether they exist or not. Raise InvalidConfig."""
     from paper_search.config import read_config as read_search_config
     from pflow.config import read_config as read_workflow_config
@@ -58,42 +58,42 @@ def list_locations() -> list[Location]:
     settings_file = Path(named).expanduser() if named else config_dir() / "uraniborg.toml"
     cache = search.settings.cache_dir
     return [
-        Location(
+        InstallationPath(
             *("config", settings_file, "your settings"),
             Origin(OriginKind.ENVIRONMENT, CONFIG) if named else own,
             is_folder=False,
         ),
-        Location("data", data, "all of the data below, unless another path is set", own),
-        Location("sessions", data / "paper_search" / "sessions", "searches and their decisions", own),
-        Location("inbox", data / "inbox.db", "questions to you, and your answers", own, is_folder=False),
+        InstallationPath("data", data, "all of the data below, unless another path is set", own),
+        InstallationPath("sessions", data / "paper_search" / "sessions", "searches and their decisions", own),
+        InstallationPath("inbox", data / "inbox.db", "questions to you, and your answers", own, is_folder=False),
         find_universe_location(),
-        Location("library", data / "library", "the sample shelf", own),
-        Location("workflows", home, "workflows, runs, and the results that resume them", home_origin),
-        Location(
+        InstallationPath("library", data / "library", "the sample shelf", own),
+        InstallationPath("workflows", home, "workflows, runs, and the results that resume them", home_origin),
+        InstallationPath(
             *("logs", home, "the output of scheduled runs; servers log to stderr", home_origin), files="schedule-*.log"
         ),
-        Location(
+        InstallationPath(
             *("cache", cache or cache_dir(), "answers of sources; can be deleted"),
             search.find_origin("cache_dir") if cache else own,
         ),
     ]
 
 
-def find_universe_location() -> Location:
+def find_universe_location() -> InstallationPath:
     """Return the folder of universes, or the file that the settings name. Raise InvalidConfig."""
     from universe.config import read_config
 
     loaded = read_config()
     address = loaded.settings.database_address
     if loaded.settings.db is None:
-        return Location("universes", data_dir() / "universe", "universes and their logs", _find_home_origin())
+        return InstallationPath("universes", data_dir() / "universe", "universes and their logs", _find_home_origin())
     origin = loaded.find_origin("db")
     if address.startswith(SQLITE):
         path = Path(address.removeprefix(SQLITE)).expanduser()
-        return Location("universes", path, "universes and their logs", origin, is_folder=False)
+        return InstallationPath("universes", path, "universes and their logs", origin, is_folder=False)
     kind = address.partition(":")[0]
     purpose = f"high-water marks; the universes are in another database ({kind})"
-    return Location("universes", data_dir() / "universe", purpose, origin)
+    return InstallationPath("universes", data_dir() / "universe", purpose, origin)
 
 
 def _find_home_origin() -> Origin:

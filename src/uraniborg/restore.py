@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from uraniborg.backup_archive import (
+    ArchivedFile,
     BackupReader,
     InvalidBackup,
-    StoredFile,
     list_backup_roots,
     open_backup,
 )
@@ -165,7 +165,7 @@ def _check_free_space(folder: Path, needed: int) -> None:
         )
 
 
-def _write_file(path: Path, file: StoredFile, read_blocks: Callable[[StoredFile], Iterator[bytes]]) -> None:
+def _write_file(path: Path, file: ArchivedFile, read_blocks: Callable[[ArchivedFile], Iterator[bytes]]) -> None:
     make_folder(path.parent)
     descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
     with open(descriptor, "wb") as target:

@@ -18,7 +18,7 @@ from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.serving import print_status, require_server_extra
 from uraniborg.kernel.terminal.confirmation import show_at_terminal
 from uraniborg.locations import PART_CONFIGS
-from uraniborg.served_parts import ServedPart, ServedParts
+from uraniborg.part_servers import PartServer, PartServers
 
 if TYPE_CHECKING:
     from uraniborg.console.workers.search_process import SearchWorkerProcess
@@ -43,12 +43,12 @@ def run_serve(port: int | None, *, open_browser: bool, new_token: bool, as_json:
 
 async def _serve(port: int | None, *, open_browser: bool, new_token: bool, as_json: bool) -> None:
     from uraniborg.console.services import open_console_services
-    from uraniborg.served_apps import list_parts
+    from uraniborg.part_apps import list_parts
 
     async with open_console_services() as services:
         if new_token:
             await asyncio.to_thread(services.sign_ins.replace_token, get_terminal_actor())
-        served = ServedParts(list_parts(services, port))
+        served = PartServers(list_parts(services, port))
         services.parts = served.parts
         services.universe.part = served.parts[-1]
         await served.start()
@@ -70,7 +70,7 @@ async def _serve(port: int | None, *, open_browser: bool, new_token: bool, as_js
         print_status("Stopped.")
 
 
-async def _wait_for_search_server(worker: "SearchWorkerProcess", parts: list[ServedPart]) -> None:
+async def _wait_for_search_server(worker: "SearchWorkerProcess", parts: list[PartServer]) -> None:
     """Wait for the server of the search worker, and record its address or its problem."""
     part = next(part for part in parts if part.make_app is None)
     await worker.wait_until_ready()
@@ -110,7 +110,7 @@ def format_events_command(url: str, token: str) -> str:
     return f"""echo 'header = "Authorization: Bearer {token}"' | curl -N -K - {url}/api/events"""
 
 
-def _list_sockets(parts: list[ServedPart], width: int) -> list[str]:
+def _list_sockets(parts: list[PartServer], width: int) -> list[str]:
     """Return lines with the socket of each part, or why it has none."""
     lines = [
         f"    {part.name:<{width}}  {part.socket or f'no socket: {part.socket_problem}'}"
@@ -122,7 +122,7 @@ def _list_sockets(parts: list[ServedPart], width: int) -> list[str]:
     return ["", "  Unix sockets, for this account alone:", *lines] if lines else []
 
 
-def print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: bool) -> None:
+def print_addresses(parts: list[PartServer], token: str, page: str, *, as_json: bool) -> None:
     """Print the addresses and the token of the API, with lines to copy."""
     from uraniborg.connect.servers import format_address_command, format_claude_command, make_pflow_server
 

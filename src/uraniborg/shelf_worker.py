@@ -31,7 +31,7 @@ class ShelfReport(TypedDict):
     added: int
 
 
-class _ProgressReporter:
+class _BuildProgress:
     """Reports the progress of a build, a few times a second at most."""
 
     def __init__(self, request: Request[ShelfRequest, ShelfProgress, ShelfReport]) -> None:
@@ -50,7 +50,7 @@ def _build(request: Request[ShelfRequest, ShelfProgress, ShelfReport]) -> ShelfR
     papers, target = Path(request.content["papers"]), Path(request.content["shelf"])
     actor = read_actor(request.content["actor"])
     old = target if target.exists() else None
-    report = build_shelf([papers], target, update=old, progress=_ProgressReporter(request), actor=actor)
+    report = build_shelf([papers], target, update=old, progress=_BuildProgress(request), actor=actor)
     return {"papers": report.papers, "added": report.added if old else report.papers}
 
 

@@ -21,7 +21,7 @@ from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.serving import print_status
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.styled_text import DIM, StyledText
-from uraniborg.served_parts import HOST
+from uraniborg.part_servers import HOST
 from uraniborg.story.folder import StoryFolder, find_story_home
 
 PAGE: Final = "/story"

@@ -22,7 +22,7 @@ from paper_library.store.verification import verify_shelf
 from tests.uraniborg.old_data.conftest import old as old  # noqa: PLC0414 - a fixture
 from tests.uraniborg.old_data.folder import OldData
 from uraniborg import restore
-from uraniborg.backup import Unreadable, write_backup
+from uraniborg.backup import DataUnreadable, write_backup
 from uraniborg.backup_archive import InvalidBackup
 from uraniborg.doctor import run_checks
 from uraniborg.kernel.errors import Conflict, NotFound, Unavailable
@@ -235,7 +235,7 @@ def test_data_that_a_server_uses_are_not_replaced(home: Path, tmp_path: Path) ->
 
 def test_a_damaged_database_is_reported_and_no_file_is_written(home: Path, tmp_path: Path) -> None:
     (home / "data" / "broken.db").write_bytes((home / "data" / "inbox.db").read_bytes()[:5_000])
-    with pytest.raises(Unreadable, match=r"broken\.db"):
+    with pytest.raises(DataUnreadable, match=r"broken\.db"):
         write_backup(tmp_path / "b.tar")
     assert not (tmp_path / "b.tar").exists()
     assert not list(tmp_path.glob(".b.tar*"))

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from universe.nbody.analysis import compare_run_analyses
-from uraniborg.comparison_answers import Answer, answer_question, format_span
+from uraniborg.comparison_answers import ComparisonAnswer, answer_question, format_span
 from uraniborg.story.view import format_question
 
 RUNS: Final[dict[str, Any]] = json.loads(
@@ -20,13 +20,13 @@ RUNS: Final[dict[str, Any]] = json.loads(
 NAMES: Final = {f"trappist-1-{letter}": letter for letter in "bcdefgh"}
 
 
-def answer(first: Any, second: Any, factor: float) -> Answer:
+def answer(first: Any, second: Any, factor: float) -> ComparisonAnswer:
     comparison = compare_run_analyses(first, second, ["first", "second"])
     return answer_question(first, second, comparison, planet="TRAPPIST-1 h", factor=factor, names=NAMES)
 
 
 def test_twice_the_mass_keeps_all_five_resonances_and_the_swing_that_changes_most_is_named() -> None:
-    assert answer(RUNS["1"], RUNS["2"], 2.0) == Answer(
+    assert answer(RUNS["1"], RUNS["2"], 2.0) == ComparisonAnswer(
         "yes",
         "Yes, over these 10 years: with TRAPPIST-1 h twice as heavy, all 5 Laplace resonances hold; 2 swing wider "
         "and 1 swings less wide by 1 degree or more; c-d-e changes most, from 22.5 to 30.8 degrees "
@@ -44,7 +44,7 @@ def test_smaller_changes_of_the_table_are_not_counted_and_the_words_name_the_thr
 
 
 def test_fifty_times_the_mass_breaks_the_chain_and_the_words_name_the_broken_resonances() -> None:
-    assert answer(RUNS["1"], RUNS["50"], 50.0) == Answer(
+    assert answer(RUNS["1"], RUNS["50"], 50.0) == ComparisonAnswer(
         "no",
         "No: with TRAPPIST-1 h 50 times as heavy, 2 of 5 Laplace resonances break within these 10 years (c-d-e and "
         "d-e-f); 2 hold and 1 is unclear (b-c-d).",

@@ -13,8 +13,8 @@ import pytest
 
 from tests.installed_programs import Program
 from tests.prerequisites import skip_or_fail
+from uraniborg.part_servers import PartServer
 from uraniborg.serve import format_events_command, print_addresses
-from uraniborg.served_parts import ServedPart
 
 
 def test_the_line_that_connects_pflow_has_a_whole_path_and_is_left_out_if_pflow_is_not_installed(
@@ -23,7 +23,7 @@ def test_the_line_that_connects_pflow_has_a_whole_path_and_is_left_out_if_pflow_
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    parts = [ServedPart("api", "the console", 8000, None)]
+    parts = [PartServer("api", "the console", 8000, None)]
     print_addresses(parts, "token", "http://127.0.0.1:8000/#token=token", as_json=False)
     without = capsys.readouterr().err
     assert "claude mcp add --transport http api http://127.0.0.1:8000/mcp --header 'Authorization: Bearer " in without

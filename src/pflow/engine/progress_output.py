@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pflow.errors import ApprovalRequired, PflowError
+from uraniborg.kernel.boundary import make_encodable
 
 if TYPE_CHECKING:
     from pflow.engine.runlog_writer import RunLogWriter
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from pflow.ir.graph import Graph
     from pflow.ir.model import Node
     from pflow.redaction import Secrets
-    from uraniborg.kernel.boundary import make_encodable
-from uraniborg.kernel.change_feed import Publisher
+    from uraniborg.kernel.change_feed import Publisher
     from uraniborg.kernel.errors import UraniborgError
     from uraniborg.kernel.json_values import Json
 

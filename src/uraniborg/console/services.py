@@ -36,7 +36,7 @@ _WORKFLOW_FILES_S: Final = 1.0
 _log = get_logger(__name__)
 
 if TYPE_CHECKING:
-    from uraniborg.served_parts import ServedPart
+    from uraniborg.part_servers import PartServer
 
 
 @dataclass
@@ -53,7 +53,7 @@ class ConsoleServices:
     owner: str
     """The name of the account, for programs that call with the token."""
     universe: UniverseMount = field(default_factory=UniverseMount)
-    parts: "list[ServedPart]" = field(default_factory=list["ServedPart"])
+    parts: "list[PartServer]" = field(default_factory=list["PartServer"])
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
 
     async def resume_decided_run(self, change: Change) -> None:

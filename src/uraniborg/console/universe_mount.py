@@ -14,7 +14,7 @@ from uraniborg.kernel.http_access import make_error_response
 if TYPE_CHECKING:
     from universe.app import UniverseApp
     from universe.provenance.paper_uses import PaperUseIndex
-    from uraniborg.served_parts import ServedPart
+    from uraniborg.part_servers import PartServer
 
 API: Final = "/api"
 _AUTHOR: Final = b"uraniborg-author"
@@ -29,7 +29,7 @@ class UniverseNotServed(Unavailable):
 class UniverseMount:
     """The app of the universe server, once it is made; requests before that are refused with its problem."""
 
-    part: "ServedPart | None" = None
+    part: "PartServer | None" = None
     app: "UniverseApp | None" = None
     _paper_uses: "PaperUseIndex | None" = None
 

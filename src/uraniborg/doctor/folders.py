@@ -13,7 +13,7 @@ from uraniborg.kernel.files import display_path
 from uraniborg.kernel.redaction import is_sensitive
 from uraniborg.kernel.settings import HOME, OriginKind
 from uraniborg.kernel.text import plural
-from uraniborg.locations import PART_CONFIGS, Location, list_locations
+from uraniborg.locations import PART_CONFIGS, InstallationPath, list_locations
 
 _OTHERS: Final = 0o077
 _LOW_BYTES: Final = 1_000_000_000
@@ -36,7 +36,7 @@ def check_folders() -> Checks:
     yield from _check_free_space(locations)
 
 
-def _check_location(location: Location) -> Check:
+def _check_location(location: InstallationPath) -> Check:
     def report(status: Status, detail: str, hint: str = "") -> Check:
         return Check("folders", location.name, status, f"{path} {detail}", hint)
 
@@ -70,7 +70,7 @@ def _has_secret_from_file() -> bool:
     )
 
 
-def _list_paths(location: Location) -> Iterator[Path]:
+def _list_paths(location: InstallationPath) -> Iterator[Path]:
     """Yield the folder or file, and the databases in it."""
     yield location.path
     if location.is_folder and location.name in ("sessions", "universes", "workflows"):
@@ -95,7 +95,7 @@ def _format_mode(found: os.stat_result) -> str:
     return f"{stat.S_IMODE(found.st_mode):03o}"
 
 
-def _check_unused_workflows(locations: list[Location]) -> Checks:
+def _check_unused_workflows(locations: list[InstallationPath]) -> Checks:
     """Warn if URANIBORG_HOME hides workflows in the folder that is used without it."""
     usual = Path("~/.pflow").expanduser()
     used = next(one.path for one in locations if one.name == "workflows")
@@ -104,7 +104,7 @@ def _check_unused_workflows(locations: list[Location]) -> Checks:
         yield Check("folders", "workflows", "warning", detail, f"Move them: mv '{usual}' '{used}'. Or set PFLOW_HOME.")
 
 
-def _check_free_space(locations: list[Location]) -> Checks:
+def _check_free_space(locations: list[InstallationPath]) -> Checks:
     disks: dict[int, Path] = {}
     for location in sorted(locations, key=lambda one: one.name != "data"):
         existing = next(path for path in (location.path, *location.path.absolute().parents) if path.exists())

@@ -8,7 +8,7 @@ from universe.nbody.initial_conditions import make_initial_conditions
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.inspection import Inspection, PieceKind, RepeatedRun, Verified
 from uraniborg.bundle.reader import Bundle, Unreadable
-from uraniborg.story.bundle_files import DATA_SHEETS, Comparison, make_story_piece
+from uraniborg.story.bundle_files import DATA_SHEETS, StoryComparison, make_story_piece
 from uraniborg.story.bundle_step import list_repetitions
 from uraniborg.story.folder import SHELF, Plain
 from uraniborg.story.nbody_runs import StoredRun, compute_laplace_angles
@@ -31,7 +31,7 @@ def _find_story(bundle: Bundle) -> list[str]:
 def verify_story(inspection: Inspection, _item: str) -> Verified:
     """Make the answers, the masses and the comparisons of the story again."""
     bundle, checks = inspection.bundle, list[Check]()
-    comparisons: list[Comparison] = []
+    comparisons: list[StoryComparison] = []
     for path in sorted(bundle.find_documents("comparisons"), key=inspection.find_rank):
         found, comparison = _verify_comparison(inspection, path)
         checks += found
@@ -67,7 +67,7 @@ def verify_story(inspection: Inspection, _item: str) -> Verified:
     )
 
 
-def _verify_comparison(inspection: Inspection, path: str) -> tuple[list[Check], Comparison | None]:
+def _verify_comparison(inspection: Inspection, path: str) -> tuple[list[Check], StoryComparison | None]:
     """Compare two runs again; their angles are those of the repeated runs, within the rounding of both."""
     stored = inspection.bundle.read_object(path)
     missing = [str(run["job_id"]) for run in stored["runs"] if run["job_id"] not in inspection.runs]
@@ -86,7 +86,7 @@ def _verify_comparison(inspection: Inspection, path: str) -> tuple[list[Check], 
         checks.append(Check(path, "matched", f"the answer follows from both runs: {made['answer']}"))
         checks.append(make_statement(path, "is_reused: whether a run was stored before; only this record states it"))
     name = path.removeprefix("comparisons/").removesuffix(".json")
-    return checks, Comparison(name, made, runs)
+    return checks, StoryComparison(name, made, runs)
 
 
 def _read_run(inspection: Inspection, about: Plain, series: Plain) -> StoredRun:

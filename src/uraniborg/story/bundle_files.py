@@ -44,7 +44,7 @@ def _name_factor(factor: float) -> str:
     return f"h-times-{factor:g}"
 
 
-class Comparison(NamedTuple):
+class StoryComparison(NamedTuple):
     """A comparison as the bundle has it: the name of its files, its facts, and both runs."""
 
     name: str
@@ -57,7 +57,7 @@ async def collect_story_piece(results: Results, steps: Sequence[Plain]) -> Piece
     base, *others = await read_runs([*compared[0]["runs"], compared[1]["runs"][1]])
     names = make_names([Chosen(_name_factor(found["factor"])) for found in compared])
     comparisons = [
-        Comparison(
+        StoryComparison(
             name, {key: value for key, value in found.items() if key not in ("branch", "picture")}, [base, other]
         )
         for name, found, other in zip(names, compared, others, strict=True)
@@ -67,7 +67,7 @@ async def collect_story_piece(results: Results, steps: Sequence[Plain]) -> Piece
 
 
 def make_story_piece(
-    results: Results, steps: Sequence[Plain], sheets: Mapping[str, bytes], comparisons: Sequence[Comparison]
+    results: Results, steps: Sequence[Plain], sheets: Mapping[str, bytes], comparisons: Sequence[StoryComparison]
 ) -> Piece:
     """Return the files of the story that no part has, and the sentences about the masses."""
     return Piece(
@@ -88,7 +88,7 @@ def make_story_piece(
     )
 
 
-def _list_comparison_files(one: Comparison) -> list[BundleFile]:
+def _list_comparison_files(one: StoryComparison) -> list[BundleFile]:
     drawing = draw_comparison(one.runs, one.facts["answer"])
     return [
         make_json_file(

@@ -14,7 +14,7 @@ from uraniborg.kernel.files import make_folder, write_atomic
 from uraniborg.kernel.text import plural
 from uraniborg.story.folder import Plain, StoryFolder
 from uraniborg.story.nbody_runs import LAPLACE, StoredRun, draw_comparison, integrate_universes, read_runs
-from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
 from uraniborg.story.universe_steps import (
     LEAST_FACTOR,
     MOST_FACTOR,
@@ -170,7 +170,7 @@ def describe_break(results: Results) -> Description:
 
 INTEGRATE: Final = Step(
     "integrate", "Both universes move", "computer", "Run N-body", run_integrate, preview_integrate, describe_integrate,
-    (Input("years", "number", "The span of the runs in years.", lambda _results: 10.0, 0.1, 100),),
+    (AskedValue("years", "number", "The span of the runs in years.", lambda _results: 10.0, 0.1, 100),),
     can_repeat=True,
 )  # fmt: skip
 COMPARE: Final = Step(
@@ -181,7 +181,7 @@ BREAK: Final = Step(
     "break", "You try another mass", "you", "Try it",
     run_break, preview_break,
     describe_break,
-    (Input("factor", "number", "How many times as heavy planet h becomes.", lambda _results: 50.0,
+    (AskedValue("factor", "number", "How many times as heavy planet h becomes.", lambda _results: 50.0,
            LEAST_FACTOR, MOST_FACTOR),),
     can_repeat=True,
 )  # fmt: skip

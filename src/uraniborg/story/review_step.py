@@ -25,7 +25,7 @@ from uraniborg.part_services import open_sessions
 from uraniborg.story.agent import start_agent
 from uraniborg.story.folder import Plain
 from uraniborg.story.search_steps import decide_or_get
-from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
 
 _VERDICTS: Final = tuple(status.value for status in ReviewStatus if status is not ReviewStatus.UNDECIDED)
 
@@ -148,7 +148,7 @@ def _describe_judges(papers: Sequence[Plain]) -> str:
 
 REVIEW: Final = Step(
     "review", "You review the papers", "you", "Approve the review", run_review, preview_review, describe_review,
-    (Input("marks", "object", "Your own marks, by paper id or number, such as {\"3\": \"exclude\"} or "
+    (AskedValue("marks", "object", "Your own marks, by paper id or number, such as {\"3\": \"exclude\"} or "
            "{\"3\": {\"status\": \"exclude\", \"reason\": \"…\"}}. Papers without one have the mark of the program "
            "alone.", lambda _results: {}),),
 )  # fmt: skip

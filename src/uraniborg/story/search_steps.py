@@ -15,7 +15,7 @@ from uraniborg.part_services import open_sessions
 from uraniborg.story.agent import AGENT_NAME, start_agent
 from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import Plain
-from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
 from uraniborg.story.suggestions import propose_mark, suggest_marks
 
 QUERY: Final = "TRAPPIST-1 planet masses transit timing resonance chain stability"
@@ -247,7 +247,7 @@ STEPS: Final = (
     Step(
         "approve", "You decide on the queries", "you", "Strike and approve",
         run_approve, preview_approve, describe_approve,
-        (Input("strike", "integer", "The number of the query to strike, counted from 1.",
+        (AskedValue("strike", "integer", "The number of the query to strike, counted from 1.",
                lambda results: find_redundant_query(results["ask"]["strategy_queries"]), 1, 1_000),),
     ),
 )  # fmt: skip

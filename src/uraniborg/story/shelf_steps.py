@@ -24,7 +24,7 @@ from uraniborg.part_services import open_sessions
 from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import SHELF, Plain, StoryFolder
 from uraniborg.story.review_step import list_kept_ids
-from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
 
 SYSTEM: Final = "trappist-1"
 """The shipped system that gives the orbits."""
@@ -240,7 +240,7 @@ STEPS: Final = (
     ),
     Step(
         "give", "You give the mass of the star", "you", "Give it and resume", run_give, preview_give, describe_give,
-        (Input("mass", "number", "The mass of the star in solar masses.",
+        (AskedValue("mass", "number", "The mass of the star in solar masses.",
                lambda _results: find_shipped_star()["mass"], 1e-6, 1e3),),
     ),
 )  # fmt: skip

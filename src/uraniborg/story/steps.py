@@ -27,7 +27,7 @@ class StepContext:
 
 
 @dataclass(frozen=True)
-class Input:
+class AskedValue:
     """A value that a person may give a step."""
 
     name: str
@@ -89,6 +89,6 @@ class Step:
     """Returns the sentence before the step has run, or more, from the results of earlier steps."""
     describe: Callable[[Results], Description]
     """Returns the description after the step has run."""
-    inputs: tuple[Input, ...] = ()
+    inputs: tuple[AskedValue, ...] = ()
     can_repeat: bool = False
     """True if the step can be run again, with other inputs; later steps must then be run again."""

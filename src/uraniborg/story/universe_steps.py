@@ -16,7 +16,7 @@ from uraniborg.part_services import open_universes
 from uraniborg.story.errors import START_OVER
 from uraniborg.story.folder import Plain
 from uraniborg.story.shelf_steps import SYSTEM, name_body, to_earth_masses
-from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
 from uraniborg.story.view import FIRST_FACTOR
 
 UNIVERSE: Final = "story-trappist-1"
@@ -236,7 +236,7 @@ def describe_scrub(results: Results) -> Description:
 BUILD: Final = Step("build", "Commands build the system", "you", "Build it", run_build, preview_build, describe_build)
 BRANCH: Final = Step(
     "branch", "Planet h gets another mass", "you", "Branch", run_branch, preview_branch, describe_branch,
-    (Input("factor", "number", "How many times as heavy planet h becomes.", lambda _results: FIRST_FACTOR,
+    (AskedValue("factor", "number", "How many times as heavy planet h becomes.", lambda _results: FIRST_FACTOR,
            LEAST_FACTOR, MOST_FACTOR),),
     can_repeat=True,
 )  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from uraniborg.console.stored_file import StoredFile
+from uraniborg.console.shared_file import SharedFile
 from uraniborg.kernel.actors import PROGRAM_KINDS, Actor
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
@@ -86,7 +86,7 @@ class SignIns:
         """Shows the person at the terminal the token with a code that is in no file. May be called in any thread."""
         path = path or secure_own_folder("data") / "console" / "sign-ins.json"
         # Without a file all people are signed out, but the token of this server stays valid.
-        self._file = StoredFile(path, lambda last: StoredSignIns(token=last.token) if last else StoredSignIns())
+        self._file = SharedFile(path, lambda last: StoredSignIns(token=last.token) if last else StoredSignIns())
         make_private_folder(self.folder)
         with self._file.change():
             pass  # a new file gets the token

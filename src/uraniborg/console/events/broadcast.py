@@ -31,7 +31,7 @@ class TooManyStreams(Unavailable):
     code = "too_many_streams"
 
 
-class _Frame(NamedTuple):
+class _EventFrame(NamedTuple):
     number: int
     position: str
     text: bytes
@@ -43,7 +43,7 @@ class EventBroadcast:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._reader: ChangeReader | None = None
-        self._frames: deque[_Frame] = deque(maxlen=_MAX_FRAMES)
+        self._frames: deque[_EventFrame] = deque(maxlen=_MAX_FRAMES)
         self._number = 0
         self._start_position = ""
         self._news = asyncio.Event()
@@ -84,7 +84,7 @@ class EventBroadcast:
             changes = await asyncio.to_thread(self._reader.read)
             for change in changes:
                 self._number += 1
-                self._frames.append(_Frame(self._number, change.position, format_frame(change)))
+                self._frames.append(_EventFrame(self._number, change.position, format_frame(change)))
             if changes:
                 self._wake_clients()
         for change in changes:

@@ -28,7 +28,7 @@ from uraniborg.kernel.deciders import PERSON_SETTING, check_program_may_change
 from uraniborg.kernel.errors import Unavailable, UraniborgError
 
 if TYPE_CHECKING:
-    from uraniborg.served_parts import ServedPart
+    from uraniborg.part_servers import PartServer
 
 _DOCTOR_S: Final = 120.0
 
@@ -117,7 +117,7 @@ async def _run_doctor() -> CheckList:
         ) from None
 
 
-def _describe_part(part: "ServedPart") -> PartAddress:
+def _describe_part(part: "PartServer") -> PartAddress:
     from uraniborg.connect.servers import format_address_command
 
     known = part.to_json()
@@ -125,7 +125,7 @@ def _describe_part(part: "ServedPart") -> PartAddress:
     return {**known, "command": line}
 
 
-def _list_connections(parts: "list[ServedPart]", actor: Actor) -> ConnectionList:
+def _list_connections(parts: "list[PartServer]", actor: Actor) -> ConnectionList:
     """Return the parts, servers, clients and sources, with credentials for `actor` to copy. Blocks."""
     from uraniborg.connect.clients import list_clients
     from uraniborg.connect.command import describe_client, format_entries

@@ -36,7 +36,7 @@ class TooManyRuns(Unavailable):
 
 
 @dataclass(eq=False)
-class _Worker:
+class _RunWorker:
     process: WorkerProcess[RunRequest, StartedRun, EndedRun]
     is_idle: bool = False
 
@@ -48,9 +48,9 @@ class RunWorkers:
     inbox: Inbox
     path: Path | None = None
     """The file with the runs that wait, by default in the data folder."""
-    _workers: set[_Worker] = field(default_factory=set[_Worker])
+    _workers: set[_RunWorker] = field(default_factory=set[_RunWorker])
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
-    _holders: dict[str, _Worker] = field(default_factory=dict[str, _Worker])
+    _holders: dict[str, _RunWorker] = field(default_factory=dict[str, _RunWorker])
     """The processes that wait for a decision, by the id of their approval."""
     _unstored_requests: dict[str, RunRequest] = field(default_factory=dict[str, RunRequest])
     """The requests of waiting runs with secrets, and those that could not be stored, by the id of their approval."""
@@ -150,7 +150,7 @@ class RunWorkers:
         request = self._unstored_requests.pop(approval_id, None)
         return request or await asyncio.to_thread(self._waiting.take, approval_id)
 
-    async def _resume_run(self, holder: _Worker | None, request: RunRequest) -> None:
+    async def _resume_run(self, holder: _RunWorker | None, request: RunRequest) -> None:
         """Let the process that waits for the decision run the workflow, or a new one if it has ended."""
         if holder is not None:
             with suppress(InternalError):
@@ -175,12 +175,12 @@ class RunWorkers:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_STOP_S)
 
-    async def _start_worker(self) -> _Worker:
-        worker = _Worker(await start_worker("pflow.run_worker"))
+    async def _start_worker(self) -> _RunWorker:
+        worker = _RunWorker(await start_worker("pflow.run_worker"))
         self._workers.add(worker)
         return worker
 
-    async def _run(self, worker: _Worker, request: RunRequest) -> StartedRun | EndedRun:
+    async def _run(self, worker: _RunWorker, request: RunRequest) -> StartedRun | EndedRun:
         """Let the worker run the workflow, follow it in a task, and return the run or the reply, which comes first."""
         worker.is_idle = False
         first: asyncio.Future[StartedRun | EndedRun] = asyncio.get_running_loop().create_future()
@@ -190,7 +190,7 @@ class RunWorkers:
         return await first
 
     async def _follow_run(
-        self, worker: _Worker, request: RunRequest, first: "asyncio.Future[StartedRun | EndedRun]"
+        self, worker: _RunWorker, request: RunRequest, first: "asyncio.Future[StartedRun | EndedRun]"
     ) -> None:
         """Wait until the run of the worker has ended."""
         reply: EndedRun | None = None
@@ -229,7 +229,7 @@ class RunWorkers:
         finally:
             self._followed.discard(run_id)
 
-    async def _hold_until_decided(self, worker: _Worker, approval_id: str) -> None:
+    async def _hold_until_decided(self, worker: _RunWorker, approval_id: str) -> None:
         if len(self._holders) < _MAX_IDLE:
             worker.is_idle = True
             self._holders[approval_id] = worker
@@ -237,6 +237,6 @@ class RunWorkers:
             await self._end_worker(worker)
         await self.resume_decided(approval_id)  # the decision may have come before the run was among the waiting ones
 
-    async def _end_worker(self, worker: _Worker) -> None:
+    async def _end_worker(self, worker: _RunWorker) -> None:
         await worker.process.end(within_s=_STOP_S)
         self._workers.discard(worker)

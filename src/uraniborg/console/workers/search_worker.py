@@ -31,8 +31,8 @@ from uraniborg.kernel.http_access import RequestIds
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.logging import configure_logging, get_logger
 from uraniborg.kernel.worker_child import Parent, Request
+from uraniborg.part_servers import PartServer, PartServers
 from uraniborg.search_shelves import ShelfBuilds
-from uraniborg.served_parts import ServedPart, ServedParts
 
 BODY_LIMIT: Final = 2_000_000
 """The maximum size of a request, in bytes."""
@@ -60,7 +60,7 @@ async def _serve(parent: Parent, port: int) -> None:
     await manager.run_sessions_decided_from_now_on()
     broadcast, progress, shelf_builds = EventBroadcast(), SourceProgressLog(), ShelfBuilds()
     broadcast.add_listener(progress.record_change)
-    worker = _Worker(_make_worker_app(SearchServices(Inbox(), manager, progress, shelf_builds)))
+    worker = _RequestAnswers(_make_worker_app(SearchServices(Inbox(), manager, progress, shelf_builds)))
 
     def deliver(request: _Request | None) -> None:
         if request is None:
@@ -68,8 +68,8 @@ async def _serve(parent: Parent, port: int) -> None:
         else:
             loop.call_soon_threadsafe(worker.start_request, request)
 
-    part = ServedPart("paper-search", "find papers", port, _make_mcp_app)
-    parts = ServedParts([part])
+    part = PartServer("paper-search", "find papers", port, _make_mcp_app)
+    parts = PartServers([part])
     await parts.start()
     parent.listen(deliver)
 
@@ -90,7 +90,7 @@ async def _serve(parent: Parent, port: int) -> None:
     await manager.aclose()
 
 
-async def _make_mcp_app(part: ServedPart) -> ASGIApp:
+async def _make_mcp_app(part: PartServer) -> ASGIApp:
     from paper_search import mcp_server
     from uraniborg.kernel.http_app import StoppableApp, list_origins, secure_app
     from uraniborg.kernel.http_config import HttpConfig
@@ -102,7 +102,7 @@ async def _make_mcp_app(part: ServedPart) -> ASGIApp:
     return StoppableApp(require_credential(secured, part, SignIns(), config), app.state.end_streams)
 
 
-class _Worker:
+class _RequestAnswers:
     """Answers the requests of the API, many at a time."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from pflow.run_replies import RunRequest
-from uraniborg.console.stored_file import StoredFile
+from uraniborg.console.shared_file import SharedFile
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.settings import secure_own_folder
 
@@ -24,7 +24,7 @@ class WaitingRuns:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._file = StoredFile(
+        self._file = SharedFile(
             path or secure_own_folder("data") / "console" / "waiting-runs.json", lambda _: _StoredRuns()
         )
 

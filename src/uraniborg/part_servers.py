@@ -27,13 +27,13 @@ _log = get_logger(__name__)
 
 
 @dataclass
-class ServedPart:
+class PartServer:
     """One server of the process: its address, or the reason why it does not run."""
 
     name: str
     purpose: str
     port: int
-    make_app: "Callable[[ServedPart], Awaitable[ASGIApp]] | None"
+    make_app: "Callable[[PartServer], Awaitable[ASGIApp]] | None"
     """Returns the app. Raises the error that prevents its start. None if another process serves the part."""
     has_mcp: bool = True
     problem: str | None = None
@@ -70,10 +70,10 @@ class _Running(NamedTuple):
 
 
 @dataclass
-class ServedParts:
+class PartServers:
     """The servers of one process. One that cannot start is recorded with its problem, and the others run."""
 
-    parts: list[ServedPart]
+    parts: list[PartServer]
     _running: list[_Running] = field(default_factory=list[_Running])
 
     async def start(self) -> None:
@@ -111,7 +111,7 @@ class ServedParts:
         await asyncio.gather(*tasks, return_exceptions=True)
         waiting.cancel()
 
-    async def _start_part(self, part: ServedPart) -> None:
+    async def _start_part(self, part: PartServer) -> None:
         from uraniborg.kernel.http_server import make_server, open_listener
 
         if part.make_app is None:
@@ -142,7 +142,7 @@ def _remove_socket(path: Path | None) -> None:
             path.unlink()
 
 
-def _open_socket(part: ServedPart) -> list[socket.socket]:
+def _open_socket(part: PartServer) -> list[socket.socket]:
     """Return the socket of a part, which listens, or nothing: then the part has the reason."""
     try:
         part.socket = find_socket(part.name)

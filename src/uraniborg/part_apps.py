@@ -8,13 +8,13 @@ from uraniborg.console.config import read_config
 from uraniborg.console.services import ConsoleServices
 from uraniborg.credential_check import require_credential
 from uraniborg.kernel.http_app import StoppableApp
-from uraniborg.served_parts import API, ServedPart
+from uraniborg.part_servers import API, PartServer
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 
-def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
+def list_parts(services: ConsoleServices, port: int | None) -> list[PartServer]:
     """Return all servers of the process, the API first, on `port` if it is given. Raise InvalidConfig."""
     from paper_library.config import load_config as load_library_config
     from universe.config import load_config as load_universe_config
@@ -23,20 +23,20 @@ def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
     library, universe = load_library_config(), load_universe_config()
     port = console.port if port is None else port
     return [
-        ServedPart(API, "decide, search and run", port, partial(_make_api_app, services), has_mcp=False),
-        ServedPart("paper-search", "find papers", console.search_port, None),
-        ServedPart("paper-library", "read the shelf", library.port, partial(_make_library_app, services)),
-        ServedPart("universe", "simulate universes", universe.port, partial(_make_universe_app, services)),
+        PartServer(API, "decide, search and run", port, partial(_make_api_app, services), has_mcp=False),
+        PartServer("paper-search", "find papers", console.search_port, None),
+        PartServer("paper-library", "read the shelf", library.port, partial(_make_library_app, services)),
+        PartServer("universe", "simulate universes", universe.port, partial(_make_universe_app, services)),
     ]
 
 
-async def _make_api_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
+async def _make_api_app(services: ConsoleServices, part: PartServer) -> "ASGIApp":
     from uraniborg.console.app import make_app
 
     return make_app(services, part.port)
 
 
-async def _make_library_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
+async def _make_library_app(services: ConsoleServices, part: PartServer) -> "ASGIApp":
     from paper_library.app import HEALTH, make_app
     from paper_library.config import get_sample_shelf_path, load_config
     from paper_library.sample_shelf_builder import sample_shelf
@@ -51,7 +51,7 @@ async def _make_library_app(services: ConsoleServices, part: ServedPart) -> "ASG
     return await asyncio.to_thread(open_shelf_and_make_app)
 
 
-async def _make_universe_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
+async def _make_universe_app(services: ConsoleServices, part: PartServer) -> "ASGIApp":
     from universe.app import HEALTH, make_app
     from universe.config import load_config
     from universe.store.factory import make_store

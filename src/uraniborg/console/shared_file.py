@@ -17,7 +17,7 @@ _LOCK_S: Final = 5.0
 _log = get_logger(__name__)
 
 
-class StoredFile(Generic[Data]):
+class SharedFile(Generic[Data]):
     """A JSON file that is written as a whole. A file that is not valid is renamed, never overwritten."""
 
     def __init__(self, path: Path, make_empty: Callable[[Data | None], Data]) -> None:
