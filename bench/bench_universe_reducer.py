@@ -1,7 +1,7 @@
 """One `updateStar`: against the same change on a deep copy of the state, and at three sizes of universe."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 from time import process_time
 from typing import Any, Final
@@ -65,7 +65,7 @@ def change_deep_copy(state: Json, given: Json) -> tuple[Json, list[Json]]:
     return after, [{"type": "starUpdated", "id": given["id"]}]
 
 
-def seconds_each(change: Callable[[State, Json], Any], state: State, commands: list[Json]) -> float:
+def seconds_each(change: Callable[[State, Any], Any], state: State, commands: Sequence[Any]) -> float:
     started = process_time()
     for given in commands:
         state = change(state, given)[0]

@@ -1,7 +1,7 @@
 """Reading of runs in any process, to watch or to resume them: from the log, and of active nodes from the feed."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import InvalidInputs
 from uraniborg.kernel.change_feed import ChangeReader, find_feed_folder, list_segment_paths
@@ -78,9 +78,11 @@ def read_node_states(run_id: str) -> "list[ActiveNode]":
             break
         for change in changes:
             if change.kind == "node" and change.subject == run_id and {"node", "status"} <= change.facts.keys():
-                before = states.get(change.facts["node"], {})
+                node = str(change.facts["node"])
+                before: JsonObject = states.get(node, {})
                 is_progress = before.get("status") == change.facts["status"] == "running"  # `at` is the start
-                states[change.facts["node"]] = {**change.facts, "at": before["at"] if is_progress else change.at}
+                facts = cast("JsonObject", {**change.facts})
+                states[node] = {**facts, "at": before["at"] if is_progress else change.at}
     reader.close()
     found: Any = [{name: state[name] for name in _FACTS if name in state} for state in states.values()]
     return found

@@ -4,7 +4,7 @@ Entities are plain dictionaries; these types describe them for the type checker,
 reference. Other keys are stored unchanged. Required fields are never null; optional fields may be null.
 """
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
@@ -23,7 +23,6 @@ from universe.domain.field_types import (
     Unit,
     check_orbit,
 )
-from uraniborg.kernel.json_values import JsonObject
 
 BodyType = Literal["star", "planet", "moon", "asteroid", "comet", "lagrangePoint", "blackHole"]
 
@@ -332,5 +331,5 @@ class NebulaRegion(TypedDict):
     visible: NotRequired[bool | None]
 
 
-Entity = JsonObject
+Entity = dict[str, Any]
 """Any entity as JSON, for code that does not depend on its type."""

@@ -20,7 +20,7 @@ from universe.rest.schemas import add_schemas_to_openapi
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from uraniborg.kernel.http_app import add_error_handlers, add_validation_handler
-from uraniborg.kernel.json_schemas import JsonSchema
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.reply_route import add_routes
 from uraniborg.kernel.version import version
 
@@ -50,7 +50,7 @@ def make_rest_app(
     return app
 
 
-def describe_rest_app() -> JsonSchema:
+def describe_rest_app() -> JsonObject:
     """Return the OpenAPI document, which needs no services."""
     return _make_app().openapi()
 

@@ -8,7 +8,7 @@ from universe.domain.events_and_refusals import Event
 from universe.domain.reducer import Outcome, apply, reduce
 from universe.domain.state import EMPTY, State
 
-Json = dict[str, Any]
+Json = Any
 
 EMPTY_STATE: Final[Json] = {
     "stars": {},
@@ -211,3 +211,8 @@ def apply_refused(state: State, given: Json) -> Event:
     assert apply(state, given) == (state, found.events)
     [event] = found.events
     return event
+
+
+def parse(given: object) -> Any:
+    """Return a command that was parsed, as plain JSON."""
+    return parse_command(given)

@@ -22,6 +22,7 @@ from tests.universe.domain.samples import (
     add_star,
     command,
     example,
+    parse,
 )
 from tests.universe.domain.strategies import commands_of_kinds
 from universe.domain.command_parser import parse_command, parse_small_command
@@ -248,7 +249,7 @@ def test_unknown_keys_inside_are_preserved(kind: str, place: tuple[str | int, ..
 )
 def test_an_id_has_1_to_256_characters_of_any_kind(kind: str, name: str) -> None:
     for good in ODD_IDS:
-        assert parse_command({**example(kind), name: good})[name] == good
+        assert parse({**example(kind), name: good})[name] == good
     for bad, allowed in [
         ("", "1 to 256 characters"),
         ("x" * (ID_CHARS + 1), "at most 256 characters"),
@@ -304,9 +305,9 @@ def test_an_id_that_is_a_key_has_1_to_256_characters_too(kind: str, path: str, k
 
 @pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**300])
 def test_integers_beyond_64_bits_become_the_nearest_float(number: int) -> None:
-    dt = parse_command(command("tick", dt=number))["dt"]
+    dt = parse(command("tick", dt=number))["dt"]
     assert (type(dt), dt) == (float, float(number))
-    assert parse_command(add_star("x", None, note=[number]))["payload"]["note"] == [float(number)]
+    assert parse(add_star("x", None, note=[number]))["payload"]["note"] == [float(number)]
 
 
 def test_integers_beyond_all_floats_are_refused() -> None:
@@ -324,7 +325,7 @@ def test_a_negative_mass_is_refused_wherever_a_body_is_given(mass: float) -> Non
         error = refusal_of(given)
         assert error.message == f"{path} must be greater than or equal to 0."
         assert error.ids["allowed"] == "greater than or equal to 0"
-    assert parse_command(add_star("x", None, mass=0))["payload"]["mass"] == 0
+    assert parse(add_star("x", None, mass=0))["payload"]["mass"] == 0
 
 
 def test_all_problems_of_a_command_are_listed_at_once_with_a_valid_example() -> None:
@@ -343,7 +344,7 @@ def test_all_problems_of_a_command_are_listed_at_once_with_a_valid_example() -> 
     assert error.ids["path"] == "idd"
     assert error.hint.startswith("Did you mean 'id'? ")
     assert all(f"{one['path']} {one['problem']}" in error.message for one in error.ids["problems"])
-    assert parse_command(error.ids["example"])["type"] == "addStar"
+    assert parse(error.ids["example"])["type"] == "addStar"
 
 
 @pytest.mark.parametrize("kind", COMMAND_TYPES)
@@ -482,7 +483,7 @@ def test_a_tick_without_dt_is_one_second_and_the_command_is_unchanged() -> None:
 
 @pytest.mark.parametrize("dt", [0, -5, -0.25, 1e300])
 def test_a_tick_may_be_of_any_length_and_backwards(dt: float) -> None:
-    assert parse_command(command("tick", dt=dt))["dt"] == dt
+    assert parse(command("tick", dt=dt))["dt"] == dt
 
 
 @pytest.mark.parametrize(

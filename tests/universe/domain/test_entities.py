@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.universe.domain.samples import POSITION, RING, Json, a_body, add_star, command
+from tests.universe.domain.samples import POSITION, RING, Json, a_body, add_star, command, parse
 from universe.domain import entities
 from universe.domain.command_parser import parse_command
 from universe.domain.state import parse_state
@@ -130,7 +130,7 @@ def test_an_entity_has_the_fields_of_the_domain_and_needs_those_it_must(entity: 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_of_a_body_is_taken_whole_and_refused_without_any_field_it_needs(block: str) -> None:
     whole = BLOCKS[block]
-    assert parse_command(add_star("x", None, **{block: whole}))["payload"][block] == whole
+    assert parse(add_star("x", None, **{block: whole}))["payload"][block] == whole
     # The fields of an orbit are needed together and not each by itself.
     for name in whole if block != "kepler" else ():
         broken = {key: value for key, value in whole.items() if key != name}
@@ -140,19 +140,19 @@ def test_a_block_of_a_body_is_taken_whole_and_refused_without_any_field_it_needs
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_keeps_unknown_fields_and_may_be_null(block: str) -> None:
     odd = {**BLOCKS[block], "ours": {"deep": [None]}}
-    assert parse_command(add_star("x", None, **{block: odd}))["payload"][block] == odd
-    assert parse_command(add_star("x", None, **{block: None}))["payload"][block] is None
+    assert parse(add_star("x", None, **{block: odd}))["payload"][block] == odd
+    assert parse(add_star("x", None, **{block: None}))["payload"][block] is None
 
 
 @pytest.mark.parametrize("seed", ["hven", "", 7, 7.5, 0, -1])
 def test_a_seed_is_text_or_a_number(seed: Any) -> None:
     ring = {**RING, "seed": seed}
-    assert parse_command(add_star("x", None, ring=ring))["payload"]["ring"] == ring
+    assert parse(add_star("x", None, ring=ring))["payload"]["ring"] == ring
 
 
 @pytest.mark.parametrize("index", [1, 5, 4.0, 1.0])
 def test_a_lagrange_point_is_a_whole_number_however_it_is_written(index: float) -> None:
-    point = parse_command(add_star("x", None, lagrangePoint={**LAGRANGE, "pointIndex": index}))["payload"]
+    point = parse(add_star("x", None, lagrangePoint={**LAGRANGE, "pointIndex": index}))["payload"]
     assert point["lagrangePoint"]["pointIndex"] == index
     assert type(point["lagrangePoint"]["pointIndex"]) is type(index)
 
@@ -174,7 +174,7 @@ def test_a_choice_is_one_of_its_words_and_the_refusal_lists_them(value: Any) -> 
 def test_numbers_outside_their_usual_range_are_accepted() -> None:
     """From 0 to 1 is advice: nothing recorded enforces it."""
     ring = {**RING, "opacity": 7, "density": -3}
-    assert parse_command(add_star("x", None, ring=ring, eccentricity=4))["payload"]["ring"] == ring
+    assert parse(add_star("x", None, ring=ring, eccentricity=4))["payload"]["ring"] == ring
 
 
 @pytest.mark.parametrize(
@@ -232,12 +232,12 @@ def test_the_fields_of_a_true_orbit_must_describe_one_together(facts: Json, prob
 )
 def test_ellipses_parabolas_and_hyperbolas_are_taken_as_they_come(facts: Json) -> None:
     orbit = {"period": 300, **facts}
-    assert parse_command(add_star("x", None, kepler=orbit))["payload"]["kepler"] == orbit
+    assert parse(add_star("x", None, kepler=orbit))["payload"]["kepler"] == orbit
 
 
 def test_a_true_orbit_in_astronomical_units_may_leave_its_period_to_the_masses() -> None:
     orbit = {"semiMajorAxis": 1, "units": "astronomical"}
-    assert parse_command(add_star("x", None, kepler=orbit))["payload"]["kepler"] == orbit
+    assert parse(add_star("x", None, kepler=orbit))["payload"]["kepler"] == orbit
 
 
 @pytest.mark.parametrize("units", [{}, {"units": "scene"}, {"units": None}, {"period": None}])
@@ -253,7 +253,7 @@ def test_a_true_orbit_in_scene_units_needs_its_period(units: Json) -> None:
 
 def test_sources_of_a_body_are_publications_with_their_fields() -> None:
     sources = [SOURCE, {"id": "x", "title": "", "doi": None, "fields": ["mass"], "note": 1}]
-    assert parse_command(add_star("x", None, sources=sources))["payload"]["sources"] == sources
+    assert parse(add_star("x", None, sources=sources))["payload"]["sources"] == sources
     assert refusal_of(sources=[SOURCE, {"id": "x"}]).ids["path"] == "payload.sources.1.title"
     assert refusal_of(sources=[{**SOURCE, "fields": "mass"}]).ids["path"] == "payload.sources.0.fields"
     assert refusal_of(sources=SOURCE).ids["path"] == "payload.sources"

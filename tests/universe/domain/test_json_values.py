@@ -40,14 +40,14 @@ def test_json_is_copied_unchanged(value: Any) -> None:
 
 def test_nothing_of_the_copy_is_shared() -> None:
     inner: dict[str, Any] = {"list": [1, {"deep": []}]}
-    copied = check_and_copy_json(inner)
+    copied: Any = check_and_copy_json(inner)
     inner["list"][1]["deep"].append("late")
     inner["list"].append(2)
     assert copied == {"list": [1, {"deep": []}]}
 
 
 def test_whole_and_broken_numbers_and_truth_keep_their_kinds() -> None:
-    copied = check_and_copy_json([1, 1.0, True, 0, -0.0, False, None, ""])
+    copied: Any = check_and_copy_json([1, 1.0, True, 0, -0.0, False, None, ""])
     kinds = ["int", "float", "bool", "int", "float", "bool", "NoneType", "str"]
     assert [type(value).__name__ for value in copied] == kinds
     assert math.copysign(1, copied[4]) == -1
@@ -62,7 +62,7 @@ def test_keys_stay_in_their_order() -> None:
     "value", [(1, {"a": (2,)}), [1, UserDict({"a": (2,)})], (1, MappingProxyType({"a": [2]}))], ids=repr
 )
 def test_tuples_become_lists_and_other_mappings_objects(value: Any) -> None:
-    copied = check_and_copy_json(value)
+    copied: Any = check_and_copy_json(value)
     assert copied == [1, {"a": [2]}]
     assert (type(copied), type(copied[1]), type(copied[1]["a"])) == (list, dict, list)
 
@@ -180,7 +180,7 @@ def test_a_value_that_must_be_an_object_is_refused_otherwise(value: Any) -> None
 
 def test_an_object_is_copied_and_checked_like_any_value() -> None:
     given = {"a": [1, {"b": None}]}
-    copied = check_and_copy_json_object(MappingProxyType(given), expected_in_error="")
+    copied: Any = check_and_copy_json_object(MappingProxyType(given), expected_in_error="")
     assert copied == given
     assert copied["a"] is not given["a"]
     with pytest.raises(ValueProblem) as caught:

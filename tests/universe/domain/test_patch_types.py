@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.universe.domain.samples import RING, Json, a_disk, a_field, a_group, a_nebula, command
+from tests.universe.domain.samples import RING, Json, a_disk, a_field, a_group, a_nebula, command, parse
 from universe.domain import entities
 from universe.domain.command_parser import parse_command
 from universe.errors import MalformedCommand
@@ -52,7 +52,7 @@ def test_required_fields_of_an_entity_cannot_be_set_to_null(kind: str, name: str
 
 @pytest.mark.parametrize(("kind", "name"), [pair for pair in FIELDS if may_be_null(*pair)])
 def test_optional_fields_of_an_entity_can_be_set_to_null(kind: str, name: str) -> None:
-    assert parse_command(patch(kind, {name: None}))[PATCHED[kind][1]] == {name: None}
+    assert parse(patch(kind, {name: None}))[PATCHED[kind][1]] == {name: None}
 
 
 @pytest.mark.parametrize(("kind", "name"), FIELDS)
@@ -65,12 +65,12 @@ def test_a_field_of_the_wrong_kind_is_refused_in_a_patch_as_in_the_entity(kind: 
 def test_a_nested_block_is_replaced_whole_and_so_must_be_whole(name: str) -> None:
     broken = {key: value for key, value in RING.items() if key != name}
     assert refusal_of("updateStar", {"ring": broken}).ids["path"] == f"payload.ring.{name}"
-    assert parse_command(patch("updateStar", {"ring": RING}))["payload"] == {"ring": RING}
+    assert parse(patch("updateStar", {"ring": RING}))["payload"] == {"ring": RING}
 
 
 def test_a_ring_itself_can_be_patched_by_any_of_its_fields() -> None:
     for name, value in RING.items():
-        assert parse_command(patch("updateRing", {name: value}))["patch"] == {name: value}
+        assert parse(patch("updateRing", {name: value}))["patch"] == {name: value}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_ring_itself_can_be_patched_by_any_of_its_fields() -> None:
     ],
 )
 def test_a_whole_entity_is_a_patch_too(kind: str, whole: Json) -> None:
-    assert parse_command(patch(kind, whole))[PATCHED[kind][1]] == whole
+    assert parse(patch(kind, whole))[PATCHED[kind][1]] == whole
 
 
 def test_the_children_of_a_group_are_checked_one_by_one_in_a_patch() -> None:
