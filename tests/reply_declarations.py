@@ -2,12 +2,13 @@
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from typing import Annotated, Any, ClassVar, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, JsonValue
 from typing_extensions import is_typeddict
 
+_DICTIONARIES: Final = (dict, Mapping, MutableMapping)
 _FUNCTION: Final[Any] = get_origin(Callable[[], None])
 
 
@@ -44,6 +45,20 @@ def list_untyped_parts(
         for part in get_args(kind):
             if not isinstance(part, str | int):  # values of Literal
                 yield from list_untyped_parts(part, f"{path}[]", seen, opaque=opaque, known=known)
+
+
+def list_untyped_dictionaries(kind: Any, path: str = "reply", *, opaque: Collection[Any] = ()) -> Iterator[str]:
+    """Yield the places of dictionaries whose values are not typed, also of those that an alias names.
+
+    `opaque` are types that are not looked into.
+    """
+    if kind in opaque:
+        return
+    if (get_origin(kind) or kind) in _DICTIONARIES and (get_args(kind) or (Any,))[-1] in (Any, object):
+        yield path
+    for part in get_args(kind):
+        if not isinstance(part, str | int | list):  # values of Literal, and parameters of a function
+            yield from list_untyped_dictionaries(part, f"{path}[]", opaque=opaque)
 
 
 def _list_fields(kind: Any, known: Mapping[str, Any] | None) -> dict[str, Any]:

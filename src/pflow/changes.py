@@ -12,7 +12,7 @@ from uraniborg.kernel.logging import get_logger
 
 if TYPE_CHECKING:
     from pflow.engine.runlog import RunLog
-    from pflow.engine.runlog_changes import Change, StoredChange
+    from pflow.engine.runlog_tables import Change, StoredChange
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import orjson
 
 from pflow.engine.runlog import RunLog
+from pflow.ir.diagnostics import SCHEDULE_HINT, mentions_schedule
 from pflow.library.listing import Summary, list_workflows
 from pflow.registry.registry import Match, Registry
 from pflow.registry.search_ranking import make_document, rank_documents
-from pflow.schedule_hints import SCHEDULE_HINT, mentions_schedule
 from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import UraniborgError
 

@@ -60,9 +60,8 @@ class Engine:
     loader: WorkflowLoader
     output: ProgressOutput = field(default_factory=NullOutput)
     log: RunLog | None = None
-    keeps_results: bool = True
-    """Whether a failed run can be resumed."""
     resume_hours: float = HOURS
+    """How long a failed run can be resumed."""
     timeout: float | None = None
     pass_env: tuple[str, ...] = ()
     make_executor: Callable[[Registry], Executor] = LocalExecutor
@@ -165,9 +164,7 @@ class Engine:
         state.raise_first_failure()
         return collect_outputs(workflow, values, state.warnings, replace_truncated=True)
 
-    def _make_resume_point(self, name: str) -> ResumePoint | None:
-        if not self.keeps_results:
-            return None
+    def _make_resume_point(self, name: str) -> ResumePoint:
         logged = {"has_succeeded": self.log.has_succeeded} if self.log else {}
         return ResumePoint(self.loader.home / FOLDER, name, hours=self.resume_hours, **logged)
 

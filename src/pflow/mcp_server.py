@@ -206,7 +206,7 @@ async def _list_names() -> list[str]:
 
 def _make_hints() -> dict[str, str]:
     """Return hints for names that agents try but the server does not have, by patterns."""
-    from pflow.schedule_hints import SCHEDULE_HINT, SCHEDULE_PATTERN
+    from pflow.ir.diagnostics import SCHEDULE_HINT, SCHEDULE_PATTERN
 
     draft = f"Write the workflow to {_locate_library() / 'drafts'}/NAME.json with your file tools, then execute NAME."
     return {

@@ -4,13 +4,24 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from uraniborg.kernel.errors import UraniborgError
 
 if TYPE_CHECKING:
     from pflow.engine.runlog import RunLog
-    from pflow.run_replies import RunComparison, RunDetails, RunGraph, RunItemPage, RunNode, RunSummary, WatchedProgress
+    from pflow.run_replies import (
+        NodeDifference,
+        NodeEnding,
+        RunComparison,
+        RunDetails,
+        RunGraph,
+        RunItemPage,
+        RunNode,
+        RunSummary,
+        ValueDifference,
+        WatchedProgress,
+    )
     from uraniborg.kernel.json_values import Json, JsonObject
 
 T = TypeVar("T")
@@ -48,9 +59,7 @@ class RunHistory:
 
     def compare_runs(self, first_id: str, second_id: str) -> "RunComparison":
         """Return the differences of two runs. Raise RunNotFound."""
-        from pflow.run_comparison import compare_runs
-
-        return self._read(lambda log: compare_runs(log.get_run(first_id), log.get_run(second_id)))
+        return self._read(lambda log: _compare_runs(log.get_run(first_id), log.get_run(second_id)))
 
     def list_lineage(self, run_id: str) -> list[str]:
         """Return the id of the run, of the run that it resumed, and so on. Raise RunNotFound."""
@@ -107,3 +116,62 @@ def add_other_actors(log: "RunLog", run: "RunDetails") -> "RunDetails":
     if run["resumed_from"] and (resumer := log.find_change_actor("resume", run["resumed_from"])):
         found["resumed_by"] = resumer.model_dump()
     return found
+
+
+def _compare_runs(first: "RunDetails", second: "RunDetails") -> "RunComparison":
+    """Return the values and nodes that differ between two runs of the log, and the summaries of both."""
+    return {
+        "first": _summarize_run(first),
+        "second": _summarize_run(second),
+        "inputs": _compare_values(first["inputs"], second["inputs"]),
+        "outputs": _compare_values(first["outputs"], second["outputs"]),
+        "nodes": _compare_nodes(first["nodes"], second["nodes"]),
+    }
+
+
+def _summarize_run(run: "RunDetails") -> "RunSummary":
+    summary: Any = {key: value for key, value in run.items() if key != "nodes"}
+    return summary
+
+
+def _compare_values(first: "JsonObject | None", second: "JsonObject | None") -> "list[ValueDifference]":
+    """Return the names whose values differ; a run without the value does not have its key."""
+    left, right = first or {}, second or {}
+    found: list[ValueDifference] = []
+    for name in dict.fromkeys([*left, *right]):
+        difference: ValueDifference = {"name": name}
+        if name in left:
+            difference["first"] = left[name]
+        if name in right:
+            difference["second"] = right[name]
+        if (name in left) != (name in right) or left.get(name) != right.get(name):
+            found.append(difference)
+    return found
+
+
+def _compare_nodes(first: "list[RunNode]", second: "list[RunNode]") -> "list[NodeDifference]":
+    """Return all nodes of both runs, each with its ends, and whether they differ in more than their durations."""
+    left = {node["node"]: node for node in first}
+    right = {node["node"]: node for node in second}
+    return [
+        {
+            "node": name,
+            "type": (left.get(name) or right[name])["type"],
+            "first": _summarize_end(left.get(name)),
+            "second": _summarize_end(right.get(name)),
+            "differs": _get_effect(left.get(name)) != _get_effect(right.get(name)),
+        }
+        for name in dict.fromkeys([*left, *right])
+    ]
+
+
+def _summarize_end(node: "RunNode | None") -> "NodeEnding | None":
+    return node and {"status": node["status"], "action": node["action"], "duration_ms": node["duration_ms"]}
+
+
+def _get_effect(node: "RunNode | None") -> Any:
+    """Return what a node did: a reused result is the same as a new one."""
+    if node is None:
+        return None
+    status = "completed" if node["status"] == "reused" else node["status"]
+    return status, node["action"], node.get("outputs"), node["error"] and node["error"].get("code")

@@ -51,13 +51,9 @@ def _run_workflow(cancellation: Cancellation, request: "Request[RunRequest, Star
         kind="software", name=content.get("person", ""), authenticated="account"
     )
     try:
-        found = service.find_workflow(content["name"])
-        result = service.run_document(
-            found.stored.ir,
+        result = service.execute(
+            content["name"],
             content.get("inputs"),
-            name=found.stored.name,
-            source=found.stored.source,
-            warnings=list(found.warnings),
             output=_RunIdReporter(request),
             fresh=bool(content.get("fresh")),
             cancellation=cancellation,

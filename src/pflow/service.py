@@ -151,12 +151,14 @@ class Service:
         enable_repair: bool = False,
         output: ProgressOutput | None = None,
         cancellation: Cancellation | None = None,
+        fresh: bool = False,
+        must_be_logged: bool = False,
         actor: Actor | None = None,
     ) -> RunResult:
         """Run a saved workflow, or a draft if there is none. There is no automatic repair: the file is not changed.
 
-        `actor` is who starts the run, by default the program that runs this process.
-        Raise WorkflowNotFound, SecurityError or InvalidWorkflow, before anything runs.
+        The other arguments are those of `run_document`. Raise WorkflowNotFound, SecurityError or InvalidWorkflow,
+        before anything runs.
         """
         from pflow.execution import RunOptions
 
@@ -164,8 +166,9 @@ class Service:
             raise RepairRefused(
                 "enable_repair must be false: workflows are not repaired automatically.", hint="Omit `enable_repair`."
             )
+        options = RunOptions(fresh, None, must_be_logged, cancellation or Cancellation())
         with self._open_engine(output, actor) as engine:
-            return engine.execute(name, inputs or {}, RunOptions(cancellation=cancellation or Cancellation()))
+            return engine.execute(name, inputs or {}, options)
 
     def run_document(
         self,

@@ -3,8 +3,9 @@
 import ast
 import importlib
 import inspect
+import pkgutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -12,27 +13,28 @@ from typing import Any, Final, get_args, get_type_hints
 
 import pytest
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, JsonValue
-from typing_extensions import TypedDict, is_typeddict
+from typing_extensions import is_typeddict
 
+import pflow
 from pflow import mcp_server
 from pflow.changes import ChangeRecord
 from pflow.engine.runlog import RunLog
+from pflow.ir.checker import CheckResult
 from pflow.run_history import RunHistory
 from pflow.service import Service
 from pflow.workflow_texts import WorkflowTexts
+from tests.reply_declarations import list_operations, list_untyped_dictionaries, list_untyped_parts
 from uraniborg.console.routes import run_history, running, runs, schedules, workflows
 from uraniborg.console.routes.run_history import RunApprovals, RunProgress
 from uraniborg.console.routes.running import RunningCounts
-from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.inbox import Entry
 from uraniborg.kernel.reply_route import ReplyRoute
 
 SERVICES: Final = (Service, RunHistory, WorkflowTexts, ChangeRecord, RunLog)
-MODULES: Final = (
-    *("replies", "run_comparison", "run_progress", "workflow_description", "component_search", "approvals"),
-    *("active_nodes", "remote_mcp_servers", "mcp_config", "engine.dry_run", "engine.results", "ir.graph"),
-    *("registry.mcp_tool_interfaces", "scheduling.scheduled_workflow", "scheduling.installed_schedules"),
-    *("cli.draft_commands", "cli.workflow_sources"),
+BUILDERS: Final = (
+    *("replies", "run_progress", "workflow_description", "component_search", "approvals", "engine.results"),
+    *("remote_mcp_servers", "mcp_config", "engine.dry_run", "ir.graph", "registry.mcp_tool_interfaces"),
+    *("scheduling.scheduled_workflow", "scheduling.installed_schedules", "cli.draft_commands", "cli.workflow_sources"),
 )
 """The modules whose public functions build replies."""
 TOOLS: Final[dict[str, Any]] = {
@@ -44,38 +46,25 @@ OF_THE_CONSOLE: Final = {
     RunApprovals: "The questions are entries of the inbox.",
     RunningCounts: "It counts searches and jobs of universes as well.",
 }
-OF_OTHERS: Final = ("uraniborg.kernel", "uraniborg.console.routes.inbox_replies")
-"""The modules whose own tests look at their types: actors, entries of the inbox and their replies."""
-ENDS: Final = (str, int, float, bool, bytes, type(None), Path, type)
-
-
-def find_untyped(kind: Any, at: str, seen: set[Any] | None = None) -> list[str]:
-    """Return the positions in a type where anything may be, other than JSON values that are named so."""
-    seen = set() if seen is None else seen
-    if kind is Any or kind is object:
-        return [at]
-    if kind is JsonValue or kind in ENDS or (isinstance(kind, type) and kind in seen):
-        return []
-    if isinstance(kind, type) and kind.__module__.startswith(OF_OTHERS):
-        return []
-    if arguments := get_args(kind):
-        return [one for argument in arguments for one in find_untyped(argument, at, seen)]
-    if isinstance(kind, type) and (is_typeddict(kind) or issubclass(kind, BaseModel)):
-        seen.add(kind)
-        fields = get_type_hints(kind, localns=import_for_types(kind), include_extras=True)
-        return [
-            one
-            for name, field in fields.items()
-            if not name.startswith("_")
-            for one in find_untyped(field, f"{at}.{name}", seen)
-        ]
-    return [at] if kind in (dict, list) else []
+OPAQUE: Final = {
+    Entry: "an entry of the inbox, which the tests of the kernel look at",
+    CheckResult: "findings in memory, which are sent as declared diagnostics",
+}
+"""Types that are not looked into, with the reason."""
+RAW_OUTPUTS: Final = Mapping[str, object]
+"""What a node returns, of any type, before it becomes JSON."""
+RUNNING_NODES: Final = (
+    *("pflow.engine.executors", "pflow.engine.cluster_executor"),
+    *("pflow.registry.registry", "pflow.registry.function_loader"),
+)
+"""The modules that load and call the functions of nodes."""
+CHILD: Final = "pflow.nodes.python_child"
+"""A program, whose report has the value that the code of a user computed."""
 
 
 @cache
-def import_for_types(declared: Any) -> dict[str, Any]:
-    """Return what the module of a class or function imports for the checker of types only."""
-    module = sys.modules[declared.__module__]
+def import_for_types(module: ModuleType) -> dict[str, Any]:
+    """Return what a module imports for type checkers only."""
     names: dict[str, Any] = {}
     for statement in ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
@@ -83,26 +72,45 @@ def import_for_types(declared: Any) -> dict[str, Any]:
     return names
 
 
+@cache
+def list_modules() -> dict[str, ModuleType]:
+    found = (one.name for one in pkgutil.walk_packages(pflow.__path__, "pflow."))
+    return {name: importlib.import_module(name) for name in found if name not in ("pflow.__main__", CHILD)}
+
+
+@cache
+def list_known_names() -> dict[str, Any]:
+    """Return the names that all modules import for type checkers only."""
+    return {name: one for module in list_modules().values() for name, one in import_for_types(module).items()}
+
+
 def find_reply(function: Callable[..., Any]) -> Any:
     """Return the type of the return value, or Any if there is none."""
-    names = vars(sys.modules[function.__module__]) | import_for_types(function)
+    module = sys.modules[function.__module__]
+    names = list_known_names() | vars(module) | import_for_types(module)
     return get_type_hints(function, names, include_extras=True).get("return", Any)
 
 
 def iter_functions(owner: type | ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the public functions of a class, also those of its properties, or of a module."""
+    """Yield the functions of a module and of its classes, those of properties too."""
     for name, member in vars(owner).items():
-        function: Any = member.fget if isinstance(member, property) else member
-        is_own = isinstance(owner, type) or getattr(function, "__module__", "") == owner.__name__
+        function: Any = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
         plain = inspect.unwrap(function) if callable(function) else None
-        if is_own and isinstance(plain, FunctionType) and not name.startswith("_"):
+        home = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
+        if getattr(plain, "__module__", "") != home:
+            continue
+        if isinstance(plain, FunctionType) and plain.__code__.co_filename.endswith(".py"):
             yield f"{owner.__name__}.{name}", plain
+        elif isinstance(plain, type) and isinstance(owner, ModuleType) and not is_typeddict(plain):
+            yield from iter_functions(plain)
 
 
 @cache
-def list_operations() -> dict[str, Callable[..., Any]]:
-    owners = [*SERVICES, *(importlib.import_module(f"pflow.{name}") for name in MODULES)]
-    return dict(one for owner in owners for one in iter_functions(owner))
+def list_operations_and_builders() -> dict[str, Callable[..., Any]]:
+    """Return the public functions of services, those of properties too, and of the modules that build replies."""
+    owners = [*SERVICES, *(list_modules()[f"pflow.{name}"] for name in BUILDERS)]
+    functions = (one for owner in owners for one in iter_functions(owner))
+    return {name: one for name, one in functions if not one.__name__.startswith("_")}
 
 
 @cache
@@ -118,19 +126,43 @@ def iter_classes(kind: Any) -> Iterator[type]:
     if arguments := get_args(kind):
         for argument in arguments:
             yield from iter_classes(argument)
-    elif isinstance(kind, type) and kind not in ENDS:
+    elif isinstance(kind, type):
         yield kind
 
 
-@pytest.mark.parametrize("name", list_operations())
-def test_an_operation_returns_a_declared_type(name: str) -> None:
-    assert find_untyped(find_reply(list_operations()[name]), name) == []
+@pytest.mark.parametrize("name", list_operations_and_builders())
+def test_an_operation_declares_all_of_its_reply(name: str) -> None:
+    reply = find_reply(list_operations_and_builders()[name])
+    assert list(list_untyped_parts(reply, opaque=OPAQUE, known=list_known_names())) == []
+
+
+def test_every_operation_of_a_service_is_looked_at() -> None:
+    looked_at = set(list_operations_and_builders().values())
+    assert {one for service in SERVICES for one in map(inspect.unwrap, list_operations(service))} <= looked_at
+
+
+@pytest.mark.parametrize("name", list_modules())
+def test_no_function_returns_an_untyped_dictionary(name: str) -> None:
+    opaque = [RAW_OUTPUTS] if name in RUNNING_NODES else []
+    untyped = [
+        f"{function}: {place}"
+        for function, one in iter_functions(list_modules()[name])
+        for place in list_untyped_dictionaries(find_reply(one), opaque=opaque)
+    ]
+    assert untyped == []
+
+
+@pytest.mark.parametrize("name", list_modules())
+def test_no_typed_dictionary_has_an_untyped_one_inside(name: str) -> None:
+    declared = [one for one in vars(list_modules()[name]).values() if is_typeddict(one) and one.__module__ == name]
+    options: Any = {"opaque": [RAW_OUTPUTS] if name in RUNNING_NODES else [], "known": list_known_names()}
+    assert [part for one in declared for part in list_untyped_parts(one, one.__name__, **options)] == []
 
 
 @pytest.mark.parametrize("name", [*TOOLS, *list_routes()])
 def test_a_tool_or_route_publishes_a_type_that_pflow_declares(name: str) -> None:
     reply = find_reply((TOOLS | list_routes())[name])
-    assert find_untyped(reply, name) == []
+    assert list(list_untyped_parts(reply, known=list_known_names())) == []
     foreign = [one for one in iter_classes(reply) if one.__module__.startswith("uraniborg.console")]
     assert [one for one in foreign if one not in OF_THE_CONSOLE] == []
 
@@ -139,19 +171,3 @@ def test_all_routes_of_the_console_about_workflows_and_runs_are_looked_at() -> N
     assert len(list_routes()) == 26
     published = {one for function in list_routes().values() for one in iter_classes(find_reply(function))}
     assert published >= OF_THE_CONSOLE.keys()
-
-
-class _Untyped(TypedDict):
-    rows: list[dict[str, Any]]
-
-
-@pytest.mark.parametrize(
-    "kind", [Any, dict[str, Any], list[dict[str, Any]], dict[str, int] | Any, dict, _Untyped, list[_Untyped] | None]
-)
-def test_a_reply_of_any_shape_is_found(kind: Any) -> None:
-    assert find_untyped(kind, "reply") != []
-
-
-@pytest.mark.parametrize("kind", [Json, JsonObject, dict[str, JsonObject], list[int] | None, None])
-def test_a_value_that_is_json_by_nature_is_declared(kind: Any) -> None:
-    assert find_untyped(kind, "reply") == []

@@ -66,8 +66,8 @@ def schedule_workflow(
 def _install_or_print_schedule(
     name: str, inputs: list[str], at: str, kind: "Kind | None", install: bool, json: bool
 ) -> None:
+    from pflow.scheduling.installed_schedules import select_scheduler
     from pflow.scheduling.scheduled_workflow import describe_schedule, install_job
-    from pflow.scheduling.scheduler_selection import select_scheduler
     from pflow.scheduling.timing import parse_timing
 
     timing = parse_timing(at)

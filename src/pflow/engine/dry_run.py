@@ -67,8 +67,8 @@ class _BatchReport(NamedTuple):
 class DryStepRunner(StepRunner, WalkListener):
     """The step runner and listener of a dry run."""
 
-    concurrency: int = 1
-    stops_at_failure: bool = False
+    concurrency = 1
+    stops_at_failure = False
 
     def __init__(
         self,

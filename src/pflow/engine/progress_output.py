@@ -25,36 +25,24 @@ effect."""
 class ProgressOutput(Protocol):
     """Receives the events of a run; `on_node_message` also from the threads of nodes. No method raises."""
 
-    def on_run_started(self, name: str, run_id: str, nodes: int) -> None: ...
+    def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
+        """Receive the start of a run with so many nodes."""
 
-    def on_node_started(self, node_id: str, type: str) -> None: ...  # noqa: A002 - the name of the key in workflows
+    def on_node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - the name of the key in workflows
+        """Receive the start of a node."""
 
     def on_node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
         """Receive the end of a node, also of one that never started because it was reused or skipped."""
-        ...
-
-    def on_node_message(self, node_id: str, text: str) -> None: ...
-
-    def on_run_finished(self, success: bool, duration_ms: float) -> None: ...
-
-
-class NullOutput:
-    """An output that shows nothing."""
-
-    def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
-        pass
-
-    def on_node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - the name of the key in workflows
-        pass
-
-    def on_node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
-        pass
 
     def on_node_message(self, node_id: str, text: str) -> None:
-        pass
+        """Receive a message of a node that runs."""
 
     def on_run_finished(self, success: bool, duration_ms: float) -> None:
-        pass
+        """Receive the end of a run."""
+
+
+class NullOutput(ProgressOutput):
+    """An output that shows nothing."""
 
 
 class NodeEnd(NamedTuple):
@@ -124,14 +112,10 @@ class RunReporter(WalkListener):
     def __init__(
         self, output: ProgressOutput, log: "RunLogWriter", secrets: "Secrets", feed: "Publisher", run_id: str
     ) -> None:
-        self._output = output
-        self._log = log
-        self._secrets = secrets
-        self._feed = feed
-        self._run_id = run_id
+        self._output, self._log, self._secrets, self._feed, self._run_id = output, log, secrets, feed, run_id
         self._facts: dict[str, dict[str, int]] = {}
         """The facts of nodes that run: an announcement replaces the one before it, which may not be written yet."""
-        log.on_messages = self._announce_messages
+        log.on_messages = lambda key, count: self._announce_facts(key, messages=count)
 
     def on_node_started(self, key: str, node: "Node", deciding_nodes: Sequence[str]) -> None:
         self._output.on_node_started(key, node.type)
@@ -159,10 +143,6 @@ class RunReporter(WalkListener):
     def on_node_skipped(self, key: str, node: "Node") -> None:
         self._output.on_node_finished(key, "skipped", 0)
         self._feed.publish("node", self._run_id, node=key, status="skipped")
-
-    def _announce_messages(self, key: str, count: int) -> None:
-        """Announce that the log has new messages of a node that runs."""
-        self._announce_facts(key, messages=count)
 
     def _announce_facts(self, key: str, **facts: int) -> None:
         known = self._facts.setdefault(key, {})

@@ -15,24 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar, cast
 
-from pflow.engine.runlog_changes import (
-    Change,
-    StoredChange,
-    insert_change,
-    select_all_changes,
-    select_changes,
-    select_last_actor,
-)
 from pflow.engine.runlog_file import RunLogFile
-from pflow.engine.runlog_items import (
-    ItemRow,
-    count_failed_items,
-    delete_messages,
-    insert_items,
-    replace_messages,
-    select_items,
-    select_messages,
-)
 from pflow.engine.runlog_rows import (
     END_COLUMNS,
     NODE_COLUMNS,
@@ -47,6 +30,21 @@ from pflow.engine.runlog_rows import (
     parse_node_row,
     parse_run_row,
     read_process_start_time,
+)
+from pflow.engine.runlog_tables import (
+    Change,
+    ItemRow,
+    StoredChange,
+    count_failed_items,
+    delete_messages,
+    insert_change,
+    insert_items,
+    replace_messages,
+    select_all_changes,
+    select_changes,
+    select_items,
+    select_last_actor,
+    select_messages,
 )
 from pflow.errors import RunNotFound
 from uraniborg.kernel.actors import Actor

@@ -9,8 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from pflow.engine.runlog_changes import CHANGES
-from pflow.engine.runlog_items import MIGRATION as ITEMS_AND_MESSAGES
+from pflow.engine.runlog_tables import CHANGES, ITEMS_AND_MESSAGES
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder
 from uraniborg.kernel.sqlite import (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from pflow.engine.progress_output import ItemEnd, NodeEnd
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
-from pflow.engine.runlog_items import ItemRow
 from pflow.engine.runlog_rows import Door, NodeRow
+from pflow.engine.runlog_tables import ItemRow
 from pflow.errors import RunNotRecorded
 from pflow.ir.graph import describe_graph
 from pflow.ir.model import Workflow

@@ -5,12 +5,11 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.engine.executors import Call, Executor, run_in_thread
 from pflow.engine.json_values import encode_outputs, parse_json
-from pflow.engine.progress_output import WalkListener
-from pflow.engine.results import RunState
 from pflow.engine.resume.journal import StoredResult
 from pflow.engine.resume.recorder import RunRecorder
 from pflow.engine.resume.reuse import (
@@ -21,11 +20,10 @@ from pflow.engine.resume.reuse import (
     resolve_param_paths,
 )
 from pflow.engine.secret_values import resolve_secret_values
-from pflow.engine.steps import Job, LoadWorkflow, StepResult, StepRunner
+from pflow.engine.steps import Job, StepResult, StepRunner
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, RunStopped, describe_exception
 from pflow.ir.model import ERROR_ACTION, Node
-from pflow.node import Context, Outcome
-from pflow.registry.interface import Interface
+from pflow.node import Outcome
 from pflow.templates.resolution import MOST_CHARACTERS
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.errors import UraniborgError
@@ -42,26 +40,16 @@ class UnusableOutcome(NodeFailed):
     """A node has run, and may have had its effect, but its outcome cannot be used."""
 
 
+@dataclass
 class LiveStepRunner(StepRunner):
     """Runs steps on an executor, and reuses and records results with a recorder."""
 
-    def __init__(
-        self,
-        state: RunState,
-        interfaces: Mapping[str, Interface],
-        context: Context,
-        listener: WalkListener,
-        load_workflow: LoadWorkflow,
-        executor: Executor,
-        recorder: RunRecorder,
-    ) -> None:
-        super().__init__(state, interfaces, context, listener, load_workflow)
-        self._executor = executor
-        self._recorder = recorder
+    executor: Executor
+    recorder: RunRecorder
 
     async def reuse_or_run_job(self, job: Job) -> StepResult:
         """Reuse an earlier result of the step, or execute it. Raise a member of the error family."""
-        recorder = self._recorder
+        recorder = self.recorder
         if not recorder.is_resuming:
             return await self._execute_and_record_job(job, get_effect_run_id(job))
         if (found := job.claim_reusable_result(recorder.lookup)) is not None:
@@ -72,9 +60,9 @@ class LiveStepRunner(StepRunner):
 
     async def _reuse_or_run_exclusively(self, job: Job) -> StepResult:
         """Run a step with effects unless another process that resumes from the same run does so first."""
-        recorder = self._recorder
+        recorder = self.recorder
         try:
-            lock = await _acquire_lock_in_thread(recorder.lock_effect(job.result_key))
+            lock = await _acquire_lock_in_thread(recorder.resume_point.lock_effect(job.result_key))
         except OSError as exc:
             raise NodeFailed(
                 f"'{job.key}' was not started: its effect cannot be locked ({exc.strerror}).",
@@ -89,7 +77,7 @@ class LiveStepRunner(StepRunner):
 
     async def _execute_and_explain_rerun(self, job: Job, was_interrupted: bool) -> StepResult:
         """Execute a step of a resumed run, and record why it was not reused."""
-        state, earlier = self.state, self._recorder.earlier
+        state, earlier = self.state, self.recorder.earlier
         reason = explain_rerun(earlier, job, was_interrupted=was_interrupted)
         if warning := make_rerun_warning(job, reason):
             state.warnings.append(warning)
@@ -101,7 +89,7 @@ class LiveStepRunner(StepRunner):
 
     async def _execute_and_record_job(self, job: Job, effect_run_id: str) -> StepResult:
         """Execute a step and record its result. The effect of the step counts for the run `effect_run_id`."""
-        state, recorder = self.state, self._recorder
+        state, recorder = self.state, self.recorder
         if job.is_effectful:
             recorder.record_start(job.result_key)
         try:
@@ -133,7 +121,7 @@ class LiveStepRunner(StepRunner):
         reports, count = self.state.warnings, 1
         while True:
             try:
-                outcome = await execute_node_once(self._executor, job.node, job.call)
+                outcome = await execute_node_once(self.executor, job.node, job.call)
             except RunStopped:
                 raise
             except UraniborgError as exc:
@@ -155,7 +143,7 @@ class LiveStepRunner(StepRunner):
     def _record_result(self, job: Job, outcome: Outcome, text: bytes | None, effect_run_id: str) -> None:
         """Record a result; `text` is None if the outputs contain a secret."""
         interface, call = job.call.interface, job.call
-        self._recorder.record_result(
+        self.recorder.record_result(
             StoredResult(
                 job.key,
                 job.fingerprint,

@@ -5,8 +5,9 @@ A run and a dry run differ only in their step runner: that of a run executes nod
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from pflow.engine.executors import Call
 from pflow.engine.params import resolve_params, select_given_params
@@ -91,27 +92,19 @@ class Job(NamedTuple):
         return StepResult(outputs, result.action, is_reused=True, effect_run_id=effect_run_id)
 
 
+@dataclass
 class StepRunner(ABC):
     """Runs the steps of a run, those of nested workflows included, and changes the state of the run."""
 
-    concurrency: int = 100
+    concurrency: ClassVar[int] = 100
     """How many nodes of one workflow run at the same time."""
-    stops_at_failure: bool = True
+    stops_at_failure: ClassVar[bool] = True
     """Whether no node starts after a failure that no `error` edge follows."""
-
-    def __init__(
-        self,
-        state: RunState,
-        interfaces: Mapping[str, Interface],
-        context: Context,
-        listener: WalkListener,
-        load_workflow: LoadWorkflow,
-    ) -> None:
-        self.state = state
-        self.interfaces = interfaces
-        self.context = context
-        self.listener = listener
-        self._load_workflow = load_workflow
+    state: RunState
+    interfaces: Mapping[str, Interface]
+    context: Context
+    listener: WalkListener
+    load_workflow: LoadWorkflow
 
     @abstractmethod
     async def reuse_or_run_job(self, job: Job) -> StepResult:
@@ -119,7 +112,7 @@ class StepRunner(ABC):
 
     def load_nested_workflow(self, key: str, params: "Mapping[str, Json]") -> Workflow | None:
         """Return the workflow that a node runs, or None if it is not to be followed. Raise PflowError."""
-        return self._load_workflow(params)
+        return self.load_workflow(params)
 
     async def run_step(
         self, node: Node, scope: Scope, *, key: str, retry: Retry | None = None, effects_digest: str = ""

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from pflow.ir.action_checks import check_actions
 from pflow.ir.code_template_checks import check_shell_injections
-from pflow.ir.constant_checks import ConstantChecker
 from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.foreign_placeholder_checks import check_foreign_placeholders
 from pflow.ir.graph import Graph
 from pflow.ir.model import Edge, Node, Workflow
-from pflow.ir.param_checks import check_params
+from pflow.ir.param_checks import ConstantChecker, check_params
 from pflow.ir.parser import index_edges, index_nodes, parse_workflow
 from pflow.ir.reference_checks import check_references
 from pflow.ir.template_uses import NESTED, has_template, list_variables

@@ -1,10 +1,10 @@
 """Diagnostics of the checker: severity, code, path, message, and how to fix the problem."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pflow.schedule_hints import SCHEDULE_HINT, mentions_schedule
 from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
+SCHEDULE_HINT: Final = (
+    'A schedule belongs to the system: the person runs `pflow schedule NAME --at "mon 07:00" --install`.'
+)
+SCHEDULE_PATTERN: Final = r"schedul|cron|\bevery (?:\w*day|hour|week|month|morning|night)\b"
+"""A regular expression for requests to run a workflow at fixed times; letters are compared without case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +83,8 @@ def make_unknown_key_errors(
         for key in keys
         if key not in known
     ]
+
+
+def mentions_schedule(text: str) -> bool:
+    """Return True if a text asks to run something at fixed times."""
+    return re.search(SCHEDULE_PATTERN, text, re.IGNORECASE) is not None

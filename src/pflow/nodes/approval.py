@@ -1,7 +1,7 @@
 """The approval node: ask a person in the inbox once, however often the run is resumed."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, Required, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from pflow.errors import ApprovalRequired, NodeFailed
 from pflow.node import Context, Outcome
@@ -10,16 +10,10 @@ from uraniborg.kernel.ids import content_id
 
 if TYPE_CHECKING:
     from uraniborg.kernel.inbox import Inbox
-    from uraniborg.kernel.json_values import Json
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _PART: Final = "pflow"
 _KIND: Final = "approval"
-
-
-class ApprovalParams(TypedDict, total=False):
-    question: Required[str]
-    details: "Json"
-    on_reject: str | None
 
 
 class ApprovalOutputs(TypedDict):
@@ -40,7 +34,7 @@ class Question(TypedDict):
     actions: list[str]
 
 
-def get_or_request_decision(params: ApprovalParams, context: Context) -> Outcome:
+def get_or_request_decision(params: "JsonObject", context: Context) -> Outcome:
     from uraniborg.kernel.inbox import Inbox  # slow to import, and few workflows ask
 
     inbox = Inbox()

@@ -1,23 +1,14 @@
 """The echo node, which returns its message. Benchmarks use it to measure the engine."""
 
-from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, cast
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
 
 if TYPE_CHECKING:
-    from uraniborg.kernel.json_values import Json
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _MOST_CHARACTERS: Final = 10_000_000
-
-
-class EchoParams(TypedDict, total=False):
-    message: "Json"
-    data: "Json"
-    prefix: str | None
-    suffix: str | None
-    uppercase: bool | None
-    count: int | None
 
 
 class EchoOutputs(TypedDict):
@@ -25,13 +16,15 @@ class EchoOutputs(TypedDict):
     data: "NotRequired[Json]"
 
 
-async def echo(params: EchoParams, context: Context) -> EchoOutputs:
+async def echo(params: "JsonObject", context: Context) -> EchoOutputs:
     """Return the message, as text if it is changed. Raise NodeFailed if the result is too long."""
     message, data = params.get("message"), params.get("data")
     prefix, suffix = params.get("prefix"), params.get("suffix")
     uppercase, count = params.get("uppercase"), params.get("count")
     if prefix or suffix or uppercase or count not in (None, 1):
-        message = _transform_message(message, str(prefix or ""), str(suffix or ""), bool(uppercase), count)
+        message = _transform_message(
+            message, str(prefix or ""), str(suffix or ""), bool(uppercase), cast("int | None", count)
+        )
     return {"echo": message} if data is None else {"echo": message, "data": data}
 
 

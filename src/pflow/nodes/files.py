@@ -5,7 +5,7 @@ import errno
 import os
 from base64 import b64decode, b64encode
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Required, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
@@ -16,32 +16,10 @@ from pflow.nodes.param_values import format_param_as_text, get_path
 from uraniborg.kernel.files import write_atomic
 
 if TYPE_CHECKING:
-    from uraniborg.kernel.json_values import Json
+    from uraniborg.kernel.json_values import JsonObject
 
 READ_BYTES: Final = 64 << 20
 """The largest file that is read into a value."""
-
-
-class ReadParams(TypedDict, total=False):
-    file_path: Required[str]
-    encoding: str | None
-
-
-class WriteParams(ReadParams, total=False):
-    content: "Json | bytes"
-    append: bool | None
-    content_is_binary: bool | None
-
-
-class TransferParams(TypedDict, total=False):
-    source_path: Required[str]
-    dest_path: Required[str]
-    overwrite: bool | None
-
-
-class DeleteParams(TypedDict, total=False):
-    file_path: Required[str]
-    confirm_delete: bool | None
 
 
 class ReadFile(TypedDict):
@@ -75,7 +53,7 @@ class DeletedFile(TypedDict):
     file_path: str
 
 
-def read_file(params: ReadParams, context: Context) -> ReadFile:
+def read_file(params: "JsonObject", context: Context) -> ReadFile:
     """Return the content of a file as text, or in base64 if it is not text."""
     path, encoding = get_path(params, "file_path", context), _get_valid_encoding(params, context)
     with disk.convert_os_errors("read", path):
@@ -87,7 +65,7 @@ def read_file(params: ReadParams, context: Context) -> ReadFile:
     return {"content": content, "content_is_binary": is_binary, "file_path": str(path), "size": len(data)}
 
 
-def write_file(params: WriteParams, context: Context) -> WrittenFile:
+def write_file(params: "JsonObject", context: Context) -> WrittenFile:
     """Write content to a file, replacing or appending: all of it, or nothing."""
     path, data = get_path(params, "file_path", context), _encode_content(params, context)
     with disk.convert_os_errors("write", path):
@@ -100,7 +78,7 @@ def write_file(params: WriteParams, context: Context) -> WrittenFile:
     return {"written": True, "file_path": str(path), "size": len(data)}
 
 
-def copy_file(params: TransferParams, context: Context) -> CopiedFile:
+def copy_file(params: "JsonObject", context: Context) -> CopiedFile:
     """Copy a file. An existing target stays unless it may be overwritten."""
     source, target = _get_source_and_target_paths(params, context)
     overwrite = bool(params.get("overwrite"))
@@ -111,7 +89,7 @@ def copy_file(params: TransferParams, context: Context) -> CopiedFile:
     return {"copied": True, "source_path": str(source), "dest_path": str(target), "size": size}
 
 
-def move_file(params: TransferParams, context: Context) -> MovedFile:
+def move_file(params: "JsonObject", context: Context) -> MovedFile:
     """Move a file, also to another disk. An existing target stays unless it may be overwritten."""
     source, target = _get_source_and_target_paths(params, context)
     overwrite = bool(params.get("overwrite"))
@@ -128,7 +106,7 @@ def move_file(params: TransferParams, context: Context) -> MovedFile:
     return {"moved": True, "source_path": str(source), "dest_path": str(target)}
 
 
-def delete_file(params: DeleteParams, context: Context) -> DeletedFile:
+def delete_file(params: "JsonObject", context: Context) -> DeletedFile:
     """Delete a file, or a link, for good."""
     path = get_path(params, "file_path", context)
     if params.get("confirm_delete") is not True:
@@ -155,7 +133,7 @@ def _read_or_refuse_large(path: Path) -> bytes:
     return data
 
 
-def _encode_content(params: WriteParams, context: Context) -> bytes:
+def _encode_content(params: "JsonObject", context: Context) -> bytes:
     content, encoding = params.get("content"), _get_valid_encoding(params, context)
     if isinstance(content, bytes):
         return content
@@ -177,7 +155,7 @@ def _encode_content(params: WriteParams, context: Context) -> bytes:
         ) from None
 
 
-def _get_valid_encoding(params: ReadParams, context: Context) -> str:
+def _get_valid_encoding(params: "JsonObject", context: Context) -> str:
     encoding = str(params.get("encoding") or "utf-8")
     try:
         "x".encode(encoding)
@@ -189,7 +167,7 @@ def _get_valid_encoding(params: ReadParams, context: Context) -> str:
     return encoding
 
 
-def _get_source_and_target_paths(params: TransferParams, context: Context) -> tuple[Path, Path]:
+def _get_source_and_target_paths(params: "JsonObject", context: Context) -> tuple[Path, Path]:
     return get_path(params, "source_path", context), get_path(params, "dest_path", context)
 
 

@@ -1,12 +1,15 @@
 """The git nodes: status, log, commit, checkout, push and the latest tag."""
 
-from typing import Final, Required, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.git_program import GitParams, get_git_context, require_success_output, run_git, try_git
+from pflow.nodes.git_program import get_git_context, require_success_output, run_git, try_git
 from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 DETACHED: Final = "HEAD"
 """Stands for the branch if none is checked out."""
@@ -17,37 +20,6 @@ _TAG: Final = (
     "%(refname:strip=2)%00%(objecttype)%00%(objectname)%00%(*objectname)%00"
     "%(creatordate:iso-strict)%00%(contents:subject)%00%(contents:body)"
 )
-
-
-class LogParams(GitParams, total=False):
-    since: str | None
-    until: str | None
-    limit: int
-    author: str | None
-    grep: str | None
-    path: str | None
-
-
-class CommitParams(GitParams, total=False):
-    message: Required[str]
-    files: list[str] | str | None
-
-
-class CheckoutParams(GitParams, total=False):
-    branch: Required[str]
-    create: bool | None
-    base: str | None
-    force: bool | None
-    stash: bool | None
-
-
-class PushParams(GitParams, total=False):
-    branch: str | None
-    remote: str | None
-
-
-class TagParams(GitParams, total=False):
-    pattern: str | None
 
 
 class Status(TypedDict):
@@ -117,7 +89,7 @@ class TagOutputs(TypedDict):
     latest_tag: Tag
 
 
-async def get_status(params: GitParams, context: Context) -> StatusOutputs:
+async def get_status(params: "JsonObject", context: Context) -> StatusOutputs:
     """Return changed, staged and new files, and how far the branch is from its upstream."""
     out = await run_git(
         get_git_context(params, context), "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"
@@ -169,15 +141,15 @@ def _update_branch_facts(status: Status, line: str) -> None:
         status["ahead"], status["behind"] = int(ahead), -int(behind)
 
 
-async def list_commits(params: LogParams, context: Context) -> LogOutputs:
+async def list_commits(params: "JsonObject", context: Context) -> LogOutputs:
     """Return the latest commits, newest first."""
-    limit = params.get("limit", 20)
+    limit = cast("int", params.get("limit", 20))
     if limit < 1:
         raise InvalidInput(
             "limit must be at least 1.", hint="Ask for 1 commit or more.", argument="limit", allowed=">= 1"
         )
     chosen = [f"--{name}={value}" for name in ("since", "until", "author", "grep") if (value := params.get(name))]
-    where = ["--", path] if (path := params.get("path")) else ["--"]
+    where = ["--", str(path)] if (path := params.get("path")) else ["--"]
     done = await try_git(
         get_git_context(params, context), "log", "-z", f"--format={_COMMIT}", f"--max-count={limit}", *chosen, *where
     )
@@ -204,12 +176,12 @@ def _parse_commit(fields: list[str]) -> Commit:
     }
 
 
-async def create_commit(params: CommitParams, context: Context) -> CommitOutputs:
+async def create_commit(params: "JsonObject", context: Context) -> CommitOutputs:
     """Stage files and commit the staged changes."""
-    git_context, message = get_git_context(params, context), params["message"]
+    git_context, message = get_git_context(params, context), str(params["message"])
     if not message.strip():
         raise InvalidInput("The message is empty.", hint="Describe the commit.", argument="message")
-    files = params.get("files") or ["."]
+    files = cast("list[str] | str", params.get("files") or ["."])
     await run_git(git_context, "add", "--", *map(str, [files] if isinstance(files, str) else files))
     done = await try_git(git_context, "commit", "--quiet", f"--message={message}")
     if done.code and not (await try_git(git_context, "diff", "--cached", "--quiet")).code:
@@ -218,15 +190,15 @@ async def create_commit(params: CommitParams, context: Context) -> CommitOutputs
     return {"commit_sha": (await run_git(git_context, "rev-parse", "HEAD")).strip(), "commit_message": message}
 
 
-async def check_out(params: CheckoutParams, context: Context) -> CheckoutOutputs:
+async def check_out(params: "JsonObject", context: Context) -> CheckoutOutputs:
     """Check out a branch, tag or commit; `create` creates a missing branch."""
-    git_context, wanted = get_git_context(params, context), _require_ref_name("branch", params["branch"], context)
+    git_context, wanted = get_git_context(params, context), _require_ref_name("branch", str(params["branch"]), context)
     previous = await _get_current_branch(git_context)
     makes = bool(params.get("create")) and not await _has_local_branch(git_context, wanted)
     if makes:
         await _require_valid_branch_name(git_context, wanted)
     target = (
-        ["-b", wanted, *([_require_ref_name("base", base, context)] if (base := params.get("base")) else [])]
+        ["-b", wanted, *([_require_ref_name("base", str(base), context)] if (base := params.get("base")) else [])]
         if makes
         else [wanted]
     )
@@ -245,15 +217,15 @@ async def check_out(params: CheckoutParams, context: Context) -> CheckoutOutputs
     }
 
 
-async def push_branch(params: PushParams, context: Context) -> PushOutputs:
+async def push_branch(params: "JsonObject", context: Context) -> PushOutputs:
     """Push a branch to the branch of the same name at a remote, never by force."""
-    git_context, remote = get_git_context(params, context), params.get("remote") or "origin"
+    git_context, remote = get_git_context(params, context), str(params.get("remote") or "origin")
     known = (await run_git(git_context, "remote")).split()
     if remote not in known:
         there = f"There are: {', '.join(known)}." if known else "The repository has none: add one with git remote add."
         quoted = cut_masked_start(remote, 80, context)
         raise NodeFailed(f"There is no remote '{quoted}'.", hint=there, remote=quoted)
-    branch = params.get("branch") or DETACHED
+    branch = str(params.get("branch") or DETACHED)
     if branch == DETACHED and (branch := await _get_current_branch(git_context)) == DETACHED:
         raise NodeFailed("No branch is checked out.", hint="Name the branch to push.")
     await _require_valid_branch_name(git_context, branch)
@@ -263,7 +235,7 @@ async def push_branch(params: PushParams, context: Context) -> PushOutputs:
     return {"push_result": {"success": True, "branch": branch, "remote": remote, "up_to_date": not is_new}}
 
 
-async def get_latest_tag(params: TagParams, context: Context) -> TagOutputs:
+async def get_latest_tag(params: "JsonObject", context: Context) -> TagOutputs:
     """Return the newest tag; an empty object if there is no tag."""
     pattern = f"refs/tags/{params.get('pattern') or '**'}"
     out = await run_git(

@@ -1,7 +1,7 @@
 """Run the program git without prompts; every failure has a hint."""
 
 from dataclasses import replace
-from typing import Final, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
@@ -10,6 +10,9 @@ from pflow.nodes.masked_excerpts import mask_secrets
 from pflow.nodes.param_values import get_path
 from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.files import display_path
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _SETTINGS: Final = (
     "--no-pager",
@@ -43,12 +46,6 @@ _HINTS: Final = (
 )
 
 
-class GitParams(TypedDict, total=False):
-    """The parameters of every git node."""
-
-    working_directory: str | None
-
-
 class GitResult(NamedTuple):
     """The result of git. `complaint` is its output without secrets, if the exit code is not 0."""
 
@@ -58,7 +55,7 @@ class GitResult(NamedTuple):
     complaint: str
 
 
-def get_git_context(params: GitParams, context: Context) -> Context:
+def get_git_context(params: "JsonObject", context: Context) -> Context:
     """Return the context in which git runs. Raise NodeFailed if the folder does not exist."""
     if not params.get("working_directory"):
         return context

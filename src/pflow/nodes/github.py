@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, Required, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from pflow.node import Context
-from pflow.nodes.github_api import RepositoryParams, open_repository
+from pflow.nodes.github_api import open_repository
 from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
 
@@ -15,37 +15,6 @@ if TYPE_CHECKING:
 ISSUE_STATES: Final = ("open", "closed", "all")
 PR_STATES: Final = ("open", "closed", "merged", "all")
 _PAGE: Final = 100
-
-
-class IssueParams(RepositoryParams):
-    issue_number: int
-
-
-class ListParams(RepositoryParams, total=False):
-    state: str | None
-    limit: int
-
-
-class IssueListParams(ListParams, total=False):
-    since: str | None
-
-
-class PullRequestParams(RepositoryParams, total=False):
-    title: Required[str]
-    head: Required[str]
-    body: str | None
-    base: str | None
-
-
-class OperationParams(IssueListParams, total=False):
-    """The parameters of all operations."""
-
-    operation: Required[str]
-    issue_number: int | None
-    title: str | None
-    head: str | None
-    body: str | None
-    base: str | None
 
 
 class IssueOrPullRequest(TypedDict):
@@ -95,7 +64,7 @@ class PullRequestListOutputs(TypedDict):
 Outputs = IssueOutputs | IssueListOutputs | PullRequestOutputs | PullRequestListOutputs
 
 
-async def run_operation(params: OperationParams, context: Context) -> Outputs:
+async def run_operation(params: "JsonObject", context: Context) -> Outputs:
     """Run the operation that `operation` names."""
     operation = str(params.get("operation"))
     if operation not in _OPERATIONS:
@@ -107,9 +76,9 @@ async def run_operation(params: OperationParams, context: Context) -> Outputs:
     return await work(params, context)
 
 
-async def get_issue(params: IssueParams, context: Context) -> IssueOutputs:
+async def get_issue(params: "JsonObject", context: Context) -> IssueOutputs:
     """Return the issue of this number."""
-    number = int(params["issue_number"])
+    number = int(cast("int", params["issue_number"]))
     async with open_repository(params, context) as repo:
         return {
             "issue_data": _convert_issue(
@@ -118,18 +87,18 @@ async def get_issue(params: IssueParams, context: Context) -> IssueOutputs:
         }
 
 
-async def list_issues(params: IssueListParams, context: Context) -> IssueListOutputs:
+async def list_issues(params: "JsonObject", context: Context) -> IssueListOutputs:
     """Return issues, the newest first, without the pull requests that the API lists among them."""
     limit = _get_limit(params)
     query = {"state": _get_state(params, ISSUE_STATES, context), "per_page": str(_PAGE)}
     if since := params.get("since"):
-        query["since"] = _normalize_moment_to_utc(since, context)
+        query["since"] = _normalize_moment_to_utc(str(since), context)
     async with open_repository(params, context) as repo:
         found = await repo.list_items("/issues", query, limit, lambda item: "pull_request" not in item)
     return {"issues": [_convert_issue(item) for item in found]}
 
 
-async def list_prs(params: ListParams, context: Context) -> PullRequestListOutputs:
+async def list_prs(params: "JsonObject", context: Context) -> PullRequestListOutputs:
     """Return pull requests, the newest first. The API lists merged ones as closed."""
     limit, state = _get_limit(params), _get_state(params, PR_STATES, context)
     only_merged = state == "merged"
@@ -144,7 +113,7 @@ async def list_prs(params: ListParams, context: Context) -> PullRequestListOutpu
     return {"prs": [_convert_pull_request(item) for item in found]}
 
 
-async def create_pr(params: PullRequestParams, context: Context) -> PullRequestOutputs:
+async def create_pr(params: "JsonObject", context: Context) -> PullRequestOutputs:
     """Open a pull request."""
     body = {
         "title": params["title"],
@@ -206,14 +175,14 @@ def _get_field(part: Any, key: str) -> Any:
     return part.get(key) if part else None
 
 
-def _get_limit(params: ListParams) -> int:
-    limit = params.get("limit", 30)
+def _get_limit(params: "JsonObject") -> int:
+    limit = cast("int", params.get("limit", 30))
     if limit < 1:
         raise InvalidInput("limit must be at least 1.", hint="Ask for 1 or more.", argument="limit", allowed=">= 1")
     return limit
 
 
-def _get_state(params: ListParams, allowed: Iterable[str], context: Context) -> str:
+def _get_state(params: "JsonObject", allowed: Iterable[str], context: Context) -> str:
     state = str(params.get("state") or "open")
     if state not in allowed:
         raise _make_not_allowed_error("state", state, allowed, context)

@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from pflow.errors import NodeFailed
@@ -28,13 +28,6 @@ _TIMEOUT_S: Final = 30.0
 _SAID: Final = 300
 
 IsWanted = Callable[["JsonObject"], bool]
-
-
-class RepositoryParams(TypedDict, total=False):
-    """The parameters of every GitHub node."""
-
-    repo: str | None
-    token: str | None
 
 
 class Repository:
@@ -139,19 +132,19 @@ class Repository:
 
 
 @asynccontextmanager
-async def open_repository(params: RepositoryParams, context: Context) -> AsyncGenerator[Repository]:
+async def open_repository(params: "JsonObject", context: Context) -> AsyncGenerator[Repository]:
     """Yield the repository of `repo`, or that of the run's folder. Raise InvalidInput."""
     import httpx
 
     base = os.environ.get("GITHUB_API_URL") or API
     if not re.match(r"https?://[\w\[]", base):
         raise InvalidInput("GITHUB_API_URL is not a valid address.", hint=f"Leave it unset, or write it like {API}.")
-    token = params.get("token") or os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
+    token = str(params.get("token") or os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or "")
     headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
     if token:
         register_secret(token)
         headers["Authorization"] = f"Bearer {token}"
-    repo = params.get("repo") or await _find_repo_of_folder(context, base)
+    repo = str(params.get("repo") or await _find_repo_of_folder(context, base))
     if not _REPO.fullmatch(repo):
         raise InvalidInput(
             f"'{cut_masked_start(repo, 80, context)}' is not a repository.",

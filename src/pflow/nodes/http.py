@@ -4,16 +4,24 @@ import asyncio
 import time
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import httpx
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.http_request import RequestParams, build_request, strip_url_secrets
-from pflow.nodes.http_response import ResponseOutputs, make_response_outputs, read_bounded_body
+from pflow.nodes.http_messages import (
+    ResponseOutputs,
+    build_request,
+    make_response_outputs,
+    read_bounded_body,
+    strip_url_secrets,
+)
 from pflow.nodes.masked_excerpts import mask_secrets
 from pflow.nodes.param_values import get_seconds
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _MOST_REDIRECTS: Final = 10
 _HARMLESS: Final = {
@@ -29,7 +37,7 @@ _HINTS: Final = {
 }
 
 
-async def send_request(params: RequestParams, context: Context) -> ResponseOutputs:
+async def send_request(params: "JsonObject", context: Context) -> ResponseOutputs:
     """Send the request and return the response. Raise NodeFailed for any status but 2xx, or without a response."""
     timeout = get_seconds(params)
     started_at = time.monotonic()

@@ -6,7 +6,7 @@ import os
 import re
 from base64 import b64encode
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Required, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
@@ -37,15 +37,6 @@ _HINTS: Final = {
 }
 
 
-class PromptParams(TypedDict, total=False):
-    prompt: Required[str]
-    system: str | None
-    model: str | None
-    temperature: float | None
-    max_tokens: int | None
-    images: list[str] | str | None
-
-
 class Usage(TypedDict):
     model: str
     input_tokens: int
@@ -58,16 +49,16 @@ class AnswerOutputs(TypedDict):
     llm_usage: Usage
 
 
-async def answer_prompt(params: PromptParams, context: Context) -> AnswerOutputs:
+async def answer_prompt(params: "JsonObject", context: Context) -> AnswerOutputs:
     """Return the model's answer to the prompt, and the tokens that it took."""
-    prompt = params["prompt"]
+    prompt = str(params["prompt"])
     if not prompt.strip():
         raise InvalidInput("The prompt is empty.", hint="Describe what the model has to do.", argument="prompt")
     model = str(params.get("model") or os.environ.get("LLM_MODEL") or "").strip()
     if not model:
         raise InvalidInput("No model is named.", hint="Set the param model, or LLM_MODEL.", argument="model")
     endpoint = read_endpoint(model)
-    given = params.get("images") or []
+    given = cast("list[str] | str", params.get("images") or [])
     paths = [given] if isinstance(given, str) else given
     images = [await asyncio.to_thread(_make_image_part, str(path), context) for path in paths]
     content: Json = [{"type": "text", "text": prompt}, *images] if images else prompt

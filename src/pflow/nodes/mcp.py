@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Required, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
@@ -32,19 +32,14 @@ _UNKNOWN: Final = re.compile(
 )
 
 
-class NamedToolParams(TypedDict, total=False):
-    server: Required[str]
-    tool: Required[str]
-    arguments: "JsonObject | None"
-
-
 class ToolOutputs(TypedDict):
     result: "Json"
     is_error: bool
 
 
-async def call_named_tool(params: NamedToolParams, context: Context) -> ToolOutputs:
-    return await _call_server_tool(context, params["server"], params["tool"], params.get("arguments") or {})
+async def call_named_tool(params: "JsonObject", context: Context) -> ToolOutputs:
+    arguments = cast("JsonObject", params.get("arguments") or {})
+    return await _call_server_tool(context, str(params["server"]), str(params["tool"]), arguments)
 
 
 async def call_tool(params: "JsonObject", context: Context) -> ToolOutputs:

@@ -1,13 +1,15 @@
-"""The python node: code in a separate process with limits, which returns a JSON value."""
+"""Run code in a separate process with limits, return its JSON value, and explain its errors."""
 
 import asyncio
+import io
 import keyword
 import math
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Required, TypedDict
+from typing import IO, TYPE_CHECKING, Final, cast
 
 import orjson
 
@@ -15,11 +17,11 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.ir.model import DEFAULT_ACTION
 from pflow.node import Context, Outcome
 from pflow.nodes.child_output import PrintedOutputs, format_size, join_outputs
-from pflow.nodes.masked_excerpts import cut_masked_start
+from pflow.nodes.masked_excerpts import cut_masked_end, cut_masked_start, mask_secrets
 from pflow.nodes.param_values import get_added_environment, get_seconds
-from pflow.nodes.process_runner import run_process
-from pflow.nodes.python_errors import EXAMPLE, make_code_error, make_timeout_error
+from pflow.nodes.process_runner import FinishedProcess, run_process
 from pflow.python_code import NO_RESULT
+from uraniborg.kernel.child_environment import build_child_environment
 
 if TYPE_CHECKING:
     from pflow.nodes.python_child import Report
@@ -32,21 +34,30 @@ _CHILD: Final = Path(__file__).with_name("python_child.py")
 _ANSWERS: Final = ("result", "action")
 _LEAST_MB: Final = 64
 _QUICK: Final = 1 << 20
-
-
-class PythonParams(TypedDict, total=False):
-    code: Required[str]
-    inputs: "JsonObject | None"
-    env: "JsonObject | None"
-    timeout: float | None
-    memory_mb: int | None
+_EXAMPLE: Final = "Use text, numbers, booleans, None, lists, and dicts with text keys."
+_LONGEST_PIECE: Final = 62
+_LONGEST_MESSAGE: Final = 1000
+_LONGEST_LINE: Final = 200
+_ENDED: Final = {
+    "SIGXCPU": "It used up its processor time, which depends on `timeout`.",
+    "SIGKILL": "The system does this when memory is short.",
+    "SIGSEGV": "A compiled library crashed; `memory_mb` may be too small for it.",
+}
+_RAISED: Final = {
+    "MemoryError": "It needs more than `memory_mb` allows.",
+    "ModuleNotFoundError": "The code can import modules that are installed beside pflow: install this one there.",
+    "RecursionError": "It recurses endlessly, or too deep.",
+    "SystemExit": "Let the code run to its end; to choose an edge, set `action`.",
+}
+_MISSING: Final = ("NameError", "KeyError")
+_UNDEFINED: Final = re.compile(r"^NameError: name '(\w{1,60})' is not defined")
 
 
 class PythonOutputs(PrintedOutputs):
     result: "Json"
 
 
-async def run_python(params: PythonParams, context: Context) -> Outcome:
+async def run_python(params: "JsonObject", context: Context) -> Outcome:
     """Run the code. Raise NodeFailed with the line that failed, or with the value that JSON cannot represent."""
     timeout = get_seconds(params)
     job = _check_and_encode_job(params, context, timeout)
@@ -62,7 +73,7 @@ async def run_python(params: PythonParams, context: Context) -> Outcome:
                 pass_fds=[report.fileno()],
             )
         except NodeTimedOut as exc:
-            raise make_timeout_error(exc, _read_report_or_empty(report), timeout) from None
+            raise _make_timeout_error(exc, _read_report_or_empty(report), timeout) from None
         size = os.fstat(report.fileno()).st_size
         reported = (
             await asyncio.to_thread(_read_report_or_empty, report) if size > _QUICK else _read_report_or_empty(report)
@@ -75,21 +86,21 @@ async def run_python(params: PythonParams, context: Context) -> Outcome:
             outputs=printed,
         )
     if "result" not in reported or finished.exit_code:
-        raise make_code_error(reported, finished, params, context, printed)
+        raise _make_code_error(reported, finished, params, context, printed)
     warnings = () if reported.get("is_assigned") else (NO_RESULT,)
     outputs: PythonOutputs = {"result": reported["result"], **printed}
     return Outcome(outputs, reported.get("action") or DEFAULT_ACTION, warnings)
 
 
-def _check_and_encode_job(params: PythonParams, context: Context, timeout: float | None) -> bytes:
-    inputs = params.get("inputs") or {}
+def _check_and_encode_job(params: "JsonObject", context: Context, timeout: float | None) -> bytes:
+    inputs = cast("JsonObject", params.get("inputs") or {})
     for name in inputs:
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__") or name in _ANSWERS:
             raise NodeFailed(
                 f"`inputs` has {cut_masked_start(name, 60, context)!r}, which is not a valid variable name.",
                 hint="Use letters, digits and _. Python keywords, `result` and `action` are reserved.",
             )
-    memory = float(params.get("memory_mb") or 1024)
+    memory = float(cast("int", params.get("memory_mb") or 1024))
     if not memory >= _LEAST_MB:
         raise NodeFailed(
             f"`memory_mb` must be at least {_LEAST_MB}, got {memory:g}.", hint="Increase it, or leave it out."
@@ -104,7 +115,7 @@ def _check_and_encode_job(params: PythonParams, context: Context, timeout: float
     try:
         return orjson.dumps(job)
     except TypeError:
-        raise NodeFailed("`inputs` contains a value without a JSON form.", hint=EXAMPLE) from None
+        raise NodeFailed("`inputs` contains a value without a JSON form.", hint=_EXAMPLE) from None
 
 
 def _read_report_or_empty(report: IO[bytes]) -> "Report":
@@ -115,3 +126,82 @@ def _read_report_or_empty(report: IO[bytes]) -> "Report":
         return orjson.loads(os.pread(report.fileno(), size, 0))
     except orjson.JSONDecodeError:  # it was ended while it wrote
         return {}
+
+
+def _make_timeout_error(exc: NodeTimedOut, report: "Report", timeout: float | None) -> NodeTimedOut:
+    line = report.get("stopped_at")
+    where = f" in line {line}" if line else ""
+    return NodeTimedOut(
+        f"The code was still running{where} after {timeout:g} s, and was ended.",
+        hint=exc.hint,
+        outputs=exc.outputs,
+        **({"line": line} if line else {}),
+    )
+
+
+def _make_code_error(
+    report: "Report",
+    finished: FinishedProcess,
+    params: "JsonObject",
+    context: Context,
+    printed: PrintedOutputs,
+) -> NodeFailed:
+    """Return the error for code without a result. `report` is the report of the process, if it wrote one."""
+    if "refused" in report:
+        problem = "".join(cut_masked_start(piece, _LONGEST_PIECE, context) for piece in report["refused"])
+        alternative = report.get("alternative")
+        return NodeFailed(
+            f"{problem}.", hint=f"Use {alternative} instead." if alternative else _EXAMPLE, outputs=printed
+        )
+    if "raised" in report:
+        line = report.get("line")
+        where = f" in line {line}" if line else ""
+        *_, message = mask_secrets(report.get("message", ""), context).strip().splitlines() or [report["raised"]]
+        lines = cut_masked_end(report.get("traceback", ""), context, line_count=6, max_characters=1500)
+        return NodeFailed(
+            f"The code failed{where}: {message[:_LONGEST_MESSAGE]}\n{lines}",
+            hint=_suggest_pass_env(message, context) or _suggest_fix(report["raised"], message, line, params, context),
+            outputs=printed,
+            exception=report["raised"],
+            **({"line": line} if line else {}),
+        )
+    stderr_end = finished.stderr.cut_masked_end(context)
+    return NodeFailed(
+        f"The code {finished.describe_ending()} before it was done."
+        + (f" Its stderr ends: {stderr_end}" if stderr_end else ""),
+        hint=_ENDED.get(finished.signal or "", "Let the code run to its end: it must not end its process."),
+        outputs=printed,
+        exit_code=finished.exit_code,
+    )
+
+
+def _suggest_pass_env(message: str, context: Context) -> str:
+    """Return how to pass the variable that the code looked for, if only pflow's own environment has it."""
+    found = re.fullmatch(r"KeyError: '(\w+)'", message)
+    if not found or found[1] not in os.environ or found[1] in build_child_environment(context.pass_env):
+        return ""
+    return f'The code does not inherit {found[1]} from pflow\'s environment. Pass it: "pass_env": ["{found[1]}"].'
+
+
+def _suggest_fix(raised: str, message: str, line: int | None, params: "JsonObject", context: Context) -> str:
+    text = _mask_code_line(line, str(params["code"]), context)
+    where = f"Line {line} of the code is `{text}`." if text else "See its stderr for details."
+    advice = _RAISED.get(raised) or (_describe_inputs(params, context) if raised in _MISSING else "")
+    if undefined := _UNDEFINED.search(message):
+        name = undefined[1]
+        advice += f' To pass a value of the workflow: "inputs": {{"{name}": "${{{name}}}"}}.'
+    return f"{advice} {where}" if advice else where
+
+
+def _mask_code_line(line: int | None, code: str, context: Context) -> str:
+    """Return a line of the code; empty if a secret spans several lines, as a part of it would not be masked."""
+    lines, masked_lines = (io.StringIO(text, newline=None).readlines() for text in (code, mask_secrets(code, context)))
+    if line is None or len(lines) != len(masked_lines) or not 0 < line <= len(masked_lines):
+        return ""
+    return masked_lines[line - 1].strip()[:_LONGEST_LINE]
+
+
+def _describe_inputs(params: "JsonObject", context: Context) -> str:
+    names = ", ".join(cast("JsonObject", params.get("inputs") or {}))
+    there = f"here: {cut_masked_start(names, _LONGEST_LINE, context)}" if names else "this node has none"
+    return f"Values reach the code as `inputs`, each as a variable of the same name; {there}."

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NotRequired, Required, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NotRequired, cast
 
 from pflow.errors import NodeFailed
 from pflow.node import Context, Outcome
@@ -27,30 +27,19 @@ _SET: Final = re.compile(r"\b([A-Za-z_]\w*)\+?=|\b(?:for|read(?:\s+-\w+)*)\s+([A
 _OF_THE_SHELL: Final = frozenset({"PWD", "OLDPWD", "SHLVL", "PPID", "IFS", "OPTIND", "OPTARG", "HOSTNAME", "UID", "_"})
 
 
-class ShellParams(TypedDict, total=False):
-    command: Required[str]
-    stdin: "Json | bytes"
-    cwd: str | None
-    env: "JsonObject | None"
-    timeout: float | None
-    ignore_errors: bool | None
-    strip_newline: bool | None
-    __environment__: dict[str, str]
-
-
 class ShellOutputs(PrintedOutputs):
     exit_code: int
     signal: NotRequired[str]
     command: str
 
 
-async def run_shell(params: ShellParams, context: Context) -> ShellOutputs | Outcome:
+async def run_shell(params: "JsonObject", context: Context) -> ShellOutputs | Outcome:
     """Run the command and return its outputs, in an Outcome if there is a warning.
 
     Raise NodeFailed if the command cannot be run, or its exit code is not 0.
     """
     command, given, cwd = str(params["command"]), params.get("stdin"), params.get("cwd")
-    environment = get_added_environment(params) | dict(params.get(ENVIRONMENT) or {})
+    environment = get_added_environment(params) | cast("dict[str, str]", params.get(ENVIRONMENT) or {})
     finished = await run_process(
         ["/bin/sh", "-c", command],
         context,

@@ -1,7 +1,7 @@
-"""List and remove the schedules that are installed on this system."""
+"""Select the schedulers of this system, and list and remove the schedules that are installed on it."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
@@ -9,16 +9,32 @@ from typing import TYPE_CHECKING, Final, get_args
 from pflow.changes import ChangeRecord
 from pflow.errors import LibraryUnwritable, ScheduleNotFound
 from pflow.library.names import validate_name
-from pflow.scheduling.scheduler import Kind
-from pflow.scheduling.scheduler_selection import list_schedulers
+from pflow.scheduling.cron import Cron
+from pflow.scheduling.launchd import Launchd
+from pflow.scheduling.scheduler import Kind, Scheduler
+from pflow.scheduling.systemd import Systemd
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.files import hold_lock
 
 if TYPE_CHECKING:
     from pflow.workflow_replies import InstalledSchedule
 
+_CLASSES: Final[dict[Kind, type[Scheduler]]] = {"systemd": Systemd, "cron": Cron, "launchd": Launchd}
 _LOCK: Final = ".schedule.lock"
 _LOCK_S: Final = 60.0
+
+
+def select_scheduler(kind: Kind | None, platform: str, env: Mapping[str, str]) -> Scheduler:
+    """Return the scheduler of this kind, or else that of the platform: launchd, systemd where it is, or cron."""
+    if kind is None and platform == "darwin":
+        kind = "launchd"
+    if kind is None:
+        kind = "systemd" if Systemd(env).is_available else "cron"
+    return _CLASSES[kind](env)
+
+
+def list_schedulers(kind: Kind | None, env: Mapping[str, str]) -> list[Scheduler]:
+    return [one(env) for known, one in _CLASSES.items() if kind in (None, known)]
 
 
 def list_installed_schedules(home: Path, kind: Kind | None = None) -> "list[InstalledSchedule]":

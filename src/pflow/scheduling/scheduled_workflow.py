@@ -46,7 +46,7 @@ def schedule_workflow(
     `actor` is who schedules it, by default the program that runs this process. Raise InvalidInputs,
     TemplateUnresolved, or as `Scheduler.install_job` does.
     """
-    from pflow.scheduling.scheduler_selection import select_scheduler
+    from pflow.scheduling.installed_schedules import select_scheduler
 
     texts = format_input_texts(workflow, inputs)
     job, secrets = make_scheduled_job(name, workflow, timing, texts, inputs, home=home, folder=folder)

@@ -151,7 +151,7 @@ def clear_before_logging() -> None:
     def end(state: Any, result: Any, options: Any, log: Any, recorder: Any) -> Any:
         if result.success:
             recorder.store_or_clear_results(keep_results=False)
-            recorder = RunRecorder(None, state.run_id)
+            recorder = RunRecorder(recorder.resume_point, state.run_id)
             threading.Event().wait(0.1)
         return record_end(state, result, options, log, recorder)
 

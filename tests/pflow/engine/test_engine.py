@@ -527,11 +527,3 @@ def test_a_secret_that_is_a_parameter_by_its_name_is_in_no_checkpoint_log_or_rep
     result = home.run(ir)
     assert not is_secret_in_reply(result)
     assert find_files_with_secret(home) == []
-
-
-def test_runs_without_checkpoints_write_none(home: Home) -> None:
-    home.order("fail-a")
-    result = home.run_unlogged(chain(node("a")), keeps_results=False)
-    assert not result.success
-    assert not result.is_resumable
-    assert not home.checkpoints.exists()

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from pflow.engine import runlog, runlog_file, runlog_rows
 from pflow.engine.progress_output import NodeStatus
 from pflow.engine.runlog import Ending, RunLog
-from pflow.engine.runlog_items import ItemRow
 from pflow.engine.runlog_rows import NodeRow
+from pflow.engine.runlog_tables import ItemRow
 from pflow.errors import RunNotFound
 from tests.requirements import requirement
 from uraniborg.kernel.actors import Actor

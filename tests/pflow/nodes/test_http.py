@@ -22,7 +22,7 @@ from blockbuster import blockbuster_ctx
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Closable, Context
 from pflow.nodes import http as http_node
-from pflow.nodes import http_response as http_answer
+from pflow.nodes import http_messages as http_answer
 from pflow.nodes.http import _prepare_redirect_headers  # pyright: ignore[reportPrivateUsage]
 from pflow.registry.interface import Interface, parse_interface
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets

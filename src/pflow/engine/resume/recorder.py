@@ -1,7 +1,6 @@
 """Reuse results of earlier runs, and record those of this run in its journal."""
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 
 from pflow.engine.resume.earlier_runs import ContainsSecret, ResultLookup, make_empty_earlier_runs
 from pflow.engine.resume.journal import RunJournal, StepKey, StoredResult
@@ -10,10 +9,10 @@ from pflow.errors import NodeFailed
 
 
 class RunRecorder:
-    """Records a run from the call of `begin` on; without a resume point, or before that call, nothing."""
+    """Records a run from the call of `begin` on; before that call, or if it failed, nothing."""
 
-    def __init__(self, resume_point: ResumePoint | None, run_id: str) -> None:
-        self._resume_point = resume_point
+    def __init__(self, resume_point: ResumePoint, run_id: str) -> None:
+        self.resume_point = resume_point
         self._run_id = run_id
         self._recording: Recording | None = None
         self.lineage = run_id
@@ -30,10 +29,8 @@ class RunRecorder:
         `nodes` are those of the workflow. The other arguments, and errors apart from OSError, are those of
         `ResumePoint.begin_run`. A run whose journal cannot be opened runs all the same, and is not recorded.
         """
-        if self._resume_point is None:
-            return []
         try:
-            recording = self._resume_point.begin_run(self._run_id, fresh=fresh, keep_results=keep_results)
+            recording = self.resume_point.begin_run(self._run_id, fresh=fresh, keep_results=keep_results)
         except OSError as exc:
             return [f"This run cannot be resumed later: {exc.strerror} in the pflow home."]
         self._recording = recording
@@ -59,16 +56,10 @@ class RunRecorder:
         """Return the nodes with effects that have started and not finished."""
         return {node for node, _ in self._under_way}
 
-    def lock_effect(self, key: StepKey) -> AbstractContextManager[None]:
-        """See `ResumePoint.lock_effect`: the lock of a step of a run that resumes another."""
-        assert self._resume_point is not None
-        return self._resume_point.lock_effect(key)
-
     def find_parallel_result(self, key: StepKey) -> tuple[StoredResult | None, bool]:
         """See `ResumePoint.find_parallel_result`, for a step of a run that resumes another."""
-        assert self._resume_point is not None
         assert self._recording is not None
-        return self._resume_point.find_parallel_result(self._recording, key)
+        return self.resume_point.find_parallel_result(self._recording, key)
 
     def record_start(self, key: StepKey) -> None:
         """Record durably that a node with effects starts. Raise NodeFailed if that fails: it might run twice."""
@@ -99,11 +90,11 @@ class RunRecorder:
 
     def store_or_clear_results(self, *, keep_results: bool, contains_secret: ContainsSecret = lambda _: False) -> bool:
         """Store or clear the results of the run, and return True if all that had to be stored is on disk."""
-        point, recording, used = self._resume_point, self._recording, self.lookup.used
-        if point is None or recording is None:
+        recording, used = self._recording, self.lookup.used
+        if recording is None:
             return False
         return self._try_write(
-            lambda: point.store_or_clear_results(
+            lambda: self.resume_point.store_or_clear_results(
                 recording, keep_results=keep_results, used=used, contains_secret=contains_secret
             )
         )

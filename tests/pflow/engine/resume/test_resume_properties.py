@@ -205,7 +205,7 @@ def set_failures(home: Home, failing: set[str]) -> None:
 def check_outputs(reference: Home, turn: Turn, result: RunResult, began: set[str]) -> None:
     # What had finished before is not there to fail.
     set_failures(reference, turn.failing & began)
-    fresh = reference.run_unlogged(workflow(turn.specs), {"x": turn.x}, keeps_results=False)
+    fresh = reference.run_unlogged(workflow(turn.specs), {"x": turn.x}, fresh=True)
     assert result.success == fresh.success, result.error_body
     assert result.outputs == fresh.outputs
     if result.success:
