@@ -112,9 +112,20 @@ class Arguments:
             parsed = self._metadata.pre_parse_json(dict(given))
             if path := find_nonfinite_path(parsed):
                 raise NotFinite(path)
-            return self._model.model_validate(make_all_encodable(parsed))
+            self._require_encodable(parsed)
+            return self._model.model_validate(parsed)
         except (ValidationError, RecursionError):
             raise self._make_error(refused) from None
+
+    def _require_encodable(self, parsed: Mapping[str, Any]) -> None:
+        """Raise InvalidInput for JSON in a string with half a surrogate pair, which no message can have."""
+        for name, value in parsed.items():
+            if make_all_encodable(value) != value:
+                raise InvalidInput(
+                    f"The text of {name} has half of a surrogate pair.",
+                    hint="Send whole characters: both halves of \\ud83d\\ude00, or the character itself.",
+                    argument=name,
+                )
 
     def _make_unknown_error(self, unknown: list[str]) -> InvalidInput:
         named = ", ".join(repr(name[:80]) for name in unknown[:5])
