@@ -288,12 +288,13 @@ def test_every_tool_gives_a_clean_reply_to_a_hostile_text_in_each_argument(
                 (block,) = reply["result"]["content"]
                 block["text"].encode()
                 assert '"internal_error"' not in block["text"]
-    for message in (
+    messages: tuple[dict[str, Any], ...] = (
         {"method": "resources/read", "params": {"uri": f"paper://{encode(text)[:100_000]}/source"}},
         {"method": text, "params": {}},
         {"method": "tools/call", "params": {"name": text, "arguments": {}}},
         {"method": "prompts/get", "params": {"name": text}},
-    ):
+    )
+    for message in messages:
         read_message(ask({**MCP, **message}))
     assert read_message(ask({**MCP, "method": "ping"}))["result"] == {}
 

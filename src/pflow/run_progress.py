@@ -81,7 +81,7 @@ def read_node_states(run_id: str) -> "list[ActiveNode]":
                 node = str(change.facts["node"])
                 before: JsonObject = states.get(node, {})
                 is_progress = before.get("status") == change.facts["status"] == "running"  # `at` is the start
-                facts = cast("JsonObject", {**change.facts})
+                facts = cast("JsonObject", change.facts)
                 states[node] = {**facts, "at": before["at"] if is_progress else change.at}
     reader.close()
     found: Any = [{name: state[name] for name in _FACTS if name in state} for state in states.values()]

@@ -1,6 +1,5 @@
 """The output of the commands for people, line by line. `--json` prints the same facts for programs."""
 
-import sys
 from typing import Any, cast
 
 import pytest
@@ -12,14 +11,15 @@ from paper_library.store import difference
 from paper_library.store.difference import Difference
 from paper_library.store.verification import Verdict
 from paper_library.terminal_output import (
+    BuildProgress,
     print_build_report,
     print_difference,
     print_paper,
     print_results,
     print_verdict,
-    show_progress,
 )
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.terminal.progress import Progress
 
 Capture = pytest.CaptureFixture[str]
 ADA = Actor(kind="person", name="Ada", authenticated="account")
@@ -283,21 +283,19 @@ def test_an_intact_shelf_is_reported_with_its_numbers(capsys: Capture) -> None:
     assert read_lines(capsys) == ["Intact: 1 paper, 2 files verified."]
 
 
-def test_progress_is_drawn_on_stderr_for_a_terminal_alone(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    phases = [("read", 1, 0), ("read", 2, 0), ("write", 1, 2), ("index", 0, 0), ("verify", 0, 3)]
+def test_each_phase_of_a_build_is_named_with_its_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, int, int]] = []
 
-    def report_all(*, quiet: bool) -> str:
-        with show_progress(quiet=quiet) as report:
-            for phase in phases:
-                report(*phase)
-        written = capsys.readouterr()
-        assert written.out == ""
-        return written.err
+    def report_count(_: Progress, label: str, done: int, total: int) -> None:
+        shown.append((label, done, total))
 
-    assert report_all(quiet=False) == ""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "xterm")
-    assert report_all(quiet=True) == ""
-    drawn = report_all(quiet=False)
-    for name in ("Reading entries", "Writing papers", "Finishing the index", "Reading files"):
-        assert name in drawn
+    monkeypatch.setattr(Progress, "report_count", report_count)
+    with BuildProgress(is_quiet=True, as_json=False) as progress:
+        for phase in (("read", 2, 0), ("write", 1, 2), ("index", 0, 0), ("verify", 0, 3)):
+            progress.report_phase(*phase)
+    assert shown == [
+        ("Reading entries", 2, 0),
+        ("Writing papers", 1, 2),
+        ("Finishing the index", 0, 0),
+        ("Reading files", 0, 3),
+    ]

@@ -250,13 +250,14 @@ def test_a_rejected_approval_of_a_workflow_stays_in_the_history_when_it_is_asked
 ) -> None:
     workflow = {"nodes": [{"id": "ask", "type": "approval", "params": {"question": "Publish?"}}], "edges": []}
     service = Service(Settings(home=home / "pflow"), folder=home)
-    asked = (service.run_document(workflow, name="publish").error_body or {})["approval_id"]
+    waiting: Any = service.run_document(workflow, name="publish").error_body
+    asked = waiting["approval_id"]
     assert uraniborg("decide", asked, "reject", "--note", "not yet").returncode == 0
     assert not service.run_document(workflow, name="publish").success
     (entry,) = json.loads(uraniborg("inbox", "--decided", "--json").stdout)
     assert (entry["decision"]["action"], entry["decided_by"]) == ("reject", getpass.getuser())
-    again = (service.run_document(workflow, name="publish").error_body or {})["approval_id"]
-    assert again == asked
+    waiting = service.run_document(workflow, name="publish").error_body
+    assert waiting["approval_id"] == asked
     assert uraniborg("decide", asked, "approve").returncode == 0
     assert service.run_document(workflow, name="publish").success
     actions = [one["decision"]["action"] for one in json.loads(uraniborg("inbox", "--decided", "--json").stdout)]

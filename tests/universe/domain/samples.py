@@ -166,7 +166,7 @@ def command(kind: str, /, **fields: Any) -> Json:
 
 def example(kind: str, /) -> Json:
     """Return a new well-formed command of this kind."""
-    return cast("Json", _copy_deep(command(kind, **EXAMPLES[kind])))
+    return _copy_deep(command(kind, **EXAMPLES[kind]))
 
 
 def _copy_deep(value: Any) -> Any:

@@ -26,7 +26,7 @@ def test_warnings_change_nothing() -> None:
     for before in STATES:
         plain = before.to_plain()
         for example in EXAMPLES.values():
-            find_command_warnings(before, example)
+            find_command_warnings(before, parse_command(example))
         assert before.to_plain() == plain
         assert outcome(before, {"type": "tick"}).state.time == before.time + 1
 

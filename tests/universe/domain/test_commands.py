@@ -84,7 +84,7 @@ def containers(value: Any) -> set[int]:
 @pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_a_well_formed_command_is_copied_unchanged(kind: str) -> None:
     given = example(kind)
-    parsed = parse_command(given)
+    parsed: Any = parse_command(given)
     assert parsed == given == example(kind)
     assert not containers(parsed) & containers(given)
 
@@ -374,7 +374,7 @@ def test_problems_are_listed_up_to_a_number_and_in_bounded_time(count: int) -> N
     error = refusal_of({**command("removeStar"), **flood})
     assert len(error.ids["problems"]) == 20
     assert len(error.message) < 1_000
-    stars: Json = {str(number): {} for number in range(count)}
+    stars: dict[str, Any] = {str(number): {} for number in range(count)}
     error = refusal_of(command("replaceSnapshot", snapshot=a_snapshot(stars=stars)))
     assert len(error.ids["problems"]) == 20
 
@@ -438,7 +438,7 @@ def test_a_key_that_is_not_a_string_is_refused(key: object) -> None:
 def test_other_mappings_are_taken_as_objects_and_tuples_as_lists() -> None:
     children = ({"id": "a", "type": "system"}, MappingProxyType({"id": "b", "type": "group"}))
     payload: Mapping[str, Any] = OrderedDict({"name": "g", "children": children, "parentGroupId": None})
-    parsed = parse_command(MappingProxyType({"type": "addGroup", "id": "g", "payload": payload}))
+    parsed: Any = parse_command(MappingProxyType({"type": "addGroup", "id": "g", "payload": payload}))
     assert parsed["payload"]["children"] == [{"id": "a", "type": "system"}, {"id": "b", "type": "group"}]
     assert type(parsed) is type(parsed["payload"]) is type(parsed["payload"]["children"][1]) is dict
     assert type(parsed["payload"]["children"]) is list
@@ -475,7 +475,7 @@ def test_an_unknown_command_is_answered_with_the_known_commands(name: str) -> No
 
 def test_a_tick_without_dt_is_one_second_and_the_command_is_unchanged() -> None:
     given = {"type": "tick"}
-    parsed = parse_command(given)
+    parsed: Any = parse_command(given)
     assert parsed == {"type": "tick", "dt": 1}
     assert type(parsed["dt"]) is int
     assert given == {"type": "tick"}
@@ -563,7 +563,7 @@ def test_a_small_command_is_parsed_quickly_as_it_is_slowly(one: Json) -> None:
 
 def test_most_commands_are_small_and_a_copy() -> None:
     given = {"type": "updateStar", "id": "sun", "payload": {"mass": 2, "physical": {"list": (1, 2)}}}
-    quick = parse_small_command(given)
+    quick: Any = parse_small_command(given)
     assert quick == parse_command(given)
     assert quick is not None
     quick["payload"]["mass"] = 3

@@ -62,7 +62,7 @@ class Universe(RuleBasedStateMachine):
     def send(self, command: Json) -> None:
         before, sent = self.state, orjson.dumps(command)
         plain: Any = before.to_plain()
-        parsed = parse_command(command)
+        parsed: Any = parse_command(command)
         expected = reduce_naively(plain, parsed)
         found = reduce(before, parsed)
         assert orjson.dumps(command) == sent

@@ -29,7 +29,7 @@ WRONG: Final[list[Any]] = [None, True, -1, 0.5, 2**70, "", "x" * 257, [], [1], {
 
 @cache
 def published() -> Draft202012Validator:
-    schema = make_command_schema()
+    schema: Any = make_command_schema()
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
@@ -47,7 +47,7 @@ def is_accepted(command: Any) -> bool:
 
 
 def test_the_schema_and_the_components_of_openapi_are_the_same() -> None:
-    printed = json.dumps(make_command_schema()["$defs"]).replace("#/$defs/", "#/components/schemas/")
+    printed = json.dumps(make_command_schema().get("$defs")).replace("#/$defs/", "#/components/schemas/")
     assert json.loads(printed) == {
         name: one for name, one in make_openapi_components().items() if name not in ("Command", "State")
     }
@@ -57,7 +57,7 @@ def test_the_schema_and_the_components_of_openapi_are_the_same() -> None:
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_every_command_that_the_schema_describes_is_accepted(kind: str, data: st.DataObject) -> None:
-    schema = make_command_schema()
+    schema: Any = make_command_schema()
     command = data.draw(values_of({"$ref": f"#/$defs/{_def_of(kind)}"}, schema["$defs"]))
     assert is_published(command)
     parse_command(command)
@@ -78,7 +78,7 @@ def test_every_command_that_is_accepted_is_described_by_the_schema(kind: str, da
 def test_a_command_with_one_change_is_accepted_if_and_only_if_the_schema_accepts_it(
     kind: str, data: st.DataObject
 ) -> None:
-    schema = make_command_schema()
+    schema: Any = make_command_schema()
     command = data.draw(values_of({"$ref": f"#/$defs/{_def_of(kind)}"}, schema["$defs"]))
     place = data.draw(st.sampled_from(list(_places(command))))
     changed = deepcopy(command)
