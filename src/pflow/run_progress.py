@@ -71,7 +71,7 @@ def read_node_states(run_id: str) -> "list[ActiveNode]":
     segments = list_segment_paths(folder)
     if not segments:
         return []
-    states: dict[object, dict[str, object]] = {}
+    states: dict[str, JsonObject] = {}
     reader = ChangeReader(folder, f"{segments[0].stem}-0")
     for _ in range(_MAX_READS):
         if not (changes := reader.read()):
