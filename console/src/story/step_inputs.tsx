@@ -135,7 +135,11 @@ function MarksInput({ value, set }: InputProps) {
   );
 }
 
-function withMark(marks: Record<string, StoryMark>, id: string, mark: StoryMark | undefined): Record<string, StoryMark> {
+function withMark(
+  marks: Record<string, StoryMark>,
+  id: string,
+  mark: StoryMark | undefined,
+): Record<string, StoryMark> {
   const others = Object.fromEntries(Object.entries(marks).filter(([key]) => key !== id));
   return mark ? { ...others, [id]: mark } : others;
 }
@@ -143,7 +147,11 @@ function withMark(marks: Record<string, StoryMark>, id: string, mark: StoryMark 
 const VERDICTS = ["include", "maybe", "exclude"] as const;
 type Verdict = (typeof VERDICTS)[number];
 
-function PaperMark(props: { paper: StoryPaper; mark: StoryMark | undefined; onChange: (mark: StoryMark | undefined) => void }) {
+function PaperMark(props: {
+  paper: StoryPaper;
+  mark: StoryMark | undefined;
+  onChange: (mark: StoryMark | undefined) => void;
+}) {
   const { paper, mark, onChange } = props;
   const { status, reason } = paper.proposed;
   return (
