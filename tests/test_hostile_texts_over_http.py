@@ -18,6 +18,8 @@ from tests.hostile_texts import HALF, HUGE, SHORT, UNPRINTABLE, check_response, 
 from tests.uraniborg.console.greeting_workflow import GREETING
 from tests.uraniborg.console.processes import ServerProcess, run_server
 
+pytestmark = pytest.mark.soak
+
 UNIVERSE = "hven"
 DRAFT = "greeting"
 WAITING_S = 60
