@@ -8,15 +8,17 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict, cast
 
 from uraniborg.kernel.actors import Actor, get_process_actor, read_actor
 from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, open_private, sync_folder
-from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger, redact
 from uraniborg.kernel.settings import data_dir, secure_own_folder
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 ChangeKind = Literal[
     "session deleted",

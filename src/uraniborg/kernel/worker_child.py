@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -27,7 +27,7 @@ class RequestHead(TypedDict):
 
     id: int
     request: Any
-    size: int
+    size: NotRequired[int]
 
 
 class MessageHead(TypedDict, total=False):
@@ -79,8 +79,9 @@ class Parent:
                 with self._client.open_input() as source:
                     while (line := source.readline()).endswith(b"\n"):  # not if the parent was killed amid a message
                         head: RequestHead = json.loads(line)
-                        body = source.read(head["size"])
-                        if len(body) == head["size"]:
+                        size = head.get("size", 0)
+                        body = source.read(size)
+                        if len(body) == size:
                             deliver(Request(head["request"], body, partial(self.send, id=head["id"])))
             finally:
                 deliver(None)
