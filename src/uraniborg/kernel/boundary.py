@@ -32,14 +32,36 @@ def make_encodable(text: str) -> str:
 
 
 def make_all_encodable(value: Any) -> Any:
-    """Return a value in which all texts, those in lists and objects too, have U+FFFD for lone surrogates."""
+    """Return a value in which all texts, those in lists and objects too, have U+FFFD for lone surrogates.
+
+    A value without any is returned as it is, however deeply it is nested.
+    """
+    return value if _are_all_encodable(value) else _copy_encodable(value)
+
+
+def _are_all_encodable(value: Any) -> bool:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            if not is_encodable(one):
+                return False
+        elif isinstance(one, list):
+            waiting += cast("list[Any]", one)
+        elif isinstance(one, dict):
+            for name, item in cast("dict[Any, Any]", one).items():
+                waiting += (name, item)
+    return True
+
+
+def _copy_encodable(value: Any) -> Any:
     if isinstance(value, str):
         return make_encodable(value)
     if isinstance(value, list):
-        return [make_all_encodable(item) for item in cast("list[Any]", value)]
+        return [_copy_encodable(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
         items = cast("dict[Any, Any]", value).items()
-        return {make_all_encodable(name): make_all_encodable(item) for name, item in items}
+        return {_copy_encodable(name): _copy_encodable(item) for name, item in items}
     return value
 
 
