@@ -45,6 +45,7 @@ from paper_search.sessions.workflow_factory import WorkflowFactory
 from paper_search.workflow.checkpoints import Checkpoint, Decision, StrategyPayload
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.actors import Actor, get_process_actor
+from uraniborg.kernel.boundary import make_encodable
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.clock import Clock, SystemClock
@@ -152,6 +153,7 @@ class SessionManager:
         pending then. An approval whose note asks for something raises NoteAsksForChange, once.
         """
         session_id = await self._read_session_id(session_id)
+        checkpoint_id = checkpoint_id and make_encodable(checkpoint_id)
         return await self._loop.run(
             self._steps.decide(
                 session_id, decision, checkpoint_id, Decider(door, actor, reviewer), on_progress, reply_within_s
@@ -163,6 +165,7 @@ class SessionManager:
 
         Nothing of the session is left: the log of changes states which `actor` deleted it.
         """
+        session_id = make_encodable(session_id)
         session = self.get(session_id)
         if session is not None:
             self._sessions.remove(session)

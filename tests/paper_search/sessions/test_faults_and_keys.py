@@ -31,6 +31,7 @@ from tests.paper_search.sessions.helpers import (
     wait_until,
 )
 from tests.requirements import requirement
+from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.sqlite import DatabaseUnusable
@@ -83,7 +84,7 @@ async def test_an_invalid_decision_written_into_the_inbox_is_reopened(
     ids=ascii,
 )
 @pytest.mark.parametrize("when", ["while it runs", "while no process runs it"])
-async def test_lone_surrogates_from_a_terminal_do_not_end_the_session(
+async def test_a_decision_with_lone_surrogates_is_refused_and_does_not_end_the_session(
     data_folder: DataFolder, odd: InboxDecision, when: str
 ) -> None:
     async with data_folder.open_manager() as manager:
@@ -92,7 +93,8 @@ async def test_lone_surrogates_from_a_terminal_do_not_end_the_session(
         if when == "while no process runs it":
             await manager.aclose()
         with closing(data_folder.inbox()) as inbox:
-            inbox.decide(given, odd, "cli")
+            with pytest.raises(InvalidInput, match="decision is not JSON"):
+                inbox.decide(given, odd, "cli")
             if when == "while no process runs it":
                 manager = data_folder.create_manager()  # noqa: PLW2901 - another process
                 await manager.get_state(session_id)
