@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from pflow.engine.cancellation import Cancellation, limit_time, watch_cancel_requests
 from pflow.engine.executors import Executor, LocalExecutor
 from pflow.engine.inputs import list_unused_input_warnings, prepare_inputs
-from pflow.engine.progress_output import NullOutput, ProgressOutput, RunReporter
+from pflow.engine.progress_output import NullOutput, ProgressOutput
 from pflow.engine.results import RunResult, RunState, build_result, collect_outputs
 from pflow.engine.resume.recorder import RunRecorder
 from pflow.engine.resume.resume_point import FOLDER, HOURS, ResumePoint
+from pflow.engine.run_reporter import RunReporter
 from pflow.engine.runlog import RunLog
 from pflow.engine.runlog_rows import Door
 from pflow.engine.runlog_writer import RunLogWriter

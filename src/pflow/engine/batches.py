@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from pflow.engine.steps import StepResult
+from pflow.engine.walk_events import StepResult
 from pflow.errors import NodeFailed, RunStopped, as_pflow_error
 from pflow.ir.model import Batch, Node
 from pflow.ir.template_uses import INDEX

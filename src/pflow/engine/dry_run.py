@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pflow.engine.inputs import prepare_inputs
-from pflow.engine.progress_output import NodeEnd, WalkListener
+from pflow.engine.rerun_reasons import explain_rerun, get_effect_run_id
 from pflow.engine.results import RunState
 from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
-from pflow.engine.resume.reuse import explain_rerun, get_effect_run_id
 from pflow.engine.secret_values import find_secret_input_values
-from pflow.engine.steps import Job, LoadWorkflow, StepResult, StepRunner
+from pflow.engine.steps import Job, LoadWorkflow, StepRunner
+from pflow.engine.walk_events import NodeEnd, StepResult, WalkListener
 from pflow.engine.walker import WorkflowWalker
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Workflow

@@ -8,11 +8,11 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pflow.engine.progress_output import ItemEnd, NodeEnd
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
 from pflow.engine.runlog_rows import Door, NodeRow
 from pflow.engine.runlog_tables import ItemRow
+from pflow.engine.walk_events import ItemEnd, NodeEnd
 from pflow.errors import RunNotRecorded
 from pflow.ir.graph import describe_graph
 from pflow.ir.model import Workflow
@@ -24,7 +24,7 @@ from uraniborg.kernel.logging import MASK
 from uraniborg.kernel.sqlite import DatabaseNewer
 
 if TYPE_CHECKING:
-    from pflow.engine.steps import StepResult
+    from pflow.engine.walk_events import StepResult
     from pflow.run_replies import RunGraph
     from uraniborg.kernel.json_values import Json, JsonObject
 

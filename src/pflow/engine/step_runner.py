@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.engine.executors import Call, Executor, run_in_thread
 from pflow.engine.json_values import encode_outputs, parse_json
+from pflow.engine.rerun_reasons import INTERRUPTED, explain_rerun, get_effect_run_id, make_rerun_warning
 from pflow.engine.resume.journal import StoredResult
 from pflow.engine.resume.recorder import RunRecorder
-from pflow.engine.resume.reuse import (
-    INTERRUPTED,
-    explain_rerun,
-    get_effect_run_id,
-    make_rerun_warning,
-    resolve_param_paths,
-)
+from pflow.engine.resume.reuse import resolve_param_paths
 from pflow.engine.secret_values import resolve_secret_values
-from pflow.engine.steps import Job, StepResult, StepRunner
+from pflow.engine.steps import Job, StepRunner
+from pflow.engine.walk_events import StepResult
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, RunStopped, describe_exception
 from pflow.ir.model import ERROR_ACTION, Node
 from pflow.node import Outcome

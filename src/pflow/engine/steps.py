@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from pflow.engine.executors import Call
 from pflow.engine.params import resolve_params, select_given_params
-from pflow.engine.progress_output import WalkListener
 from pflow.engine.results import RunState
 from pflow.engine.resume.earlier_runs import ResultLookup
 from pflow.engine.resume.journal import StepKey, StoredResult
 from pflow.engine.resume.reuse import can_reuse_result, compute_step_fingerprint
 from pflow.engine.spool import has_all_spooled_files
+from pflow.engine.walk_events import StepResult, WalkListener
 from pflow.errors import NodeFailed, describe_exception
 from pflow.ir.model import Node, Retry, Workflow
 from pflow.ir.template_uses import NESTED
@@ -28,7 +28,7 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
 
 if TYPE_CHECKING:
-    from uraniborg.kernel.json_values import Json, JsonObject
+    from uraniborg.kernel.json_values import Json
 
 _log: Final = get_logger(__name__)
 _ONE_ATTEMPT: Final = Retry()
@@ -39,19 +39,6 @@ LoadWorkflow = Callable[["Mapping[str, Json]"], Workflow]
 
 class ValueUnknown(Exception):
     """A step needs a value that is not known before the run: only in a dry run."""
-
-
-class StepResult(NamedTuple):
-    """The result of a step, new or reused. In a dry run, None stands for a value that is not known."""
-
-    outputs: "JsonObject | None"
-    action: str | None
-    is_reused: bool = False
-    not_reused_reason: str = ""
-    effect_run_id: str | None = ""
-    """The id of the run in which the node had its effect; empty for a pure node."""
-    masked_outputs: "JsonObject | None" = None
-    """The outputs for the log of runs if they contain a secret: one in bytes cannot be found in their JSON."""
 
 
 class Job(NamedTuple):

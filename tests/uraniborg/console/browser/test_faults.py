@@ -73,6 +73,7 @@ def test_the_printed_address_signs_in_with_the_name_of_the_account(
     make_visitor: Callable[..., Visitor], server: ServerProcess
 ) -> None:
     visitor = make_visitor(signed_in=False)
+    visitor.expected = ("503",)  # of universes, whose server does not run here: the home page lists the last ones
     assert parse_qs(server.console.partition("#")[2])["name"] == ["Tycho"]
     page = visitor.open_page(server.console.removeprefix(server.url))
     expect(page.get_by_label("Your name")).to_have_value("Tycho")
