@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final, cast
 
 import orjson
 from pydantic import Field
-from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.domain import command_catalogue
 from universe.domain.command_examples import EXAMPLES
@@ -23,6 +22,7 @@ from universe.service.replies import ReplyContent, StatePart, describe_record, s
 from universe.service.universes import UniverseService, UniverseView
 from universe.store.interface import Change
 from uraniborg.kernel.boundary import parse_json
+from uraniborg.kernel.json_schemas import JsonSchema
 from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.mcp import (
     Listed,

@@ -8,12 +8,12 @@ from typing import Any, Final, cast
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
-from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.domain.command_replies import CommandField
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
 from universe.domain.state import StateFields
 from universe.domain.type_validation import describe_type, get_type_adapter, resolve_reference
+from uraniborg.kernel.json_schemas import JsonSchema
 from uraniborg.kernel.json_values import Json
 
 _ANY_COMMAND: Final[JsonSchema] = {

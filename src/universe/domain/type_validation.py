@@ -6,7 +6,6 @@ from typing import Any, Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
-from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.domain.entities import (
     AsteroidBelt,
@@ -18,6 +17,7 @@ from universe.domain.entities import (
 )
 from universe.domain.field_types import ID_CHARS
 from universe.domain.json_values import ValueProblem
+from uraniborg.kernel.json_schemas import JsonSchema
 from uraniborg.kernel.suggestions import find_nearest_names
 
 MAX_PROBLEMS: Final = 20

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
-from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.errors import MalformedRequest
 from uraniborg.kernel.errors import make_invalid_input
+from uraniborg.kernel.json_schemas import JsonSchema
 
 JobKind = Literal["nbody", "transits", "rv"]
 KINDS: Final[tuple[JobKind, ...]] = ("nbody", "transits", "rv")

@@ -3,11 +3,11 @@
 from typing import Annotated, Any, Final, cast
 
 from fastapi import FastAPI, Header, Path, Query
-from uraniborg.kernel.json_schemas import JsonSchema
 
 from universe.domain.schemas import make_openapi_components
 from universe.jobs.options import make_job_schemas
 from universe.service.argument_validation import KEY_CHARS, LIST_COMMANDS
+from uraniborg.kernel.json_schemas import JsonSchema
 from uraniborg.kernel.json_values import JsonObject
 
 LARGEST_VERSION: Final = 2**53
