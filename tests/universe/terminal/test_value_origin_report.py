@@ -170,7 +170,10 @@ def test_the_sources_of_a_body_are_a_table_with_a_line_for_each_value(capsys: Ca
     assert lines == ["Moon [I]", "field value status, sources", "mass 1 kg sourced, a, b", "radius 2.5 km claim"]
 
 
-def test_names_in_a_table_that_is_too_wide_are_not_cut(capsys: Capture) -> None:
+def test_names_in_a_wide_table_are_not_cut_in_a_file_or_a_pipe(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     fields = {"mass": make_field(sources=["a" * 300, "b"]), "radius": make_field(mark="claim", sources=["c"])}
     print_body_sources({"name": "Moon", "fields": fields})
     out = capsys.readouterr().out
