@@ -1,12 +1,13 @@
 """Parts of replies without a type are found."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
 from typing_extensions import TypedDict
 
-from tests.reply_declarations import list_untyped_dictionaries, list_untyped_parts
+from tests.reply_declarations import iter_functions, list_untyped_dictionaries, list_untyped_lines, list_untyped_parts
 from uraniborg.kernel.json_values import Json, JsonObject
 
 
@@ -56,3 +57,50 @@ Reply = dict[str, Any]
 )
 def test_an_untyped_dictionary_is_found_behind_any_name(kind: Any, places: list[str]) -> None:
     assert list(list_untyped_dictionaries(kind)) == places
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def read(value: dict[str, Any]) -> None: ...",
+        "found: typing.Mapping[str, typing.Any] = {}",
+        "found = cast('list[dict[str, Any]]', value)",
+        "Reply = dict[str, Any]",
+        "class Store:\n def read(self) -> 'dict[str, object] | None': ...",
+        "def outer():\n async def inner() -> Mapping[str, object]: ...",
+    ],
+)
+def test_a_line_with_an_untyped_dictionary_is_found(code: str) -> None:
+    assert list_untyped_lines(code) == [1 + code.count("\n")]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def read(value: Mapping[str, object]) -> dict[str, Json]: ...",
+        "found: dict[str, Callable[..., Any]] = {}",
+        "text = 'a dictionary [of anything'",
+        "Reply = list[Any]",
+    ],
+)
+def test_other_lines_are_not_taken_for_untyped_dictionaries(code: str) -> None:
+    assert list_untyped_lines(code) == []
+
+
+class Service:
+    @property
+    def state(self) -> Reply: ...
+
+    @cached_property
+    def report(self) -> Reply: ...
+
+    @classmethod
+    def open(cls) -> Reply: ...
+
+    async def _read(self) -> Reply: ...
+
+
+def test_all_functions_of_a_class_are_looked_at() -> None:
+    assert [name for name, _ in iter_functions(Service)] == [
+        f"Service.{name}" for name in ("state", "report", "open", "_read")
+    ]
