@@ -1,19 +1,12 @@
 """Every operation returns a reply whose type pflow declares, and tools and routes publish that type."""
 
-import ast
-import importlib
 import inspect
-import pkgutil
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
-from types import FunctionType, ModuleType
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, get_args
 
 import pytest
 from fastapi.routing import APIRoute
-from typing_extensions import is_typeddict
 
 import pflow
 from pflow import mcp_server
@@ -23,7 +16,7 @@ from pflow.ir.checker import CheckResult
 from pflow.run_history import RunHistory
 from pflow.service import Service
 from pflow.workflow_texts import WorkflowTexts
-from tests.reply_declarations import list_operations, list_untyped_dictionaries, list_untyped_parts
+from tests.reply_declarations import PackageTypes, iter_functions, list_operations, list_untyped_parts
 from uraniborg.console.routes import run_history, running, runs, schedules, workflows
 from uraniborg.console.routes.run_history import RunApprovals, RunProgress
 from uraniborg.console.routes.running import RunningCounts
@@ -60,55 +53,13 @@ RUNNING_NODES: Final = (
 """The modules that load and call the functions of nodes."""
 CHILD: Final = "pflow.nodes.python_child"
 """A program, whose report has the value that the code of a user computed."""
-
-
-@cache
-def import_for_types(module: ModuleType) -> dict[str, Any]:
-    """Return what a module imports for type checkers only."""
-    names: dict[str, Any] = {}
-    for statement in ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
-            exec(ast.unparse(ast.Module(statement.body, [])), names)
-    return names
-
-
-@cache
-def list_modules() -> dict[str, ModuleType]:
-    found = (one.name for one in pkgutil.walk_packages(pflow.__path__, "pflow."))
-    return {name: importlib.import_module(name) for name in found if name not in ("pflow.__main__", CHILD)}
-
-
-@cache
-def list_known_names() -> dict[str, Any]:
-    """Return the names that all modules import for type checkers only."""
-    return {name: one for module in list_modules().values() for name, one in import_for_types(module).items()}
-
-
-def find_reply(function: Callable[..., Any]) -> Any:
-    """Return the type of the return value, or Any if there is none."""
-    module = sys.modules[function.__module__]
-    names = list_known_names() | vars(module) | import_for_types(module)
-    return get_type_hints(function, names, include_extras=True).get("return", Any)
-
-
-def iter_functions(owner: type | ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the functions of a module and of its classes, those of properties too."""
-    for name, member in vars(owner).items():
-        function: Any = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
-        plain = inspect.unwrap(function) if callable(function) else None
-        home = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
-        if getattr(plain, "__module__", "") != home:
-            continue
-        if isinstance(plain, FunctionType) and plain.__code__.co_filename.endswith(".py"):
-            yield f"{owner.__name__}.{name}", plain
-        elif isinstance(plain, type) and isinstance(owner, ModuleType) and not is_typeddict(plain):
-            yield from iter_functions(plain)
+TYPES: Final = PackageTypes(pflow, without=[CHILD])
 
 
 @cache
 def list_operations_and_builders() -> dict[str, Callable[..., Any]]:
     """Return the public functions of services, those of properties too, and of the modules that build replies."""
-    owners = [*SERVICES, *(list_modules()[f"pflow.{name}"] for name in BUILDERS)]
+    owners = [*SERVICES, *(TYPES.modules[f"pflow.{name}"] for name in BUILDERS)]
     functions = (one for owner in owners for one in iter_functions(owner))
     return {name: one for name, one in functions if not one.__name__.startswith("_")}
 
@@ -132,8 +83,8 @@ def iter_classes(kind: Any) -> Iterator[type]:
 
 @pytest.mark.parametrize("name", list_operations_and_builders())
 def test_an_operation_declares_all_of_its_reply(name: str) -> None:
-    reply = find_reply(list_operations_and_builders()[name])
-    assert list(list_untyped_parts(reply, opaque=OPAQUE, known=list_known_names())) == []
+    reply = TYPES.find_reply(list_operations_and_builders()[name])
+    assert list(list_untyped_parts(reply, opaque=OPAQUE, known=TYPES.known_names)) == []
 
 
 def test_every_operation_of_a_service_is_looked_at() -> None:
@@ -141,33 +92,25 @@ def test_every_operation_of_a_service_is_looked_at() -> None:
     assert {one for service in SERVICES for one in map(inspect.unwrap, list_operations(service))} <= looked_at
 
 
-@pytest.mark.parametrize("name", list_modules())
+@pytest.mark.parametrize("name", TYPES.modules)
 def test_no_function_returns_an_untyped_dictionary(name: str) -> None:
-    opaque = [RAW_OUTPUTS] if name in RUNNING_NODES else []
-    untyped = [
-        f"{function}: {place}"
-        for function, one in iter_functions(list_modules()[name])
-        for place in list_untyped_dictionaries(find_reply(one), opaque=opaque)
-    ]
-    assert untyped == []
+    assert TYPES.list_untyped_replies(name, opaque=[RAW_OUTPUTS] if name in RUNNING_NODES else []) == []
 
 
-@pytest.mark.parametrize("name", list_modules())
+@pytest.mark.parametrize("name", TYPES.modules)
 def test_no_typed_dictionary_has_an_untyped_one_inside(name: str) -> None:
-    declared = [one for one in vars(list_modules()[name]).values() if is_typeddict(one) and one.__module__ == name]
-    options: Any = {"opaque": [RAW_OUTPUTS] if name in RUNNING_NODES else [], "known": list_known_names()}
-    assert [part for one in declared for part in list_untyped_parts(one, one.__name__, **options)] == []
+    assert TYPES.list_untyped_fields(name, opaque=[RAW_OUTPUTS] if name in RUNNING_NODES else []) == []
 
 
 @pytest.mark.parametrize("name", [*TOOLS, *list_routes()])
 def test_a_tool_or_route_publishes_a_type_that_pflow_declares(name: str) -> None:
-    reply = find_reply((TOOLS | list_routes())[name])
-    assert list(list_untyped_parts(reply, known=list_known_names())) == []
+    reply = TYPES.find_reply((TOOLS | list_routes())[name])
+    assert list(list_untyped_parts(reply, known=TYPES.known_names)) == []
     foreign = [one for one in iter_classes(reply) if one.__module__.startswith("uraniborg.console")]
     assert [one for one in foreign if one not in OF_THE_CONSOLE] == []
 
 
 def test_all_routes_of_the_console_about_workflows_and_runs_are_looked_at() -> None:
     assert len(list_routes()) == 26
-    published = {one for function in list_routes().values() for one in iter_classes(find_reply(function))}
+    published = {one for function in list_routes().values() for one in iter_classes(TYPES.find_reply(function))}
     assert published >= OF_THE_CONSOLE.keys()
