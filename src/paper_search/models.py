@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
@@ -257,7 +257,7 @@ class RawPaper(Work):
 
     id: str = ""
     snippet: str | None = None
-    raw_data: dict[str, Any] = Field(default_factory=dict)
+    raw_data: dict[str, object] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _set_id(self) -> "RawPaper":

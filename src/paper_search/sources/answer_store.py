@@ -99,9 +99,16 @@ class StoredFailure(_Strict):
         kind = {kind.code: kind for kind in _iterate_class_and_subclasses(SearchSourceError)}.get(
             self.code, NonRetryableError
         )
-        limits = {"rate_limited": self.rate_limited, "retry_after_s": self.retry_after_s}
-        extra: dict[str, Any] = {**self.ids, **(limits if issubclass(kind, RetryableError) else {})}
-        raise kind(self.message, hint=self.hint, retry_at=self.retry_at, **extra)
+        if issubclass(kind, RetryableError):
+            raise kind(
+                self.message,
+                hint=self.hint,
+                rate_limited=self.rate_limited,
+                retry_after_s=self.retry_after_s,
+                retry_at=self.retry_at,
+                **self.ids,
+            )
+        raise kind(self.message, hint=self.hint, retry_at=self.retry_at, **self.ids)
 
 
 class StoredTimeout(_Strict):
@@ -170,7 +177,7 @@ class AnswerStore:
             "headers": request.headers,
             "form": request.form,
         }
-        content: dict[str, Any] = {
+        content = {
             "format": 1,
             **({"kept_at": kept_at.isoformat()} if kept_at else {}),
             "request": {name: value for name, value in asked.items() if value},
@@ -208,7 +215,7 @@ def read_entry_file(path: Path) -> Entry:
         ) from error
 
 
-def format_indented_json_bytes(content: Mapping[str, Any]) -> bytes:
+def format_indented_json_bytes(content: Mapping[str, object]) -> bytes:
     """Return indented JSON that people can read and compare line by line."""
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
 

@@ -37,6 +37,7 @@ from paper_search.sources.response_bodies import (
 )
 from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.boolean_query import AllOf, Node
+from uraniborg.kernel.json_values import JsonObject
 
 NAME = "crossref"
 _URL = "https://api.crossref.org/works"
@@ -128,7 +129,7 @@ definition: SourceDefinition = Crossref()
 
 
 def _build_next_requests(
-    request: Request, message: dict[str, object], received: int, found: int | None
+    request: Request, message: JsonObject, received: int, found: int | None
 ) -> tuple[Request, ...]:
     params = dict(request.params)
     if "cursor" in params:
@@ -162,7 +163,7 @@ def _build_filter(filters: SearchConstraints) -> str:
     return ",".join(found)
 
 
-def _read_paper(work: dict[str, object]) -> RawPaper | None:
+def _read_paper(work: JsonObject) -> RawPaper | None:
     doi, kind = clean_text(work.get("DOI")), clean_text(work.get("type"))
     published, created = (
         find_year(*(_get_year_of_date(work.get(date)) for date in _DATES)),
@@ -194,7 +195,7 @@ def _read_paper(work: dict[str, object]) -> RawPaper | None:
     )
 
 
-def _read_name_and_orcid(author: dict[str, object]) -> tuple[str, object]:
+def _read_name_and_orcid(author: JsonObject) -> tuple[str, object]:
     parts = (author.get("given"), author.get("prefix"), author.get("family"), author.get("suffix"))
     full = " ".join(found for part in parts if (found := clean_text(part)))
     return full or clean_text(author.get("name")), clean_text(author.get("ORCID")).rpartition("/")[2]
@@ -204,7 +205,7 @@ def _get_year_of_date(date: object) -> object:
     return next(iter(get_date_parts(date)), None)
 
 
-def _find_venue(work: dict[str, object]) -> str:
+def _find_venue(work: JsonObject) -> str:
     institutions = (institution.get("name") for institution in list_json_objects(work.get("institution")))
     event = get_object_or_empty(work.get("event"))
     return get_first_text(
@@ -212,7 +213,7 @@ def _find_venue(work: dict[str, object]) -> str:
     )
 
 
-def _find_open_pdf_link(work: dict[str, object]) -> object:
+def _find_open_pdf_link(work: JsonObject) -> object:
     """Return the PDF link of a work under an open licence, else None: other links often lead to a paywall."""
     licences = [clean_text(licence.get("URL")) for licence in list_json_objects(work.get("license"))]
     if not any("creativecommons.org" in licence for licence in licences):

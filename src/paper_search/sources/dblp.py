@@ -2,7 +2,6 @@
 
 import re
 from itertools import islice, product
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
@@ -33,6 +32,7 @@ from paper_search.sources.response_bodies import (
 from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
+from uraniborg.kernel.json_values import Json, JsonObject
 
 NAME = "dblp"
 _URL = "https://dblp.org/search/publ/api"
@@ -91,14 +91,14 @@ def _remove_operators(word: str) -> str:
     return re.sub(r"[|$:]", "", word)
 
 
-def _read_json_hits(response: Response) -> dict[str, Any]:
+def _read_json_hits(response: Response) -> JsonObject:
     result = get_object_or_empty(parse_json_object(NAME, response).get("result"))
     if not isinstance(result.get("hits"), dict):
         raise make_unreadable_error(NAME, "JSON without hits")
     return get_object_or_empty(result["hits"])
 
 
-def _read_xml_hits_in_json_form(response: Response) -> dict[str, Any]:
+def _read_xml_hits_in_json_form(response: Response) -> JsonObject:
     hits = parse_xml(NAME, response).find("hits")
     if hits is None:
         raise make_unreadable_error(NAME, "a web page or XML without hits")
@@ -113,15 +113,16 @@ def _read_xml_hits_in_json_form(response: Response) -> dict[str, Any]:
     }
 
 
-def _convert_xml_info_to_json_form(info: Element) -> dict[str, Any]:
-    found: dict[str, Any] = {child.tag: get_element_text(child) for child in info}
-    authors = [
+def _convert_xml_info_to_json_form(info: Element) -> JsonObject:
+    found: JsonObject = {child.tag: get_element_text(child) for child in info}
+    authors: list[Json] = [
         {"@pid": author.get("pid"), "text": get_element_text(author)} for author in info.findall("authors/author")
     ]
-    return {**found, "authors": {"author": authors}, "ee": [get_element_text(link) for link in info.findall("ee")]}
+    links: list[Json] = [get_element_text(link) for link in info.findall("ee")]
+    return {**found, "authors": {"author": authors}, "ee": links}
 
 
-def _read_paper(info: dict[str, Any]) -> RawPaper | None:
+def _read_paper(info: JsonObject) -> RawPaper | None:
     key, kind = clean_text(info.get("key")), clean_text(info.get("type"))
     addresses = [get_first_link(link) for link in ensure_list(info.get("ee"))]
     return build_paper(

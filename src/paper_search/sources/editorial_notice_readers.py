@@ -15,6 +15,7 @@ from paper_search.sources.record_fields import (
 )
 from uraniborg.kernel.bibliography.editorial_notices import STATUSES, NoticeStatus, parse_status
 from uraniborg.kernel.bibliography.identifiers import normalise_doi
+from uraniborg.kernel.json_values import JsonObject
 
 # Only links from a paper to its notice: "RetractionOf" and "ErratumFor" are in the record of the notice.
 _MEDLINE_LINKS: Final = {
@@ -39,7 +40,7 @@ _MONTHS: Final = {
 _LONGEST_LABEL: Final = 300
 
 
-def read_crossref_notices(source: str, work: dict[str, object]) -> list[EditorialNotice]:
+def read_crossref_notices(source: str, work: JsonObject) -> list[EditorialNotice]:
     """Return the notices in `updated-by`, and those in `update-to` that name the work itself.
 
     All other entries of `update-to` describe other papers: there the work itself is the notice.
@@ -48,7 +49,7 @@ def read_crossref_notices(source: str, work: dict[str, object]) -> list[Editoria
     return merge_notices(_iterate_crossref_notices(source, work, own))
 
 
-def _iterate_crossref_notices(source: str, work: dict[str, object], own_doi: str | None) -> Iterator[EditorialNotice]:
+def _iterate_crossref_notices(source: str, work: JsonObject, own_doi: str | None) -> Iterator[EditorialNotice]:
     for field in ("updated-by", "update-to"):
         for entry in list_json_objects(work.get(field)):
             doi, kind = normalise_doi(clean_text(entry.get("DOI"))), clean_text(entry.get("type")).lower()

@@ -1,7 +1,6 @@
 """The source Europe PMC: fielded boolean search over biomedical literature and preprints."""
 
 from collections.abc import Sequence
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from paper_search.identifier_queries import Identifier
@@ -40,6 +39,7 @@ from paper_search.sources.response_bodies import (
 from paper_search.strategies.source_queries import render_own_syntax_within_limit
 from paper_search.strategies.translation import render_for_europe_pmc
 from uraniborg.kernel.bibliography.identifiers import normalise_pmcid
+from uraniborg.kernel.json_values import Json, JsonObject
 
 NAME = "europepmc"
 _URL = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
@@ -121,9 +121,9 @@ def _build_search_request(query: str, size: int) -> Request:
     return build_request_for_length(NAME, _URL, params, most_bytes=_MAX_ADDRESS_BYTES, post_url=_POST_URL)
 
 
-def _convert_xml_to_dict(element: Element, depth: int = 8) -> dict[str, Any]:
+def _convert_xml_to_dict(element: Element, depth: int = 8) -> JsonObject:
     """Return the XML form as the object of the JSON form, with text for elements without children."""
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     for child in element:
         if name := _LISTS.get(child.tag):
             found[child.tag] = {name: [_convert_xml_to_value(item, depth) for item in child.findall(name)]}
@@ -132,11 +132,11 @@ def _convert_xml_to_dict(element: Element, depth: int = 8) -> dict[str, Any]:
     return found
 
 
-def _convert_xml_to_value(element: Element, depth: int) -> object:
+def _convert_xml_to_value(element: Element, depth: int) -> Json:
     return _convert_xml_to_dict(element, depth - 1) if len(element) and depth else element.text
 
 
-def _read_paper(record: dict[str, Any]) -> RawPaper | None:
+def _read_paper(record: JsonObject) -> RawPaper | None:
     info = get_object_or_empty(record.get("journalInfo"))
     journal, origin, local = (
         get_object_or_empty(info.get("journal")),
@@ -171,7 +171,7 @@ def _read_paper(record: dict[str, Any]) -> RawPaper | None:
     )
 
 
-def _list_correction_links(record: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _list_correction_links(record: JsonObject) -> list[tuple[str, str, str]]:
     entries = list_json_objects(get_object_or_empty(record.get("commentCorrectionList")).get("commentCorrection"))
     return [
         (
@@ -183,11 +183,11 @@ def _list_correction_links(record: dict[str, Any]) -> list[tuple[str, str, str]]
     ]
 
 
-def _is_in_pubmed(entry: dict[str, Any]) -> bool:
+def _is_in_pubmed(entry: JsonObject) -> bool:
     return entry.get("source") == "MED"
 
 
-def _read_names_and_author_ids(record: dict[str, Any]) -> list[tuple[object, object]]:
+def _read_names_and_author_ids(record: JsonObject) -> list[tuple[object, object]]:
     listed_authors = list_json_objects(get_object_or_empty(record.get("authorList")).get("author"))
     if not listed_authors:
         return [(name, None) for name in clean_text(record.get("authorString")).rstrip(".").split(", ")]
@@ -196,7 +196,7 @@ def _read_names_and_author_ids(record: dict[str, Any]) -> list[tuple[object, obj
     ]
 
 
-def _format_name(author: dict[str, Any]) -> str:
+def _format_name(author: JsonObject) -> str:
     first, last = clean_text(author.get("firstName")), clean_text(author.get("lastName"))
     return (
         f"{first} {last}"
@@ -205,7 +205,7 @@ def _format_name(author: dict[str, Any]) -> str:
     )
 
 
-def _list_publication_types(record: dict[str, Any]) -> list[str]:
+def _list_publication_types(record: JsonObject) -> list[str]:
     kinds = ensure_list(get_object_or_empty(record.get("pubTypeList")).get("pubType")) or clean_text(
         record.get("pubType")
     ).split("; ")
@@ -222,7 +222,7 @@ def _find_work_type(origin: str, kinds: list[str]) -> WorkType | None:
     return WorkType.ARTICLE if kinds or origin in {"MED", "PMC"} else None
 
 
-def _list_full_text_urls(record: dict[str, Any]) -> list[object]:
+def _list_full_text_urls(record: JsonObject) -> list[object]:
     """Return the full-text addresses: free copies first, PDFs before pages."""
     links = list_json_objects(get_object_or_empty(record.get("fullTextUrlList")).get("fullTextUrl"))
     if pmcid := normalise_pmcid(clean_text(record.get("pmcid"))):
@@ -235,10 +235,10 @@ def _list_full_text_urls(record: dict[str, Any]) -> list[object]:
     return [link.get("url") for link in ranked]
 
 
-def _get_book_title(record: dict[str, Any]) -> object:
+def _get_book_title(record: JsonObject) -> object:
     return get_object_or_empty(record.get("bookOrReportDetails")).get("comprisingTitle")
 
 
-def _get_preprint_server(record: dict[str, Any]) -> object:
+def _get_preprint_server(record: JsonObject) -> object:
     """Return the preprint server, which Europe PMC names as the publisher of a preprint."""
     return get_object_or_empty(record.get("bookOrReportDetails")).get("publisher")

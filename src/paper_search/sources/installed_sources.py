@@ -31,13 +31,14 @@ from paper_search.sources.source_replies import read_source_reply
 from paper_search.strategies.source_queries import render_plain_words, simplify_query
 from uraniborg.kernel.boundary import make_encodable, parse_lenient_json
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 
 GROUP: Final = "paper_search.sources"
 SCHEME: Final = "entry-point:"
 _FILTERS: Final = frozenset({"year", "language", "not"})
 _log = get_logger(__name__)
-_Search = Callable[[dict[str, Any]], Awaitable[Any]]
+_Search = Callable[[JsonObject], Awaitable[object]]
 
 
 def list_installed_entry_points() -> dict[str, EntryPoint]:

@@ -1,7 +1,7 @@
 """Climb the ladder of a strategy with one source, rung by rung, until the search has enough papers."""
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Hashable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import groupby
@@ -37,7 +37,7 @@ class PreparedQuery:
     query: SearchQuery
     text: str
     """The exact text that the source receives."""
-    key: object
+    key: Hashable
     """Equal for queries that are the same to the source."""
     problem: str | None = None
     """Why the source cannot be sent the query."""

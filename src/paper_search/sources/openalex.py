@@ -37,6 +37,7 @@ from paper_search.sources.response_bodies import (
 )
 from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import arxiv_to_doi, normalise_arxiv, normalise_openalex
+from uraniborg.kernel.json_values import JsonObject
 
 NAME = "openalex"
 _URL = "https://api.openalex.org/works"
@@ -135,7 +136,7 @@ class OpenAlex:
 definition: SourceDefinition = OpenAlex()
 
 
-def _is_out_of_credits(response: Response, body: dict[str, object], error_text: str) -> bool:
+def _is_out_of_credits(response: Response, body: JsonObject, error_text: str) -> bool:
     remaining = parse_count(get_first_text(body.get("creditsRemaining"), response.headers.get("x-ratelimit-remaining")))
     required = parse_count(
         get_first_text(body.get("creditsRequired"), response.headers.get("x-ratelimit-credits-required"))
@@ -154,7 +155,7 @@ def _build_filter(filters: SearchConstraints) -> str:
     return ",".join(found)
 
 
-def _read_paper(work: dict[str, object]) -> RawPaper | None:
+def _read_paper(work: JsonObject) -> RawPaper | None:
     openalex = normalise_openalex(clean_text(work.get("id")))
     if work.get("id") and not openalex:  # an author, a journal, a funder
         return None
@@ -201,14 +202,14 @@ def _read_paper(work: dict[str, object]) -> RawPaper | None:
     )
 
 
-def _read_notices(work: dict[str, object]) -> list[EditorialNotice]:
+def _read_notices(work: JsonObject) -> list[EditorialNotice]:
     # OpenAlex has only a flag; a work of the type "retraction" is itself a notice.
     if work.get("is_retracted") is not True or work.get("type") == "retraction":
         return []
     return [EditorialNotice(status=NoticeStatus.RETRACTED, source=NAME, label="is_retracted")]
 
 
-def _read_name_and_author_id(authorship: dict[str, object]) -> tuple[str, object]:
+def _read_name_and_author_id(authorship: JsonObject) -> tuple[str, object]:
     author = get_object_or_empty(authorship.get("author"))
     name = get_first_text(author.get("display_name"), authorship.get("raw_author_name"))
     return name, clean_text(author.get("id")).rpartition("/")[2]
@@ -224,7 +225,7 @@ def _rebuild_abstract(inverted_index: object) -> str:
     return " ".join(word for _, word in sorted(positions))
 
 
-def _find_work_type(work: dict[str, object], primary: dict[str, object], journal: dict[str, object]) -> WorkType | None:
+def _find_work_type(work: JsonObject, primary: JsonObject, journal: JsonObject) -> WorkType | None:
     kind = clean_text(work.get("type"))
     found = _WORK_TYPES.get(kind, WorkType.OTHER) if kind else None
     crossref = get_first_text(work.get("type_crossref"), primary.get("raw_type"))

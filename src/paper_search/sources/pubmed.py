@@ -117,7 +117,7 @@ def _read_xml_page(request: Request, response: Response) -> Page:
     return Page(read_medline_papers(root), sent=len(root) if root.tag.lower().endswith("set") else None)
 
 
-def _make_page_of_further_requests(request: Request, ids: list[object], found: int | None) -> Page:
+def _make_page_of_further_requests(request: Request, ids: Sequence[object], found: int | None) -> Page:
     """Return a page that leads to the records, and then to the next ids, up to the number that PubMed gives out."""
     params = get_params(request)
     start = (parse_count(params.get("retstart")) or 0) + len(ids)

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from html import unescape
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element
 
 from paper_search.editorial_notices import EditorialNotice
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
 from uraniborg.kernel.bibliography.identifiers import normalise_identifiers
+from uraniborg.kernel.json_values import Json, JsonObject
 
 Record = TypeVar("Record")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ufeff\ufffe\uffff]")
@@ -89,21 +90,21 @@ def get_element_text(element: Element | None) -> str:
     return clean_text("".join(element.itertext())) if element is not None else ""
 
 
-def get_object_or_empty(value: object) -> dict[str, Any]:
+def get_object_or_empty(value: object) -> JsonObject:
     """Return the value if it is a JSON object, else {}."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
-def ensure_list(value: object) -> list[Any]:
+def ensure_list(value: object) -> list[Json]:
     """Return a list unchanged, None as [], and other values as a list of one."""
     if isinstance(value, list):
-        return cast("list[Any]", value)
-    return [] if value is None else [value]
+        return cast("list[Json]", value)
+    return [] if value is None else [cast("Json", value)]
 
 
-def list_json_objects(value: object) -> list[dict[str, Any]]:
+def list_json_objects(value: object) -> list[JsonObject]:
     """Return the JSON objects in a list, without other values."""
-    return [cast("dict[str, Any]", item) for item in ensure_list(value) if isinstance(item, dict)]
+    return [item for item in ensure_list(value) if isinstance(item, dict)]
 
 
 def get_first_text(*values: object) -> str:
@@ -141,7 +142,7 @@ def get_first_link(*values: object) -> str | None:
     return None
 
 
-def get_date_parts(value: object) -> list[Any]:
+def get_date_parts(value: object) -> list[Json]:
     """Return the year, month and day, as far as given, of a date in the notation of Crossref and CSL."""
     parts = ensure_list(get_object_or_empty(value).get("date-parts"))
     return ensure_list(parts[0]) if parts else []
@@ -216,7 +217,7 @@ def build_paper(
     editors: Iterable[tuple[object, object]] = (),
     notices: Iterable[EditorialNotice] = (),
     provenance: Mapping[str, str] | None = None,
-    raw_data: dict[str, Any] | None = None,
+    raw_data: Mapping[str, object] | None = None,
 ) -> RawPaper | None:
     """Return the paper of one record with cleaned fields; None without a title.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
 from urllib.parse import urlencode
 from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers import expat
@@ -12,9 +11,10 @@ from paper_search.identifier_queries import Identifier
 from paper_search.sources.interfaces import Request, Response
 from paper_search.sources.record_fields import clean_text, ensure_list, get_first_text, get_object_or_empty
 from uraniborg.kernel.boundary import parse_lenient_json
+from uraniborg.kernel.json_values import Json, JsonObject
 
 
-def parse_json(source: str, response: Response) -> Any:
+def parse_json(source: str, response: Response) -> Json:
     """Return the JSON of a response. Raise NonRetryableError if the body is empty, a web page, or broken."""
     if not response.body.strip():
         raise make_unreadable_error(source, "an empty body")
@@ -25,12 +25,12 @@ def parse_json(source: str, response: Response) -> Any:
         raise make_unreadable_error(source, what) from None
 
 
-def parse_json_object(source: str, response: Response) -> dict[str, Any]:
+def parse_json_object(source: str, response: Response) -> JsonObject:
     """Return the JSON object of a response. Raise NonRetryableError for other JSON and for other bodies."""
     body = parse_json(source, response)
     if not isinstance(body, dict):
         raise make_unreadable_error(source, f"a JSON {type(body).__name__} instead of an object")
-    return cast("dict[str, Any]", body)
+    return body
 
 
 def parse_xml(source: str, response: Response) -> Element:
@@ -102,7 +102,7 @@ def make_source_error(
     return NonRetryableError(message, source=source)
 
 
-def try_parse_json(response: Response) -> Any:
+def try_parse_json(response: Response) -> Json:
     """Return the JSON of a response, or None if the body is not JSON, such as an error page."""
     try:
         return parse_json("", response)
@@ -140,12 +140,12 @@ def build_request_for_length(
     return Request(source, post_url or url, form=params)
 
 
-def get_list_or_raise(source: str, body: Mapping[str, Any], key: str) -> list[Any]:
+def get_list_or_raise(source: str, body: Mapping[str, Json], key: str) -> list[Json]:
     """Return the list under a key, [] without the key. Raise NonRetryableError for other values."""
     found = body.get(key)
     if found is not None and not isinstance(found, list):
         raise make_unreadable_error(source, f"JSON in which {key} is not a list")
-    return ensure_list(cast("object", found))
+    return ensure_list(found)
 
 
 def make_refusal_error_from_json(source: str, response: Response, *keys: str) -> NonRetryableError | None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, cast
 from urllib.parse import quote
 
 from paper_search.identifier_queries import Identifier
@@ -33,6 +32,7 @@ from paper_search.sources.response_bodies import (
 from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 from uraniborg.kernel.boolean_query import Node
+from uraniborg.kernel.json_values import JsonObject
 
 NAME = "semantic_scholar"
 _URL = "https://api.semanticscholar.org/graph/v1/paper/search/bulk"
@@ -82,9 +82,9 @@ class SemanticScholar:
         ]
 
     def read_response(self, request: Request, response: Response) -> Page:
-        body: object = parse_json(NAME, response)
+        body = parse_json(NAME, response)
         if isinstance(body, list):
-            return Page(read_papers(list_json_objects(cast("object", body)), _read_paper))
+            return Page(read_papers(list_json_objects(body), _read_paper))
         answer = get_object_or_empty(body)
         if error_text := get_first_text(answer.get("error"), answer.get("message")):
             raise make_source_error(NAME, error_text)
@@ -107,7 +107,7 @@ def _render_query(node: Node) -> str:
     return render_with_operators(node, and_sign=" + ", or_sign=" | ", not_sign=" -")
 
 
-def _read_paper(record: dict[str, Any]) -> RawPaper | None:
+def _read_paper(record: JsonObject) -> RawPaper | None:
     """Return the paper of a search hit, a citation, a reference or a snippet, which wrap it differently."""
     work = next((get_object_or_empty(record[key]) for key in _WRAPPERS if key in record), record)
     ids, journal = get_object_or_empty(work.get("externalIds")), get_object_or_empty(work.get("journal"))

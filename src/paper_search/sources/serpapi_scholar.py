@@ -1,7 +1,6 @@
 """The source Google Scholar through SerpAPI: results pages with one-line summaries."""
 
 import re
-from typing import Any
 
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SourceKind, WorkType
@@ -31,6 +30,7 @@ from paper_search.sources.response_bodies import (
 from paper_search.strategies.plain_words import parse_search_query
 from uraniborg.kernel.bibliography.identifiers import find_doi_in_url, normalise_arxiv
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
+from uraniborg.kernel.json_values import JsonObject
 
 NAME = "serpapi_scholar"
 _URL = "https://serpapi.com/search.json"
@@ -133,7 +133,7 @@ def _render_exclusion(node: Node) -> str:
     return f" -{_render_nested(node)}" if isinstance(node, Term) else ""
 
 
-def _read_paper(result: dict[str, Any]) -> RawPaper | None:
+def _read_paper(result: JsonObject) -> RawPaper | None:
     info, links = get_object_or_empty(result.get("publication_info")), get_object_or_empty(result.get("inline_links"))
     names, venue, year, publisher = _parse_authors_venue_year_publisher(clean_text(info.get("summary")))
     link, kind = get_first_link(result.get("link")), clean_text(result.get("type"))
