@@ -1,8 +1,10 @@
 """What a language model offers to a search, and the schema of its answers."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import BaseModel
+
+from uraniborg.kernel.json_values import JsonObject
 
 
 class LLMProvider(Protocol):
@@ -10,10 +12,10 @@ class LLMProvider(Protocol):
 
     async def complete(self, system: str, user: str) -> str: ...
 
-    async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]: ...
+    async def complete_json(self, system: str, user: str, schema: JsonObject | None = None) -> JsonObject: ...
 
 
-def make_answer_schema(model: type[BaseModel]) -> dict[str, Any]:
+def make_answer_schema(model: type[BaseModel]) -> JsonObject:
     """Return the JSON schema that a model's answer must fit, without the fields that only the program writes."""
     schema = model.model_json_schema()
     for field in ("notes", "origins"):

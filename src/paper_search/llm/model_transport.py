@@ -1,12 +1,13 @@
 """Record and replay the answers of a model as those of any source."""
 
 import json
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
 from paper_search.llm.base import LLMProvider
 from paper_search.sources.interfaces import Request, Response, Transport
 from uraniborg.kernel.boundary import make_all_encodable
+from uraniborg.kernel.json_values import JsonObject
 
 NAME: Final = "model"
 _TEXT, _JSON = "model://text", "model://json"
@@ -48,11 +49,11 @@ class TransportedModel:
         """Return the model's answer. Raise LLMError if there is none."""
         return str(await self._request_answer(_TEXT, system, user, None))
 
-    async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+    async def complete_json(self, system: str, user: str, schema: JsonObject | None = None) -> JsonObject:
         """Return the JSON object in the model's answer. Raise LLMError if there is none."""
-        return cast("dict[str, Any]", await self._request_answer(_JSON, system, user, schema))
+        return cast("JsonObject", await self._request_answer(_JSON, system, user, schema))
 
-    async def _request_answer(self, url: str, system: str, user: str, schema: dict[str, Any] | None) -> object:
+    async def _request_answer(self, url: str, system: str, user: str, schema: JsonObject | None) -> object:
         form = (("system", system), ("user", user), ("schema", json.dumps(schema, sort_keys=True)))
         reply = json.loads((await self._transport.send(Request(NAME, url, form=form))).body)
         if "answer" in reply:
@@ -60,5 +61,5 @@ class TransportedModel:
         raise _FAILURES.get(reply["failed"], LLMError)(reply["message"])
 
 
-def _make_response(reply: dict[str, object]) -> Response:
+def _make_response(reply: JsonObject) -> Response:
     return Response(200, json.dumps(reply, ensure_ascii=False).encode())

@@ -4,7 +4,7 @@ import json
 import re
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from paper_search.config import LLMConfig
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
@@ -12,6 +12,7 @@ from paper_search.llm.base import LLMProvider
 from uraniborg.kernel.boundary import parse_lenient_json
 from uraniborg.kernel.chat import ChatClient, ChatError, Failure, find_provider, import_client_library, make_endpoint
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.json_values import JsonObject
 
 _FENCED = re.compile(r"```[\w-]*\s*\n?(.*?)```", re.DOTALL)
 _MAX_ATTEMPTS = 50
@@ -63,7 +64,7 @@ def create_provider(config: LLMConfig) -> LLMProvider | None:
 class ChatProvider:
     """An LLMProvider at a chat completions endpoint."""
 
-    def __init__(self, client: ChatClient, options: dict[str, Any]) -> None:
+    def __init__(self, client: ChatClient, options: JsonObject) -> None:
         self._client = client
         self._options = options
 
@@ -71,15 +72,15 @@ class ChatProvider:
         """Return the model's answer. Raise LLMError if there is none."""
         return await self._request_text(system, user, self._options)
 
-    async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+    async def complete_json(self, system: str, user: str, schema: JsonObject | None = None) -> JsonObject:
         """Return the JSON object in the model's answer. Raise LLMError if there is none."""
         instruction = "Answer with one valid JSON object only: no other text, no Markdown."
         if schema is not None:
             instruction += f" It must fit this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
-        options = {**self._options, "response_format": {"type": "json_object"}}
+        options: JsonObject = {**self._options, "response_format": {"type": "json_object"}}
         return extract_json_object(await self._request_text(f"{system}\n\n{instruction}", user, options))
 
-    async def _request_text(self, system: str, user: str, options: dict[str, Any]) -> str:
+    async def _request_text(self, system: str, user: str, options: JsonObject) -> str:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         try:
             return (await self._client.request_answer(messages, options)).text
@@ -88,7 +89,7 @@ class ChatProvider:
             raise error_class(error.message, hint=hint) from None
 
 
-def extract_json_object(text: str) -> dict[str, Any]:
+def extract_json_object(text: str) -> JsonObject:
     """Return the JSON object that a text consists of, has in a fenced block, or contains first.
 
     Raise LLMResponseError if there is none.
@@ -103,15 +104,15 @@ def extract_json_object(text: str) -> dict[str, Any]:
     raise LLMResponseError("The model's answer contains no JSON object.", hint="Try again, or use another model.")
 
 
-def _parse_object(text: str) -> dict[str, Any] | None:
+def _parse_object(text: str) -> JsonObject | None:
     try:
         value = parse_lenient_json(text)
     except ValueError:
         return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+    return cast("JsonObject", value) if isinstance(value, dict) else None
 
 
-def _find_first_object(text: str) -> dict[str, Any] | None:
+def _find_first_object(text: str) -> JsonObject | None:
     """Return the first object inside other text; skip braces that do not start one."""
     decoder = json.JSONDecoder()
     for brace in islice(re.finditer("{", text), _MAX_ATTEMPTS):

@@ -13,6 +13,7 @@ from paper_search.errors import LLMError
 from paper_search.intent.text_cleanup import normalise_text
 from paper_search.llm.base import LLMProvider, make_answer_schema
 from paper_search.query.rendering import parse_phrase
+from uraniborg.kernel.json_values import JsonObject
 
 MAX_TEXT_CHARS: Final = 300
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -46,5 +47,5 @@ def read_prompt(name: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _make_schema(answer_type: type[BaseModel]) -> dict[str, object]:
+def _make_schema(answer_type: type[BaseModel]) -> JsonObject:
     return make_answer_schema(answer_type)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import TypedDict
 
 from pydantic import BaseModel, Field
 
@@ -24,6 +25,7 @@ from paper_search.models import (
 from paper_search.query.ladder import compose_ladder, list_common_exclusions, list_titles
 from paper_search.text import split_words
 from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.json_values import JsonObject
 
 _MAX_TITLES = 20
 _MAX_TITLE_CHARACTERS = 200
@@ -41,6 +43,18 @@ class _ProposedPlan(BaseModel):
 
     blocks: list[_ProposedBlock]
     sources: list[str]
+
+
+class _PlanData(TypedDict):
+    """What a model knows when it plans a round."""
+
+    intent: JsonObject
+    available_sources: list[str]
+    last_strategy: JsonObject | None
+    set_by_person: list[str]
+    feedback: str
+    relevant_titles: list[str]
+    irrelevant_titles: list[str]
 
 
 class QueryBuilder:
@@ -75,7 +89,7 @@ class QueryBuilder:
         note = f"{problem or 'The language model named no concept'}, so the queries were built by rule."
         return by_rule.model_copy(update={"notes": [note, *by_rule.notes]})
 
-    def _describe_input(self, given: QueryBuilderInput) -> dict[str, object]:
+    def _describe_input(self, given: QueryBuilderInput) -> _PlanData:
         feedback = [*given.earlier_feedback, *([given.user_feedback] if given.user_feedback else ())]
         last = given.previous_strategies[-1] if given.previous_strategies else None
         return {

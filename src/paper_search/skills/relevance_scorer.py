@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from pydantic import BaseModel, Field, FiniteFloat, OnErrorOmit
 
@@ -15,6 +15,7 @@ from paper_search.relevance.feedback_similarity import read_marks
 from paper_search.relevance.scores import score_papers
 from paper_search.workflow.skill_interfaces import ScoredPapers
 from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.json_values import JsonObject
 
 _TITLE_CHARACTERS = 200
 _ABSTRACT_CHARACTERS = 600
@@ -42,6 +43,23 @@ class _Verdicts(BaseModel):
     """The answer of a model. An invalid verdict counts as none."""
 
     results: list[OnErrorOmit[_Verdict]]
+
+
+class _PaperToScore(TypedDict):
+    paper_id: str
+    title: str
+    abstract: str
+    year: int | None
+
+
+class _ScoringData(TypedDict):
+    """What a model knows when it scores a batch of papers."""
+
+    intent: JsonObject
+    marked_relevant: list[str]
+    marked_irrelevant: list[str]
+    wishes: list[str]
+    papers: list[_PaperToScore]
 
 
 class RelevanceScorer:
@@ -89,7 +107,7 @@ class RelevanceScorer:
         return ScoredPapers([scored for batch, _ in done for scored in batch], notes)
 
 
-def _describe(batch: list[ScoredPaper], intent: ParsedIntent, hints: RelevanceHints) -> dict[str, object]:
+def _describe(batch: list[ScoredPaper], intent: ParsedIntent, hints: RelevanceHints) -> _ScoringData:
     return {
         "intent": intent.model_dump(mode="json", exclude={"notes"}),
         "marked_relevant": [work.title[:_TITLE_CHARACTERS] for work in hints.relevant[:_MARKED_TITLES]],
