@@ -12,6 +12,7 @@ from paper_search.config import AppConfig
 from paper_search.models import PaperCollection
 from paper_search.sources.interfaces import Request, Response
 from paper_search.workflow import SearchWorkflow
+from paper_search.workflow.skill_interfaces import ProgressFacts
 
 QUERY = "tidal heating of icy moons"
 SOURCES = ["crossref", "openalex", "europepmc", "semantic_scholar", "dblp"]
@@ -102,10 +103,10 @@ class Stopwatch:
     """Notes when each phase begins and how late the loop's own clock ever was."""
 
     def __init__(self) -> None:
-        self.phases: list[tuple[str, float, dict[str, Any]]] = []
+        self.phases: list[tuple[str, float, ProgressFacts]] = []
         self.longest_wait = 0.0
 
-    def progress(self, phase: str, facts: dict[str, Any]) -> None:
+    def progress(self, phase: str, facts: ProgressFacts) -> None:
         if phase != "source_finished":
             self.phases.append((phase, perf_counter(), facts))
 

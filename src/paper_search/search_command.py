@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from uraniborg.kernel.text import plural
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
     from paper_search.models import PaperCollection, SourceReport
+    from paper_search.workflow.skill_interfaces import ProgressFacts
 
 Query = Annotated[
     list[str] | None,
@@ -134,15 +135,15 @@ async def _search(query: str, config: "AppConfig", sources: list[str] | None, *,
     return await workflow.run(query)
 
 
-def _print_progress(phase: str, facts: dict[str, Any]) -> None:
+def _print_progress(phase: str, facts: "ProgressFacts") -> None:
     from paper_search.models import SourceReport
     from paper_search.source_labels import get_source_label
 
-    if phase == "searching":
+    if phase == "searching" and "sources" in facts:
         _print_message(f"Searching {', '.join(map(get_source_label, facts['sources']))} ...")
-    elif phase == "source_finished":
+    elif phase == "source_finished" and "report" in facts:
         _print_message("  ", _describe_report(SourceReport.model_validate(facts["report"])))
-    elif phase == "deduplicating":
+    elif phase == "deduplicating" and "raw_count" in facts:
         _print_message(f"Merging and ranking {plural(facts['raw_count'], 'record')} ...")
 
 

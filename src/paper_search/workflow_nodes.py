@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NotRequired, Protocol, TypedDict
+from typing import NotRequired, Protocol, TypedDict
 
 from paper_search.config import AppConfig, load_config
 from paper_search.editorial_notices import RetractionReply, serialize_retraction
@@ -13,6 +13,7 @@ from paper_search.search_arguments import apply_given_arguments
 from paper_search.source_labels import get_source_label
 from paper_search.source_outcomes import describe_shortfall
 from paper_search.workflow import SearchWorkflow
+from paper_search.workflow.skill_interfaces import ProgressFacts
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.text import plural
 
@@ -111,10 +112,10 @@ def _get_sources_or_none(names: list[str] | str | None) -> list[str] | None:
     return ([names] if isinstance(names, str) else names) or None
 
 
-def _report_progress(phase: str, facts: dict[str, Any], say: Callable[[str], None]) -> None:
-    if phase == "searching":
+def _report_progress(phase: str, facts: ProgressFacts, say: Callable[[str], None]) -> None:
+    if phase == "searching" and "sources" in facts:
         say(f"searching {', '.join(map(get_source_label, facts['sources']))}")
-    elif phase == "source_finished":
+    elif phase == "source_finished" and "report" in facts:
         report = SourceReport.model_validate(facts["report"])
         status, papers = report.status.value.replace("_", " "), plural(report.returned, "paper")
         missing = describe_shortfall(report) if report.partial else None

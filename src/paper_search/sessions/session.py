@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Final
 
 from paper_search.errors import (
     CheckpointBusy,
@@ -36,6 +36,7 @@ from paper_search.sessions.store import SessionJournal, SessionLease, SessionSto
 from paper_search.workflow.checkpoints import Checkpoint, Decision
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
+from paper_search.workflow.skill_interfaces import ProgressFacts
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import describe_exception, is_out_of_room
@@ -354,8 +355,8 @@ class WorkflowSession:
         self._notify_callers()
         self._services.on_waiting()
 
-    def _record_progress(self, phase: str, facts: dict[str, Any]) -> None:
-        if phase == "source_finished":
+    def _record_progress(self, phase: str, facts: ProgressFacts) -> None:
+        if phase == "source_finished" and "report" in facts:
             report = SourceReport.model_validate(facts["report"])
             self._reports = [*self._reports, report]
             self._announce_source(report)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar, Unpack
 
 from paper_search.citation_keys import add_citation_keys
 from paper_search.facets import count_facets
@@ -47,7 +47,14 @@ from paper_search.workflow.round_log import (
 )
 from paper_search.workflow.run_notes import list_true_notes
 from paper_search.workflow.scoring_intent import derive_scoring_intent
-from paper_search.workflow.skill_interfaces import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
+from paper_search.workflow.skill_interfaces import (
+    MergeOutcome,
+    ProgressFacts,
+    ProgressReporter,
+    ScoringOutcome,
+    SearchOutcome,
+    Skills,
+)
 from paper_search.workflow.state import WorkflowState
 from paper_search.workflow.step_journal import StepJournal
 from paper_search.workflow.strategy_origins import add_origins, inherit_parts, mark_edited_parts, select_person_queries
@@ -347,12 +354,17 @@ class SearchRun:
             self._corrections.apply(feedback, at, sender)
 
     async def _ask_person(
-        self, dialog: JournalledDecisions, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, **facts: Any
+        self,
+        dialog: JournalledDecisions,
+        kind: CheckpointKind,
+        payload: StrategyPayload | ResultPayload,
+        **facts: Unpack[ProgressFacts],
     ) -> tuple[Checkpoint, CheckedDecision]:
         checkpoint = await dialog.create_checkpoint_with_journalled_time(
             kind, payload, self._state.decisions_taken, self._round
         )
-        self._report_progress("waiting_checkpoint", checkpoint_kind=kind.value, iteration=self._round, **facts)
+        shown: ProgressFacts = {"checkpoint_kind": kind.value, "iteration": self._round, **facts}
+        self._report_progress("waiting_checkpoint", **shown)
         decision = await dialog.replay_or_request_decision(checkpoint)
         self._state.decisions_taken += 1
         return checkpoint, decision
@@ -378,8 +390,10 @@ class SearchRun:
         metadata = latest.model_copy(update={"reason": end_reason})
         rounds = self._state.current_iteration
         collection = await self._call_in_thread_if_large(self._build_collection, metadata, rounds)
-        facts = {"reason": end_reason} if end_reason else {}
-        self._report_progress("completed", iteration=self._round, paper_count=len(collection.papers), **facts)
+        facts: ProgressFacts = {"iteration": self._round, "paper_count": len(collection.papers)}
+        if end_reason:
+            facts["reason"] = end_reason
+        self._report_progress("completed", **facts)
         return collection
 
     @property
@@ -393,7 +407,7 @@ class SearchRun:
     def _report_source(self, report: SourceReport) -> None:
         self._report_progress("source_finished", iteration=self._round, report=report.model_dump(mode="json"))
 
-    def _report_progress(self, phase: str, **facts: Any) -> None:
+    def _report_progress(self, phase: str, **facts: Unpack[ProgressFacts]) -> None:
         if self._progress is None:
             return
         try:

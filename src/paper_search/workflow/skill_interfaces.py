@@ -7,7 +7,7 @@ may return plain lists; a list that carries reports, merge reasons or notes make
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Protocol, TypedDict, TypeVar, cast, runtime_checkable
 
 from pydantic import BaseModel, Field
 
@@ -23,8 +23,29 @@ from paper_search.models import (
     SourceReport,
     make_paper_id,
 )
+from uraniborg.kernel.json_values import JsonObject
 
-ProgressReporter = Callable[[str, dict[str, Any]], None]
+Option = TypeVar("Option")
+
+
+class ProgressFacts(TypedDict, total=False):
+    """Facts about a phase of a search; each phase has some of them."""
+
+    iteration: int
+    """The number of the round, counted from 0."""
+    next_iteration: int
+    sources: list[str]
+    report: JsonObject
+    """The report of a source, as JSON."""
+    raw_count: int
+    candidate_count: int
+    scored_count: int
+    paper_count: int
+    checkpoint_kind: str
+    reason: str
+
+
+ProgressReporter = Callable[[str, ProgressFacts], None]
 """Called with the name of each phase as it starts, and with a few facts. Its exceptions are logged and ignored."""
 
 
@@ -238,7 +259,7 @@ class Skills:
         return ScoringOutcome.from_papers(await score(papers, intent, **select_supported_options(score, hints=hints)))
 
 
-def select_supported_options(method: Callable[..., Any], **options: Any) -> dict[str, Any]:
+def select_supported_options(method: Callable[..., object], **options: Option) -> dict[str, Option]:
     """Return the options that are named parameters of the method."""
     names = inspect.signature(method).parameters
     return {name: value for name, value in options.items() if name in names}

@@ -29,6 +29,7 @@ from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import SearchSource
 from paper_search.workflow.engine import SearchWorkflow
+from paper_search.workflow.skill_interfaces import ProgressFacts
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Inbox
@@ -94,8 +95,9 @@ class CountedWorkflows:
     ) -> SearchWorkflow:
         rounds = [0]
 
-        def progress(phase: str, facts: dict[str, Any]) -> None:
+        def progress(phase: str, facts: ProgressFacts) -> None:
             if phase == "searching":
+                assert "iteration" in facts
                 rounds.append(facts["iteration"])
             progress_reporter(phase, facts)
 
