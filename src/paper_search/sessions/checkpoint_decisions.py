@@ -1,7 +1,6 @@
 """Decide a checkpoint, for every interface: with the stored marks, checked, and stored once."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from paper_search.review_models import AGENT, DEFAULT_REVIEWER, ReviewMarks
 from paper_search.sessions.checkpoint_inbox import add_to_inbox
@@ -16,6 +15,7 @@ from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.deciders import check_person_decides
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.inbox import Decision, Entry, InboxPort
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import get_logger
 
 _log = get_logger(__name__)
@@ -88,7 +88,7 @@ class CheckpointDecisions:
         return entry
 
 
-def _dump_marks(marks: StoredMarks, decider: Decider) -> dict[str, Any] | None:
+def _dump_marks(marks: StoredMarks, decider: Decider) -> JsonObject | None:
     """Return the marks as feedback of their reviewers; marks without a name are those of a decider without one."""
     own = None if decider.is_agent else decider.reviewer or None
     unnamed = DEFAULT_REVIEWER if decider.is_agent or own else decider.door

@@ -1,7 +1,7 @@
 """Read decisions from calls and from the inbox, complete them, and check them against their checkpoint."""
 
 import re
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from pydantic import BaseModel
 
@@ -14,6 +14,7 @@ from paper_search.workflow.checkpoints import Decision, DecisionAction, Strategy
 from paper_search.workflow.decisions import CheckedDecision, add_missing_reviewer, check_decision
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.json_values import Json, JsonObject
 
 EDIT_EXAMPLE: Final = (
     '{"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], "filters": {"year_from": 2018}}'
@@ -76,7 +77,7 @@ def _list_sources(refusal: InvalidDecision, pending: PendingCheckpoint) -> str:
     return f" sources has those to search, of: {', '.join(pending.sources)}." if is_about_sources else ""
 
 
-def complete_edit(data: Any, proposed: SearchStrategy) -> Any:
+def complete_edit(data: Json, proposed: SearchStrategy) -> Json:
     """Return the data of an edit with what it leaves out filled in; data that is not an object unchanged.
 
     Filters and fields of blocks that are not named stay as proposed. Queries and blocks may be text, and a query need
@@ -84,55 +85,52 @@ def complete_edit(data: Any, proposed: SearchStrategy) -> Any:
     """
     if not isinstance(data, dict):
         return data
-    edit = dict(cast("dict[str, Any]", data))
+    edit = dict(data)
     if edit.keys() == {"strategy"}:
         return complete_edit(edit["strategy"], proposed)
     if isinstance(edit.get("sources"), str):
         edit["sources"] = [edit["sources"]]
-    if isinstance(edit.get("filters"), dict):
-        filters = cast("dict[str, Any]", edit["filters"])
+    if isinstance(filters := edit.get("filters"), dict):
         _refuse_unknown_fields(filters, set(SearchConstraints.model_fields), "filter")
         edit["filters"] = {**proposed.filters.model_dump(), **filters}
-    if isinstance(edit.get("queries"), list):
-        edit["queries"] = [_complete_query(query) for query in cast("list[Any]", edit["queries"])]
-    if isinstance(edit.get("blocks"), list):
-        edit["blocks"] = [_complete_block(block, proposed) for block in cast("list[Any]", edit["blocks"])]
+    if isinstance(queries := edit.get("queries"), list):
+        edit["queries"] = [_complete_query(query) for query in queries]
+    if isinstance(blocks := edit.get("blocks"), list):
+        edit["blocks"] = [_complete_block(block, proposed) for block in blocks]
     return edit
 
 
-def _complete_block(block: Any, proposed: SearchStrategy) -> Any:
+def _complete_block(block: Json, proposed: SearchStrategy) -> Json:
     """Return a block with the fields that it leaves out: those of the proposed block or suggestion of this name."""
     if isinstance(block, str):
         block = {"name": block}
     if not isinstance(block, dict):
         return block
-    fields = cast("dict[str, Any]", block)
-    _refuse_unknown_fields(fields, set(ConceptBlock.model_fields), "block")
-    name = fields.get("name")
+    _refuse_unknown_fields(block, set(ConceptBlock.model_fields), "block")
+    name = block.get("name")
     if not isinstance(name, str):
-        return fields
-    known = next((one.model_dump() for one in proposed.blocks if one.name == name), None)
+        return block
+    known: JsonObject | None = next((one.model_dump() for one in proposed.blocks if one.name == name), None)
     if known is None:
         suggested = next((one for one in proposed.suggestions if one.term == name), None)
         reason = suggested.reason if suggested else "added in an edit"
         known = {"variants": [name], "learned": suggested is not None, "reason": reason}
-    return {**known, **fields}
+    return {**known, **block}
 
 
-def _complete_query(query: Any) -> Any:
+def _complete_query(query: Json) -> Json:
     if isinstance(query, str):
         query = {"boolean_query": query}
     if not isinstance(query, dict):
         return query
-    fields = cast("dict[str, Any]", query)
-    _refuse_unknown_fields(fields, set(SearchQuery.model_fields), "query")
-    if isinstance(text := fields.get("boolean_query"), str) and "keywords" not in fields:
+    _refuse_unknown_fields(query, set(SearchQuery.model_fields), "query")
+    if isinstance(text := query.get("boolean_query"), str) and "keywords" not in query:
         terms = (phrase or word for phrase, word in _TERM.findall(text))
-        return {**fields, "keywords": [term for term in terms if term not in _OPERATORS]}
-    return fields
+        return {**query, "keywords": [term for term in terms if term not in _OPERATORS]}
+    return query
 
 
-def _refuse_unknown_fields(fields: dict[str, Any], known: set[str], object_name: str) -> None:
+def _refuse_unknown_fields(fields: JsonObject, known: set[str], object_name: str) -> None:
     if unknown := sorted(set(map(str, fields)) - known):
         raise InvalidDecision(
             f"Unknown {object_name} fields: {', '.join(unknown[:5])}.",

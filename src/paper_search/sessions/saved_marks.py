@@ -80,7 +80,7 @@ class _MarkFile(StoredMarks):
         # Earlier versions stored the marks of the last reviewer only.
         if not isinstance(value, dict) or "decisions" not in value:
             return cast("Any", value)
-        fields = dict(cast("dict[str, Any]", value))
+        fields = dict(cast("dict[str, object]", value))
         decisions = fields.pop("decisions")
         return {**fields, "reviews": {fields.get("reviewer") or UNNAMED_REVIEWER: decisions}}
 
@@ -204,7 +204,7 @@ class MarkStore:
         except (OSError, ValidationError):
             return _MarkFile()
 
-    def _announce(self, session_id: str, marks: Marks, changed: "Mapping[str, Any] | tuple[()]") -> None:
+    def _announce(self, session_id: str, marks: Marks, changed: "Mapping[str, object] | tuple[()]") -> None:
         """Announce which papers were marked by whom, and not how: other reviewers may not know it yet."""
         self._feed.publish(
             "papers",

@@ -36,6 +36,7 @@ from uraniborg.kernel.bibliography.identifiers import normalise_doi
 from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import make_invalid_input
+from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.suggestions import find_nearest_ids, format_did_you_mean
 from uraniborg.kernel.words import fold_text
 
@@ -200,7 +201,7 @@ def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Ite
             hint=f"Send data with any of: {_join_field_names(SearchStrategy)}. Or send 'approve' or 'reject'.",
         )
     if isinstance(filters := fields.get("filters"), dict):
-        fields["filters"] = {**proposed.filters.model_dump(), **cast("dict[str, Any]", filters)}
+        fields["filters"] = {**proposed.filters.model_dump(), **cast("JsonObject", filters)}
     strategy = _validate_fields(SearchStrategy, {**proposed.model_dump(), **fields}, "strategy")
     return _check_and_cap_strategy(align_blocks_and_queries(proposed, strategy), list(known_sources))
 
@@ -217,7 +218,7 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision, marks: UserFeedbac
         if isinstance(fields.get(name), str):
             fields[name] = [fields[name]]
     if isinstance(decisions := fields.get("decisions"), list):
-        fields["decisions"] = _index_decisions(cast("list[Any]", decisions))
+        fields["decisions"] = _index_decisions(decisions)
     feedback = _validate_fields(UserFeedback, fields, "feedback", f" For example: {FEEDBACK_EXAMPLE}")
     _refuse_unknown_or_contradictory_marks(checkpoint, feedback)
     _refuse_unknown_or_contradictory_marks(checkpoint, marks)
@@ -239,11 +240,11 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision, marks: UserFeedbac
     return feedback.model_copy(update={"reviewer": reviewer, "note": note or feedback.note})
 
 
-def _index_decisions(decisions: list[Any]) -> dict[str, Any]:
+def _index_decisions(decisions: list[Json]) -> JsonObject:
     """Return a list of decisions, each with the id of its paper, by paper id. Raise InvalidDecision."""
-    indexed: dict[str, Any] = {}
+    indexed: JsonObject = {}
     for decision in decisions:
-        fields: dict[str, Any] = {**decision} if isinstance(decision, dict) else {}
+        fields: JsonObject = {**decision} if isinstance(decision, dict) else {}
         paper_id = next((fields.pop(name) for name in ("id", "paper_id") if name in fields), None)
         if not isinstance(paper_id, str) or paper_id in indexed:
             raise InvalidDecision(
@@ -254,18 +255,17 @@ def _index_decisions(decisions: list[Any]) -> dict[str, Any]:
     return indexed
 
 
-def add_missing_reviewer(data: Any, reviewer: str) -> Any:
+def add_missing_reviewer(data: Json, reviewer: str) -> Json:
     """Return the data with the name of the reviewer, if it decides about papers and does not name one."""
     if isinstance(data, str):
         with suppress(ValueError):
             data = parse_json(data)
     if not isinstance(data, dict):
         return data
-    fields = cast("dict[str, Any]", data)
     named = ("decisions", "marked_relevant", "marked_irrelevant", "merge", "split")
-    has_decisions = any(fields.get(name) for name in named)
-    has_reviewer = bool(str(fields.get("reviewer") or "").strip())
-    return {**fields, "reviewer": reviewer} if has_decisions and not has_reviewer else fields
+    has_decisions = any(data.get(name) for name in named)
+    has_reviewer = bool(str(data.get("reviewer") or "").strip())
+    return {**data, "reviewer": reviewer} if has_decisions and not has_reviewer else data
 
 
 def _refuse_approve_data(decision: Decision, hint: str) -> None:
@@ -273,7 +273,7 @@ def _refuse_approve_data(decision: Decision, hint: str) -> None:
         raise InvalidDecision("An approve takes no data.", hint=hint)
 
 
-def _read_fields(data: Any, model: type[BaseModel], object_name: str) -> dict[str, Any]:
+def _read_fields(data: Any, model: type[BaseModel], object_name: str) -> JsonObject:
     """Return the fields of an object, of a model, or of JSON text; {} if there is no data."""
     if isinstance(data, model):
         return data.model_dump()
@@ -286,7 +286,7 @@ def _read_fields(data: Any, model: type[BaseModel], object_name: str) -> dict[st
             f"The {object_name} must be an object, not {type(data).__name__}.",
             hint=f"Its fields are: {_join_field_names(model)}.",
         )
-    fields = cast("dict[str, Any]", data)
+    fields = cast("JsonObject", data)
     if unknown := sorted(set(map(str, fields)) - set(model.model_fields)):
         raise InvalidDecision(
             f"Unknown {object_name} fields: {', '.join(unknown)}.",
@@ -312,7 +312,7 @@ def _parse_json(text: str, object_name: str) -> Any:
         raise InvalidDecision(f"The {object_name} is text that is not JSON.", hint="Send an object.") from None
 
 
-def _validate_fields(model: type[M], fields: dict[str, Any], object_name: str, example: str = "") -> M:
+def _validate_fields(model: type[M], fields: JsonObject, object_name: str, example: str = "") -> M:
     try:
         return model.model_validate(fields)
     except ValidationError as error:

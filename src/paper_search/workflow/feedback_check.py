@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from paper_search.errors import InvalidDecision
 from paper_search.intent.feedback import select_accepted
@@ -130,5 +130,5 @@ def _refuse_limits_of_queries(plan: SearchStrategy, feedback: UserFeedback) -> N
 
 
 def _make_refusal(message: str, hint: str, argument: str, allowed: Sequence[str] | None = None) -> InvalidDecision:
-    ids: dict[str, Any] = {"argument": argument}
+    ids: dict[str, object] = {"argument": argument}
     return InvalidDecision(message, hint=hint, **(ids if allowed is None else {**ids, "allowed": list(allowed)}))

@@ -1,6 +1,6 @@
 """Tests of edits of a strategy as people and agents write them."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import ValidationError
@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from paper_search.errors import InvalidDecision
 from paper_search.models import ConceptBlock, SearchConstraints, SearchQuery, SearchStrategy, TermSuggestion
 from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE, complete_edit
+from uraniborg.kernel.json_values import JsonObject
 
 PROPOSED = SearchStrategy(
     queries=[SearchQuery(keywords=["moons"], boolean_query="moons")],
@@ -17,7 +18,7 @@ PROPOSED = SearchStrategy(
 
 
 def apply_edit(data: Any) -> SearchStrategy:
-    return SearchStrategy.model_validate({**PROPOSED.model_dump(), **complete_edit(data, PROPOSED)})
+    return SearchStrategy.model_validate({**PROPOSED.model_dump(), **cast("JsonObject", complete_edit(data, PROPOSED))})
 
 
 def test_a_filter_that_is_not_named_stays_as_proposed() -> None:
@@ -58,8 +59,10 @@ def test_fields_of_a_block_that_are_not_named_are_those_of_the_block_or_the_sugg
     )
     suggestion = TermSuggestion(term="plumes", reason="in 14 of the 20 best papers")
     proposed = PROPOSED.model_copy(update={"blocks": [block], "suggestions": [suggestion]})
-    data = {"blocks": [{"name": "moons", "variants": ["moon"]}, {"name": "plumes"}, "tides"]}
-    edited = SearchStrategy.model_validate({**proposed.model_dump(), **complete_edit(data, proposed)})
+    data: JsonObject = {"blocks": [{"name": "moons", "variants": ["moon"]}, {"name": "plumes"}, "tides"]}
+    edited = SearchStrategy.model_validate(
+        {**proposed.model_dump(), **cast("JsonObject", complete_edit(data, proposed))}
+    )
     assert edited.blocks == [
         block.model_copy(update={"variants": ["moon"]}),
         ConceptBlock(name="plumes", variants=["plumes"], learned=True, reason=suggestion.reason),

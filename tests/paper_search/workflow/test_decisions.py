@@ -16,6 +16,7 @@ from tests.paper_search.workflow.samples import (
     make_strategy,
     make_strategy_checkpoint,
 )
+from uraniborg.kernel.json_values import JsonObject
 
 APPROVE, EDIT, REJECT = DecisionAction.APPROVE, DecisionAction.EDIT, DecisionAction.REJECT
 
@@ -181,7 +182,7 @@ def test_papers_that_are_not_in_the_result_and_former_ids_can_be_decided_about()
 
 
 def test_the_reviewer_is_the_given_name_or_the_interface() -> None:
-    marks = {"marked_relevant": ["p"]}
+    marks: JsonObject = {"marked_relevant": ["p"]}
     assert add_missing_reviewer(marks, "terminal") == {**marks, "reviewer": "terminal"}
     assert add_missing_reviewer(json.dumps(marks), "terminal") == {**marks, "reviewer": "terminal"}
     assert add_missing_reviewer({**marks, "reviewer": "mira"}, "terminal") == {**marks, "reviewer": "mira"}
