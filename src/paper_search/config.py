@@ -88,9 +88,9 @@ class AppConfig(BaseModel):
         """Add the name to the settings of each source, which need not repeat it."""
         if not isinstance(values, dict):
             return values
-        given = dict(cast("dict[str, Any]", values))
+        given = dict(cast("dict[str, object]", values))
         if isinstance(given.get("sources"), dict):
-            named = cast("dict[str, Any]", given["sources"])
+            named = cast("dict[str, object]", given["sources"])
             given["sources"] = {
                 key: {"name": key, **value} if isinstance(value, dict) else value for key, value in named.items()
             }

@@ -8,7 +8,7 @@ import asyncio
 from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 
@@ -99,6 +99,14 @@ class EmulatedLiterature:
         return [position for position in rarest.tolist() if phrase in self._stems[position]]
 
 
+class _Reply(TypedDict):
+    """The reply of a source to one query."""
+
+    papers: list[RawPaper]
+    total: int
+    stopped: str | None
+
+
 class _EmulatedSource(SearchSource):
     """A source over an emulated literature. `asked` holds the text of every query that it received."""
 
@@ -120,7 +128,7 @@ class _EmulatedSource(SearchSource):
         self.asked.append(query.boolean_query)
         return await asyncio.to_thread(self._answer, query.boolean_query, strategy.filters)
 
-    def _answer(self, text: str, filters: SearchConstraints) -> dict[str, Any]:
+    def _answer(self, text: str, filters: SearchConstraints) -> _Reply:
         papers = self._literature.papers
         found = [
             position

@@ -122,6 +122,6 @@ def check_decision_size(data: Any, note: str | None) -> None:
                 argument="data",
             )
         if isinstance(value, dict):
-            rest += [(part, depth + 1) for pair in cast("dict[str, Any]", value).items() for part in pair]
+            rest += [(part, depth + 1) for pair in cast("dict[str, object]", value).items() for part in pair]
         elif isinstance(value, list):
             rest += [(item, depth + 1) for item in cast("list[Any]", value)]

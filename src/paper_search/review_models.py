@@ -66,7 +66,7 @@ class ReviewDecision(PaperDecision):
     def _infer_agent(cls, value: Any) -> Any:
         # Earlier versions stored the interface of unnamed reviewers only.
         if isinstance(value, dict) and "by_agent" not in value:
-            fields = cast("dict[str, Any]", value)
+            fields = cast("dict[str, object]", value)
             return {**fields, "by_agent": fields.get("reviewer") == AGENT}
         return cast("Any", value)
 

@@ -3,7 +3,7 @@
 A call without `max_results` uses the configuration; a call with `max_results=100` uses 100.
 """
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def apply_given_arguments(
         "record_dir": record,
         "replay_dir": replay,
     }
-    update: dict[str, Any] = {name: value for name, value in given.items() if _is_given(value)}
+    update: dict[str, object] = {name: value for name, value in given.items() if _is_given(value)}
     if offline:
         update |= {"record_dir": record, "replay_dir": replay}
     elif record or replay:

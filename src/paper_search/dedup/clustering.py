@@ -1,6 +1,6 @@
 """Group records that are one paper: strongest reasons first; a contradiction always prevents a union."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise, product
 from typing import NamedTuple
@@ -50,7 +50,7 @@ class Cluster:
     members: list[int]
     published_dois: set[str]
     sources: set[str]
-    witnesses: dict[object, Record]
+    witnesses: dict[Hashable, Record]
     """The first few members that differ in a field that could contradict."""
     reasons: dict[int, str] = field(default_factory=dict[int, str])
     unions: list[str] = field(default_factory=list[str])

@@ -64,7 +64,7 @@ class _MergedPaper:
 
     def __init__(self, records: list[Record]) -> None:
         self.records = records
-        self.fields: dict[str, Any] = {}
+        self.fields: dict[str, object] = {}
         self.provenance: dict[str, str] = {}
 
     def choose_field(
