@@ -2,7 +2,7 @@
 
 import re
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_scalar
 
@@ -70,20 +70,20 @@ def uninvert_name(name: str) -> str:
     return " ".join(part for part in (given, family, *suffix) if part)
 
 
-def read_names(value: Any) -> list[str]:
+def read_names(value: object) -> list[str]:
     """Return the names in a JSON or YAML value: a list of texts or objects, one object, or one text with separators."""
     if isinstance(value, str):
         return _parse_names_of_text(value)
     if isinstance(value, dict):
-        value = [value]
+        value = [cast("object", value)]
     if not isinstance(value, list):
         return []
-    items = cast("list[Any]", value)
+    items = cast("list[object]", value)
     names = [uninvert_name(item) if isinstance(item, str) else join_name_parts(item) for item in items]
     return [name for name in names if name]
 
 
-def join_name_parts(value: Any) -> str:
+def join_name_parts(value: object) -> str:
     """Return a name from an object with `name` or `literal`, or with given and family names in any usual notation."""
     if not isinstance(value, dict):
         return ""

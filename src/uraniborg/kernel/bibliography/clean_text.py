@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from html import unescape
 from html.entities import html5
 from math import isnan
-from typing import Any, cast
+from typing import cast
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _ATTRIBUTES = r"""(?:\s+[\w:-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'))*\s*/?>"""
@@ -48,13 +48,13 @@ def clean_markdown_line(text: str) -> str:
     return " ".join(_INVISIBLE.sub("", text).split())
 
 
-def clean_unique_values(values: Iterable[Any]) -> list[str]:
+def clean_unique_values(values: Iterable[object]) -> list[str]:
     """Return each text or number of the values on one line, without empty ones and repeats."""
     tidied = (clean_scalar(value) for value in values)
     return list(dict.fromkeys(text for text in tidied if text))
 
 
-def clean_scalar(value: Any) -> str:
+def clean_scalar(value: object) -> str:
     """Return a text or a number as one line, and an empty string for any other value."""
     if isinstance(value, str):
         return clean_line(value)
@@ -63,10 +63,10 @@ def clean_scalar(value: Any) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
-def split_list(value: Any, separators: str = ";,") -> list[str]:
+def split_list(value: object, separators: str = ";,") -> list[str]:
     """Return a list of texts cleaned, or the parts of one text, split at the first separator that occurs in it."""
     if isinstance(value, list):
-        return clean_unique_values(cast("list[Any]", value))
+        return clean_unique_values(cast("list[object]", value))
     text = clean_scalar(value)
     for separator in separators:
         if separator in text:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, Final, Literal, NotRequired, cast
+from typing import Final, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -67,17 +67,17 @@ def name_status(status: str) -> str:
     return "expression of concern" if status == NoticeStatus.CONCERN else status.replace("_", " ")
 
 
-def read_notices(value: Any) -> list[EditorialNotice]:
+def read_notices(value: object) -> list[EditorialNotice]:
     """Return the notices in a JSON value: an object, a list of them, a status, or true for a retraction."""
     if isinstance(value, list):
-        items = [item for item in cast("list[Any]", value)[:_MOST] if not isinstance(item, list)]
+        items = [item for item in cast("list[object]", value)[:_MOST] if not isinstance(item, list)]
         return [notice for item in items for notice in read_notices(item)]
     if value is True:
         return [{"status": "retracted"}]
     given = {"status": value} if isinstance(value, str) else value
     if not isinstance(given, dict):
         return []
-    fields = cast("dict[str, Any]", given)
+    fields = cast("dict[str, object]", given)
     given_status = fields.get("status") or fields.get("type")
     status = parse_status(given_status) if isinstance(given_status, str) else ""
     if not status or len(status) > _LONGEST:

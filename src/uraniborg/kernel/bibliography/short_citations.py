@@ -1,7 +1,7 @@
 """Cite a publication in short: family names and the year, in one form for all parts."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from uraniborg.kernel.bibliography.names import split_name
 
@@ -19,7 +19,8 @@ def format_short_citation(authors: Sequence[str], year: int | None) -> str:
     return f"{named} ({year})" if named and year else named
 
 
-def cite_paper(paper: Mapping[str, Any]) -> str:
+def cite_paper(paper: Mapping[str, object]) -> str:
     """Return `Gillon et al. (2017)` for the metadata of a paper, or without authors its title in quotation marks."""
-    authors = [name for name in paper.get("authors") or () if isinstance(name, str)]
-    return format_short_citation(authors, paper.get("year")) or f"'{paper.get('title') or 'the paper'}'"
+    authors = [name for name in cast("Iterable[object]", paper.get("authors") or ()) if isinstance(name, str)]
+    year = cast("int | None", paper.get("year"))
+    return format_short_citation(authors, year) or f"'{paper.get('title') or 'the paper'}'"
