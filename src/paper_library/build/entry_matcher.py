@@ -95,7 +95,7 @@ class Facts:
         """Return True if two entries with the same generated key do: other papers can have the same key."""
         return not self.title or not other.title or self.title == other.title
 
-    def make_completeness_sort_key(self) -> tuple[object, ...]:
+    def make_completeness_sort_key(self) -> tuple[bool, bool, bool, str, int, list[str], str]:
         """Return a key that sorts entries with more fields first."""
         return (not self.doi, not self.year, not self.surnames, self.doi, self.year, sorted(self.surnames), self.file)
 

@@ -5,13 +5,16 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import orjson
 
 from paper_library.build.entry import Entry
 from paper_library.build.entry_matcher import make_keys
 from paper_library.paper_ids import Keys
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
 
 _BUFFER_BYTES: Final = 1 << 20
 _TEXT_FIELDS: Final = ("translations", "summaries")
@@ -55,7 +58,7 @@ def dump_entry(entry: Entry, merged_entry: Entry) -> bytes:
     Fields that equal those of `merged_entry` are stored by name only. An update replaces each row separately. A paper
     with a single entry needs no row.
     """
-    row: dict[str, Any] = {"origin": entry.origin}
+    row: dict[str, object] = {"origin": entry.origin}
     same: list[str] = []
     for name in _ROW_FIELDS:
         value, merged = getattr(entry, name), getattr(merged_entry, name)
@@ -72,14 +75,14 @@ def dump_entry(entry: Entry, merged_entry: Entry) -> bytes:
 
 def load_entry(row: bytes, merged_entry: Entry) -> Entry:
     """Return the entry that `dump_entry` stored in `row`; `merged_entry` is that of its paper."""
-    stored: dict[str, Any] = orjson.loads(row)
+    stored: JsonObject = orjson.loads(row)
     entry = Entry(old_paper_id=merged_entry.old_paper_id)
-    for name in stored.pop("same"):
+    for name in cast("list[str]", stored.pop("same")):
         setattr(entry, name, getattr(merged_entry, name))
     for name, value in stored.items():
         if name in _TEXT_FIELDS:
             merged = getattr(merged_entry, name)
-            texts = {key: merged.get(key) if text is None else text for key, text in value.items()}
+            texts = {key: merged.get(key) if text is None else text for key, text in cast("JsonObject", value).items()}
             setattr(entry, name, {key: text for key, text in texts.items() if text is not None})
         else:
             setattr(entry, name, value)

@@ -7,7 +7,7 @@ the build is killed in between, the next build gives the same ids to the same pa
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeGuard, cast
 
 import orjson
 
@@ -17,6 +17,9 @@ from paper_library.errors import RegisterTooNew
 from paper_library.paper_ids import is_paper_id
 from paper_library.regular_files import open_regular_file
 from uraniborg.kernel.files import display_path, sync_folder, write_atomic
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 SUFFIX: Final = ".ids.json"
 _FORMAT: Final = 1
@@ -39,6 +42,14 @@ def is_register(path: Path) -> bool:
             return stream.read(len(_MARK)) == _MARK
     except OSError:
         return False
+
+
+class _Document(TypedDict):
+    """A register as JSON."""
+
+    paper_library_ids: "Json"
+    """The format of the file."""
+    papers: "JsonObject"
 
 
 class IdRegister:
@@ -114,7 +125,7 @@ class IdRegister:
                 f"{display_path(path)} was written by a later version: its format is {version!r:.20}, not {_FORMAT}.",
                 hint="Update uraniborg, or remove the file; papers that are not on the shelf then get new ids.",
             )
-        papers: dict[str, Any] = document["papers"]
+        papers = document["papers"]
         records = [record for paper_id, facts in papers.items() if (record := _parse_record(paper_id, facts))]
         self.add_or_merge_records(records)
         if len(records) < len(papers):
@@ -134,19 +145,20 @@ class IdRegister:
         sync_folder(path.parent)
 
 
-def _parse_document(content: bytes) -> dict[str, Any] | None:
+def _parse_document(content: bytes) -> "_Document | None":
     try:
         document: Any = orjson.loads(content)
     except orjson.JSONDecodeError:
         return None
     if not isinstance(document, dict):
         return None
-    fields = cast("dict[str, Any]", document)
-    return fields if "paper_library_ids" in fields and isinstance(fields.get("papers"), dict) else None
+    fields = cast("JsonObject", document)
+    is_valid = "paper_library_ids" in fields and isinstance(fields.get("papers"), dict)
+    return cast("_Document", fields) if is_valid else None
 
 
 def _format_line(record: Record) -> bytes:
-    facts: dict[str, Any] = {
+    facts: dict[str, object] = {
         "key": record.key,
         "title": record.title,
         "authors": record.authors,
@@ -158,15 +170,14 @@ def _format_line(record: Record) -> bytes:
     return b'"%s":%s' % (record.paper_id.encode(), known)
 
 
-def _parse_record(paper_id: str, facts: Any) -> Record | None:
+def _parse_record(paper_id: str, facts: "Json") -> Record | None:
     """Return the record of a line, or None if the line is invalid."""
     if not is_paper_id(paper_id) or not isinstance(facts, dict):
         return None
-    fields = cast("dict[str, Any]", facts)
-    lists: dict[str, Any] = {name: fields.get(name, []) for name in _LISTS}
-    if not all(map(_is_list_of_strings, lists.values())):
+    lists = {name: texts for name in _LISTS if _is_list_of_strings(texts := facts.get(name, []))}
+    if len(lists) < len(_LISTS):
         return None
-    year, key, title = fields.get("year"), fields.get("key", ""), fields.get("title", "")
+    year, key, title = facts.get("year"), facts.get("key", ""), facts.get("title", "")
     if (
         not isinstance(year, int | None)
         or isinstance(year, bool)
@@ -174,8 +185,8 @@ def _parse_record(paper_id: str, facts: Any) -> Record | None:
         or not isinstance(title, str)
     ):
         return None
-    return Record(paper_id, key, title, year=year, **lists)
+    return Record(paper_id, key, title, year=year, authors=lists["authors"], keys=lists["keys"], places=lists["places"])
 
 
-def _is_list_of_strings(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in cast("list[Any]", value))
+def _is_list_of_strings(value: "Json") -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from paper_library.build.entry import Entry, strip_line_number
 from paper_library.build.entry_matcher import make_keys
@@ -10,6 +10,9 @@ from paper_library.paper_ids import Keys, is_paper_id, make_paper_id
 from paper_library.text.markdown import strip_text_marks
 from uraniborg.kernel.bibliography.editorial_notices import merge_notices
 from uraniborg.kernel.words import fold_text
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _BEST_FIRST: Final = (
     *(".bib", ".bibtex", ".biblatex", ".ris", ".json", ".csljson", ".jsonl", ".ndjson", ".gz"),
@@ -95,28 +98,28 @@ def _merge_fields(entries: Sequence[Entry]) -> Entry:
     return first
 
 
-def _merge_search_fields(paper: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
+def _merge_search_fields(paper: Entry, entries: Sequence[Entry]) -> "JsonObject":
     """Return the merged search fields; provenance of values that lost is left out."""
-    joined: dict[str, Any] = {}
+    joined: JsonObject = {}
     for entry in entries:
         for name, value in entry.search.items():
             if name in ("sources", "records", "other_ids") and isinstance(value, list):
-                known = joined.setdefault(name, [])
-                known += [item for item in cast("list[Any]", value) if item not in known]
+                known = cast("list[Json]", joined.setdefault(name, []))
+                known += [item for item in value if item not in known]
             elif name == "provenance" and isinstance(value, dict):
-                sources = cast("dict[str, Any]", value).items()
                 true = {
                     field: source
-                    for field, source in sources
+                    for field, source in value.items()
                     if _get_field_or_identifier(paper, field) == _get_field_or_identifier(entry, field)
                 }
-                joined[name] = {**true, **joined.get(name, {})}
+                earlier = cast("JsonObject", joined.get(name, {}))
+                joined[name] = {**true, **earlier}
             else:
                 joined.setdefault(name, value)
     return {name: value for name, value in joined.items() if value or value == 0}
 
 
-def _get_field_or_identifier(entry: Entry, field: str) -> Any:
+def _get_field_or_identifier(entry: Entry, field: str) -> object:
     return getattr(entry, field, None) or entry.identifiers.get("url" if field == "full_text_url" else field)
 
 

@@ -2,10 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from paper_library.text.formulas import put_formulas_back, take_out_formulas
 from paper_library.text.references import NameCitation, replace_references
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 # The text between two marks is bounded: in hostile text, the search for each closing mark would run to the end.
 _FENCE: Final = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)")
@@ -126,15 +129,15 @@ def extract_plain_text(markdown: str) -> str:
     return _strip_inline_markup(_LINE_MARKS.sub("", _strip_block_markup(text)), formulas)
 
 
-def extract_json_text(value: Any) -> str:
+def extract_json_text(value: "Json") -> str:
     """Return all texts in a JSON value without markup, joined by spaces."""
     if isinstance(value, str):
         return extract_plain_text(value)
     if isinstance(value, dict):
-        return extract_json_text(list(cast("dict[str, Any]", value).values()))
+        return extract_json_text(list(value.values()))
     if not isinstance(value, list):
         return ""
-    return " ".join(filter(None, map(extract_json_text, cast("list[Any]", value))))
+    return " ".join(filter(None, map(extract_json_text, value)))
 
 
 def _strip_block_markup(text: str) -> str:

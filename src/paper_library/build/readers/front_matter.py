@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -12,6 +12,9 @@ from uraniborg.kernel.bibliography.author_lists import read_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_unique_values, normalise_pages, split_list
 from uraniborg.kernel.bibliography.latex import decode_latex
 from uraniborg.kernel.boundary import make_all_encodable
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 MAX_CHARS = 262_144
 """Longer front matter is not read: it does not describe a paper."""
@@ -28,7 +31,7 @@ _NOTHING = frozenset(("", "~", "null", "none", "todo", "tbd"))
 class FrontMatter:
     """A Markdown file: the fields of its front matter, the text after it, and a problem with the front matter."""
 
-    fields: dict[str, Any] | None
+    fields: "JsonObject | None"
     body: str
     problem: str = ""
 
@@ -58,7 +61,7 @@ def split_front_matter(text: str) -> FrontMatter:
     return FrontMatter({}, body) if value in ("", None) else FrontMatter(None, text)
 
 
-def fill_entry(entry: Entry, fields: dict[str, Any]) -> None:
+def fill_entry(entry: Entry, fields: "JsonObject") -> None:
     """Set the attributes of the entry from the fields."""
     named = {str(name).lower().replace("_", "-"): value for name, value in fields.items()}
     entry.title = strip_markdown_and_latex(_read_first_text(named, "title", "paper-title"))
@@ -88,8 +91,8 @@ def fill_entry(entry: Entry, fields: dict[str, Any]) -> None:
     entry.identifiers = _read_identifiers(named)
 
 
-def clean_name_or_names(value: Any) -> list[str]:
-    return clean_unique_values(cast("list[Any]", value)) if isinstance(value, list) else clean_unique_values([value])
+def clean_name_or_names(value: "Json") -> list[str]:
+    return clean_unique_values(value) if isinstance(value, list) else clean_unique_values([value])
 
 
 def strip_markdown_and_latex(text: str) -> str:
@@ -101,7 +104,7 @@ def strip_markdown_and_latex(text: str) -> str:
     return clean_line(_EMPHASIS.sub(r"\2", text) if len(text) < _MAX_EMPHASISED else text)
 
 
-def _read_identifiers(named: dict[str, Any]) -> dict[str, str]:
+def _read_identifiers(named: "JsonObject") -> dict[str, str]:
     found = {
         "doi": _read_first_text(named, "doi"),
         "arxiv": _read_first_text(named, "arxiv", "arxiv-id", "arxivid", "eprint"),
@@ -114,23 +117,22 @@ def _read_identifiers(named: dict[str, Any]) -> dict[str, str]:
     return {scheme: value for scheme, value in found.items() if value}
 
 
-def _read_institutions(named: dict[str, Any], authors: Any) -> list[str]:
+def _read_institutions(named: "JsonObject", authors: "Json") -> list[str]:
     names = _read_institution_names(named.get("affiliations") or named.get("affiliation") or named.get("institutions"))
     if isinstance(authors, list):
-        for author in cast("list[Any]", authors):
+        for author in authors:
             if isinstance(author, dict):
-                of_author = cast("dict[str, Any]", author)
-                names += _read_institution_names(of_author.get("affiliation") or of_author.get("affiliations"))
+                names += _read_institution_names(author.get("affiliation") or author.get("affiliations"))
     # Authors mostly refer to the list by number, or by numbers.
     return list(dict.fromkeys(name for name in names if not name.replace(",", "").replace(" ", "").isdigit()))
 
 
-def _read_institution_names(value: Any) -> list[str]:
-    items = cast("list[Any]", value) if isinstance(value, list) else [value]
+def _read_institution_names(value: "Json") -> list[str]:
+    items = value if isinstance(value, list) else [value]
     names: list[str] = []
     for item in items:
         if isinstance(item, dict):
-            item = cast("dict[str, Any]", item).get("name")  # noqa: PLW2901
+            item = item.get("name")  # noqa: PLW2901
         if isinstance(item, str) and (name := strip_markdown_and_latex(item)):
             names.append(name)
     return names
@@ -140,19 +142,19 @@ def _clean_author_name(name: str) -> str:
     return strip_markdown_and_latex(name).strip(" ,*")
 
 
-def _replace_placeholder_by_none(value: Any) -> Any:
+def _replace_placeholder_by_none(value: "Json") -> "Json":
     return None if isinstance(value, str) and value.strip().lower() in _NOTHING else value
 
 
-def _read_first_text(named: dict[str, Any], *names: str) -> str:
+def _read_first_text(named: "JsonObject", *names: str) -> str:
     for name in names:
         value = named.get(name)
         if isinstance(value, list):
-            value = next(iter(cast("list[Any]", value)), None)
+            value = next(iter(value), None)
         if isinstance(value, str) and value.strip().lower() not in _NOTHING:
             return clean_line(value)
     return ""
 
 
-def _parse_simple_lines(yaml_text: str) -> dict[str, Any]:
+def _parse_simple_lines(yaml_text: str) -> "JsonObject":
     return {name: value.strip().strip("'\"") for name, value in _SIMPLE_LINE.findall(yaml_text)}

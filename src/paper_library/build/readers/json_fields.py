@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
 from paper_library.build.entry import SEARCH_FIELDS, Entry
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
@@ -18,6 +18,9 @@ from uraniborg.kernel.bibliography.clean_text import (
 )
 from uraniborg.kernel.bibliography.editorial_notices import merge_notices, parse_notices_of_note, read_notices
 from uraniborg.kernel.bibliography.identifiers import ARXIV_ID
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
 
 _ARXIV = re.compile(rf"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/){ARXIV_ID}", re.IGNORECASE)
 _RECOGNISED = re.compile(
@@ -69,22 +72,19 @@ _MOST_ITEMS, _MOST_CHARS, _DEPTH = 200, 2_000, 4
 _TEMPLATE_FREE = frozenset(("template_tag", "prompt_template", "source_path", "source_hash", "source_file"))
 
 
-def is_paper_like(item: Any) -> bool:
+def is_paper_like(item: "Json") -> bool:
     """Return True for an object with a title or an abstract, or with a full text and authors."""
     if not isinstance(item, dict):
         return False
-    fields = cast("dict[str, Any]", item)
-    if any(isinstance(fields.get(name), str) for name in ("title", "paper_title", "abstract", "paper_abstract")):
-        return not any(key in fields for key in ("dependencies", "$schema", "properties", "compilerOptions", "openapi"))
-    return (
-        any(isinstance(fields.get(name), str) for name in ("source", "markdown", "full_text")) and "authors" in fields
-    )
+    if any(isinstance(item.get(name), str) for name in ("title", "paper_title", "abstract", "paper_abstract")):
+        return not any(key in item for key in ("dependencies", "$schema", "properties", "compilerOptions", "openapi"))
+    return any(isinstance(item.get(name), str) for name in ("source", "markdown", "full_text")) and "authors" in item
 
 
-def make_entry(fields: dict[str, Any], where: str, template: str = "") -> Entry:
+def make_entry(fields: "JsonObject", where: str, template: str = "") -> Entry:
     """Return an entry with the fields of one object; unknown fields become the summary if a template is named."""
     entry = Entry(origin=where)
-    unknown: dict[str, Any] = {}
+    unknown: JsonObject = {}
     for name, value in fields.items():
         if value is None or value == "":
             continue
@@ -100,47 +100,45 @@ def make_entry(fields: dict[str, Any], where: str, template: str = "") -> Entry:
     return entry
 
 
-def _store_unknown_fields_as_summary(entry: Entry, template: str, unknown: dict[str, Any]) -> None:
+def _store_unknown_fields_as_summary(entry: Entry, template: str, unknown: "JsonObject") -> None:
     content = {name: value for name, value in unknown.items() if name not in _TEMPLATE_FREE}
     if content:
         entry.summaries.setdefault(template, content)
         entry.preferred_summary = entry.preferred_summary or template
 
 
-def _set_title_if_missing(entry: Entry, value: Any) -> None:
+def _set_title_if_missing(entry: Entry, value: "Json") -> None:
     # Crossref puts titles into lists.
     entry.title = entry.title or _read_text_or_first_item(value)
 
 
-def _set_title_is_derived(entry: Entry, value: Any) -> None:
+def _set_title_is_derived(entry: Entry, value: "Json") -> None:
     entry.title_is_derived = value is True
 
 
-def _set_authors_if_missing(entry: Entry, value: Any) -> None:
+def _set_authors_if_missing(entry: Entry, value: "Json") -> None:
     entry.authors = entry.authors or read_names(value)
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        named = [
-            name for item in cast("list[Any]", value) if isinstance(item, dict) for name in _list_affiliations(item)
-        ]
+        named = [name for item in value if isinstance(item, dict) for name in _list_affiliations(item)]
         entry.institutions = list(dict.fromkeys((*entry.institutions, *named)))
 
 
-def _list_affiliations(author: Any) -> list[str]:
+def _list_affiliations(author: "JsonObject") -> list[str]:
     given = author.get("affiliations") or author.get("affiliation") or author.get("institutions")
     return [name for name in split_list(_replace_objects_by_names(given), ";") if not name.isdigit()]
 
 
-def _set_year_if_missing(entry: Entry, value: Any) -> None:
+def _set_year_if_missing(entry: Entry, value: "Json") -> None:
     entry.year = entry.year or parse_year(value)
 
 
-def _set_month_if_missing(entry: Entry, value: Any) -> None:
+def _set_month_if_missing(entry: Entry, value: "Json") -> None:
     entry.month = entry.month or parse_month(value)
 
 
-def _set_date(entry: Entry, value: Any) -> None:
+def _set_date(entry: Entry, value: "Json") -> None:
     if isinstance(value, dict):
-        value = _format_csl_date(cast("dict[str, Any]", value))
+        value = _format_csl_date(value)
     year, month = (
         parse_year_and_month(str(value))
         if isinstance(value, str | int) and not isinstance(value, bool)
@@ -151,115 +149,112 @@ def _set_date(entry: Entry, value: Any) -> None:
         entry.month = entry.month or month
 
 
-def _format_csl_date(date: dict[str, Any]) -> str:
+def _format_csl_date(date: "JsonObject") -> str:
     parts = date.get("date-parts")
     if isinstance(parts, list) and parts and isinstance(parts[0], list):
-        return "-".join(clean_scalar(part) for part in cast("list[Any]", parts[0]) if part is not None)
+        return "-".join(clean_scalar(part) for part in parts[0] if part is not None)
     return clean_scalar(date.get("raw") or date.get("literal") or date.get("value"))
 
 
-def _set_venue_if_missing(entry: Entry, value: Any) -> None:
+def _set_venue_if_missing(entry: Entry, value: "Json") -> None:
     entry.venue = entry.venue or _read_text_or_first_item(value)
 
 
-def _set_abstract_if_missing(entry: Entry, value: Any) -> None:
+def _set_abstract_if_missing(entry: Entry, value: "Json") -> None:
     entry.abstract = entry.abstract or _read_text_or_first_item(value)
 
 
-def _set_keywords(entry: Entry, value: Any) -> None:
+def _set_keywords(entry: Entry, value: "Json") -> None:
     entry.keywords = entry.keywords or split_list(_replace_objects_by_names(value))
 
 
-def _set_tags(entry: Entry, value: Any) -> None:
+def _set_tags(entry: Entry, value: "Json") -> None:
     entry.tags = entry.tags or split_list(_replace_objects_by_names(value))
 
 
-def _add_institutions(entry: Entry, value: Any) -> None:
+def _add_institutions(entry: Entry, value: "Json") -> None:
     entry.institutions = list(dict.fromkeys((*entry.institutions, *split_list(_replace_objects_by_names(value), ";"))))
 
 
-def _set_language_if_missing(entry: Entry, value: Any) -> None:
+def _set_language_if_missing(entry: Entry, value: "Json") -> None:
     entry.language = entry.language or clean_scalar(value)
 
 
-def _set_kind(entry: Entry, value: Any) -> None:
+def _set_kind(entry: Entry, value: "Json") -> None:
     kind = clean_scalar(value).lower()
     entry.kind = entry.kind or _KINDS.get(kind, kind)
 
 
-def _set_work_type(entry: Entry, value: Any) -> None:
+def _set_work_type(entry: Entry, value: "Json") -> None:
     entry.work_type = entry.work_type or clean_scalar(value).lower()
     _set_kind(entry, value)
 
 
-def _set_volume_if_missing(entry: Entry, value: Any) -> None:
+def _set_volume_if_missing(entry: Entry, value: "Json") -> None:
     entry.volume = entry.volume or clean_scalar(value)
 
 
-def _set_issue_if_missing(entry: Entry, value: Any) -> None:
+def _set_issue_if_missing(entry: Entry, value: "Json") -> None:
     entry.issue = entry.issue or clean_scalar(value)
 
 
-def _set_pages_if_missing(entry: Entry, value: Any) -> None:
+def _set_pages_if_missing(entry: Entry, value: "Json") -> None:
     entry.pages = entry.pages or normalise_pages(clean_scalar(value))
 
 
-def _set_publisher_if_missing(entry: Entry, value: Any) -> None:
+def _set_publisher_if_missing(entry: Entry, value: "Json") -> None:
     entry.publisher = entry.publisher or _read_text_or_first_item(value)
 
 
-def _add_notices(entry: Entry, value: Any) -> None:
+def _add_notices(entry: Entry, value: "Json") -> None:
     entry.notices = merge_notices([*entry.notices, *read_notices(value)])
 
 
-def _add_notices_from_note(entry: Entry, value: Any) -> None:
+def _add_notices_from_note(entry: Entry, value: "Json") -> None:
     """Add the retractions that a note describes, because CSL has no field for them."""
     entry.notices = merge_notices([*entry.notices, *parse_notices_of_note(clean_scalar(value))])
 
 
-def _set_bibtex(entry: Entry, value: Any) -> None:
+def _set_bibtex(entry: Entry, value: "Json") -> None:
     entry.bibtex = entry.bibtex or (clean_markdown_block(value) if isinstance(value, str) else "")
 
 
-def _set_full_text(entry: Entry, value: Any) -> None:
+def _set_full_text(entry: Entry, value: "Json") -> None:
     # In a search export `source` is the name of a database, one word; a full text has lines.
     if isinstance(value, str) and not entry.source:
         entry.source = clean_markdown_block(value)
 
 
-def _set_full_text_or_source_name(entry: Entry, value: Any) -> None:
+def _set_full_text_or_source_name(entry: Entry, value: "Json") -> None:
     if isinstance(value, str) and ("\n" in value.strip() or len(value) > 200):
         _set_full_text(entry, value)
     elif name := clean_scalar(value):
         entry.search.setdefault("sources", [name])
 
 
-def _make_search_field_setter(name: str) -> Callable[[Entry, Any], None]:
-    def set_search_field(entry: Entry, value: Any) -> None:
-        plain = _limit_value_size(read_names(value) if name == "editors" else value)
+def _make_search_field_setter(name: str) -> "Callable[[Entry, Json], None]":
+    def set_search_field(entry: Entry, value: "Json") -> None:
+        given: Json = [*read_names(value)] if name == "editors" else value
+        plain = _limit_value_size(given)
         if (plain or plain == 0) and (name != "status" or plain in _REVIEWED):
             entry.search[name] = plain
 
     return set_search_field
 
 
-def _limit_value_size(value: Any, depth: int = 0) -> Any:
+def _limit_value_size(value: "Json", depth: int = 0) -> "Json":
     """Return a JSON value with its texts on one line, and nothing beyond the size that a search writes."""
     if isinstance(value, list):
-        return (
-            [_limit_value_size(item, depth + 1) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
-            if depth < _DEPTH
-            else []
-        )
+        return [_limit_value_size(item, depth + 1) for item in value[:_MOST_ITEMS]] if depth < _DEPTH else []
     if isinstance(value, dict):
-        items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS] if depth < _DEPTH else []
+        items = list(value.items())[:_MOST_ITEMS] if depth < _DEPTH else []
         return {clean_line(name)[:_MOST_CHARS]: _limit_value_size(item, depth + 1) for name, item in items}
     return clean_line(value)[:_MOST_CHARS] if isinstance(value, str) else value
 
 
-def _add_translations(entry: Entry, value: Any) -> None:
+def _add_translations(entry: Entry, value: "Json") -> None:
     if isinstance(value, dict):
-        texts = cast("dict[str, Any]", value).items()
+        texts = value.items()
         entry.translations |= {
             clean_line(lang).lower(): clean_markdown_block(text)
             for lang, text in texts
@@ -267,18 +262,18 @@ def _add_translations(entry: Entry, value: Any) -> None:
         }
 
 
-def _add_summaries(entry: Entry, value: Any) -> None:
+def _add_summaries(entry: Entry, value: "Json") -> None:
     if isinstance(value, dict):
-        entry.summaries |= {tag: summary for tag, summary in cast("dict[str, Any]", value).items() if tag and summary}
+        entry.summaries |= {tag: summary for tag, summary in value.items() if tag and summary}
 
 
-def _set_preferred_summary(entry: Entry, value: Any) -> None:
+def _set_preferred_summary(entry: Entry, value: "Json") -> None:
     entry.preferred_summary = entry.preferred_summary or clean_scalar(value)
 
 
-def _add_identifiers(entry: Entry, value: Any) -> None:
+def _add_identifiers(entry: Entry, value: "Json") -> None:
     if isinstance(value, dict):
-        for scheme, identifier in cast("dict[str, Any]", value).items():
+        for scheme, identifier in value.items():
             if not (text := clean_scalar(identifier)) or scheme in ("shelf_url", "shelf_paper"):
                 continue
             # A search names a paper of a shelf by the id that the shelf gave to it.
@@ -286,13 +281,13 @@ def _add_identifiers(entry: Entry, value: Any) -> None:
             entry.identifiers[name] = text
 
 
-def _set_record_id(entry: Entry, value: Any) -> None:
+def _set_record_id(entry: Entry, value: "Json") -> None:
     if text := clean_scalar(value):
         scheme = _RECOGNISED.fullmatch(text)
         entry.identifiers.setdefault((scheme and scheme.lastgroup) or "id", text)
 
 
-def _set_paper_id(entry: Entry, value: Any) -> None:
+def _set_paper_id(entry: Entry, value: "Json") -> None:
     """Set the paper id if a shelf exported the paper, else the id of the record."""
     text = clean_scalar(value)
     if is_paper_id(text):
@@ -301,33 +296,32 @@ def _set_paper_id(entry: Entry, value: Any) -> None:
         _set_record_id(entry, value)
 
 
-def _set_arxiv_from_number(entry: Entry, value: Any) -> None:
+def _set_arxiv_from_number(entry: Entry, value: "Json") -> None:
     """Set the arXiv id from the number of the work, where CSL has it."""
     text = clean_scalar(value)
     if _ARXIV.fullmatch(text):
         entry.identifiers.setdefault("arxiv", text)
 
 
-def _read_text_or_first_item(value: Any) -> str:
+def _read_text_or_first_item(value: "Json") -> str:
     if isinstance(value, str):
         return clean_line(value)
     if isinstance(value, list):
-        return next(iter(clean_unique_values(cast("list[Any]", value))), "")
+        return next(iter(clean_unique_values(value)), "")
     if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
-        return clean_scalar(fields.get("name") or fields.get("title") or fields.get("display_name"))
+        return clean_scalar(value.get("name") or value.get("title") or value.get("display_name"))
     return clean_scalar(value)
 
 
-def _replace_objects_by_names(value: Any) -> Any:
+def _replace_objects_by_names(value: "Json") -> "Json":
     if isinstance(value, dict):
         value = [value]
     if not isinstance(value, list):
         return value
-    return [_read_text_or_first_item(item) if isinstance(item, dict) else item for item in cast("list[Any]", value)]
+    return [_read_text_or_first_item(item) if isinstance(item, dict) else item for item in value]
 
 
-_ALIASES: dict[Callable[[Entry, Any], None], str] = {
+_ALIASES: "dict[Callable[[Entry, Json], None], str]" = {
     _set_title_if_missing: "title paper_title",
     _set_title_is_derived: "title_is_derived",
     _set_authors_if_missing: "authors author paper_authors",

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO
 
 import orjson
 
@@ -18,6 +18,9 @@ from paper_library.build.readers.text_files import (
     yield_file_errors_as_problems,
 )
 from uraniborg.kernel.boundary import parse_lenient_json
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json
 
 MAX_LINE_BYTES = 16 << 20
 """A longer line of a .jsonl file is not a paper."""
@@ -65,7 +68,7 @@ def read_json_lines_file(path: Path, origin: str) -> Iterator[Entry | Problem]:
             )
 
 
-def _parse_json(data: bytes) -> Any:
+def _parse_json(data: bytes) -> "Json":
     """Return JSON as Python values. Raise ValueError with a message for the user."""
     with suppress(orjson.JSONDecodeError):
         return orjson.loads(data)
@@ -97,28 +100,25 @@ def _read_entries_of_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entr
         yield Problem(origin, "skipped", "The file is empty.")
 
 
-def _read_entries_of_document(document: Any, origin: str) -> Iterator[Entry | Problem]:
+def _read_entries_of_document(document: "Json", origin: str) -> Iterator[Entry | Problem]:
     if isinstance(document, list):
-        yield from _read_entries_of_list(cast("list[Any]", document), origin, "")
+        yield from _read_entries_of_list(document, origin, "")
         return
     if isinstance(document, dict):
-        fields = cast("dict[str, Any]", document)
         for name in _LISTS:
-            if isinstance(items := fields.get(name), list):
-                template = fields.get("template_tag")
-                yield from _read_entries_of_list(
-                    cast("list[Any]", items), origin, template if isinstance(template, str) else ""
-                )
+            if isinstance(items := document.get(name), list):
+                template = document.get("template_tag")
+                yield from _read_entries_of_list(items, origin, template if isinstance(template, str) else "")
                 return
-        if is_paper_like(fields):
-            yield _read_entry_of_item(fields, origin)
+        if is_paper_like(document):
+            yield _read_entry_of_item(document, origin)
             return
     yield Problem(
         origin, "skipped", "The file is JSON, but contains neither papers nor CSL-JSON. A paper has at least a title."
     )
 
 
-def _read_entries_of_list(items: list[Any], origin: str, template: str) -> Iterator[Entry | Problem]:
+def _read_entries_of_list(items: "list[Json]", origin: str, template: str) -> Iterator[Entry | Problem]:
     if not any(is_paper_like(item) for item in items):
         yield Problem(origin, "skipped", "The file is a JSON list without papers. A paper has at least a title.")
         return
@@ -126,10 +126,10 @@ def _read_entries_of_list(items: list[Any], origin: str, template: str) -> Itera
         yield _read_entry_of_item(item, f"{origin}:{number}", template)
 
 
-def _read_entry_of_item(item: Any, where: str, template: str = "") -> Entry | Problem:
+def _read_entry_of_item(item: "Json", where: str, template: str = "") -> Entry | Problem:
     if not isinstance(item, dict):
         return Problem(where, "broken", "The item is not a JSON object with the fields of a paper.")
-    entry = make_entry(cast("dict[str, Any]", item), where, template)
+    entry = make_entry(item, where, template)
     if entry.title or entry.abstract or entry.source:
         return entry
     return Problem(where, "broken", "The item has no title, abstract or text. Add a title.")
