@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypedDict, cast
 from uuid import UUID
 
 import orjson
@@ -18,7 +18,7 @@ from paper_library.build.entry import Entry
 from paper_library.build.entry_storage import dump_entry
 from paper_library.build.prepared_papers import Asset, PreparedPaper
 from paper_library.paper_ids import list_identifier_terms, list_record_keys, make_record_key
-from paper_library.store.index import create_index, make_document_fields
+from paper_library.store.index import IndexFields, create_index, make_document_fields
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, make_asset_path
 from paper_library.store.manifest import compute_file_digest
 from uraniborg.kernel.bibliography.editorial_notices import find_retraction
@@ -27,7 +27,7 @@ from uraniborg.kernel.files import make_folder, make_private, open_private
 from uraniborg.kernel.words import fold_text
 
 # The package's type hints leave the dictionary's type open.
-_make_document = cast("Callable[[dict[str, Any], tantivy.Schema], tantivy.Document]", tantivy.Document.from_dict)  # pyright: ignore[reportUnknownMemberType]
+_make_document = cast("Callable[[IndexFields, tantivy.Schema], tantivy.Document]", tantivy.Document.from_dict)  # pyright: ignore[reportUnknownMemberType]
 _INDEX_MEMORY: Final = 256 * 1024 * 1024
 _BATCH: Final = 2_000
 _UNFINISHED: Final = "index.unfinished"
@@ -203,7 +203,7 @@ def _fold_facet_value(value: str) -> str:
 def _list_given_record_ids(entry: Entry) -> list[str]:
     """Return the ids that a paper has if the entry comes from a paper search."""
     others = entry.search.get("other_ids")
-    return [entry.identifiers.get("id", ""), *(map(str, cast("list[Any]", others)) if isinstance(others, list) else ())]
+    return [entry.identifiers.get("id", ""), *(map(str, others) if isinstance(others, list) else ())]
 
 
 def _list_missing_fields(entry: Entry) -> Iterator[str]:
@@ -212,10 +212,20 @@ def _list_missing_fields(entry: Entry) -> Iterator[str]:
     return (name for name, value in zip(_WORTH_HAVING, has, strict=True) if not value)
 
 
+class _Segment(TypedDict):
+    segment_id: str
+
+
+class _IndexMeta(TypedDict):
+    """The part of tantivy's description of an index that names its files."""
+
+    segments: list[_Segment]
+
+
 def move_index(source: Path, target: Path, build_id: str) -> None:
     """Move the files of a finished index and name its segments by the build id, because tantivy uses random names."""
     make_folder(target)
-    meta: dict[str, Any] = orjson.loads((source / _META).read_bytes())
+    meta: _IndexMeta = orjson.loads((source / _META).read_bytes())
     for index, segment in enumerate(meta["segments"]):
         old = UUID(segment["segment_id"])
         new = UUID(hashlib.sha256(f"{build_id} {index}".encode()).hexdigest()[:32])

@@ -8,7 +8,7 @@ fields. Title and exact words add to this score.
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import tantivy
 
@@ -68,6 +68,10 @@ def open_index(folder: Path) -> tantivy.Index:
     return _register_analyzer(tantivy.Index.open(str(folder)))
 
 
+IndexFields: TypeAlias = dict[str, int | str | list[int] | list[str]]
+"""The fields of a paper in the index, by name."""
+
+
 def _register_analyzer(index: tantivy.Index) -> tantivy.Index:
     index.register_tokenizer(_ANALYZER, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
     return index
@@ -85,11 +89,11 @@ def make_document_fields(
     texts: Sequence[str],
     facets: Mapping[str, list[int]],
     flags: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> IndexFields:
     """Return the index fields of one paper; `lists` has author, keyword, institution and tag."""
     title_words = split_words(title)
     about = title_words + split_words(" . ".join([abstract, *lists["keyword"], *lists["tag"]]))
-    fields: dict[str, Any] = {
+    fields: IndexFields = {
         NUMBER: no,
         YEAR: year or 0,
         YEAR_OR_LAST: year or _NO_YEAR,

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypedDict, cast
 
 import orjson
 
@@ -19,6 +19,15 @@ _INPUTS_NAMED: Final = 5
 """The number of inputs that a hint names."""
 _INPUTS_LISTED: Final = 100
 """The number of inputs that an error body lists."""
+
+
+class _ManifestFields(TypedDict):
+    schema_version: int
+    build_id: str
+    papers: int
+    files: dict[str, str]
+    software: str
+    built_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise make_damaged_error(folder, f"its {MANIFEST} cannot be read") from exc
     if not isinstance(content, dict):
         raise make_damaged_error(folder, f"its {MANIFEST} is invalid")
-    facts = cast("dict[str, Any]", content)
+    facts = cast("dict[str, object]", content)
     version = facts.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise ShelfTooNew(
@@ -66,7 +75,7 @@ def read_manifest(folder: Path) -> Manifest:
     if isinstance(version, int) and 1 <= version < READABLE_SINCE:
         raise _make_too_old_error(folder, version)
     try:
-        manifest = Manifest(**facts)
+        manifest = Manifest(**cast("_ManifestFields", content))
     except TypeError:
         raise make_damaged_error(folder, f"its {MANIFEST} is invalid") from None
     if not _has_valid_fields(facts):
@@ -83,7 +92,7 @@ def read_builder(folder: Path) -> Actor | None:
         return None
 
 
-def _has_valid_fields(facts: dict[str, Any]) -> bool:
+def _has_valid_fields(facts: dict[str, object]) -> bool:
     kinds = {"build_id": str, "papers": int, "files": dict, "software": str, "built_at": str}
     version = facts["schema_version"]
     # True equals 1 but is not a version.
@@ -91,7 +100,7 @@ def _has_valid_fields(facts: dict[str, Any]) -> bool:
         return False
     if not all(isinstance(facts[name], kind) for name, kind in kinds.items()):
         return False
-    files = cast("dict[str, Any]", facts["files"])
+    files = cast("dict[str, object]", facts["files"])
     return DATABASE in files and all(isinstance(digest, str) and ".." not in name for name, digest in files.items())
 
 
