@@ -1,29 +1,28 @@
 """Every operation of paper search declares its reply, and tools, the console and nodes publish that declaration."""
 
 import inspect
-from collections.abc import Callable
-from typing import Any, Final, get_type_hints
+from typing import Final
 
 import pytest
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
-from paper_search import mcp_server, review_replies, search_replies, session_replies, strategy_replies, workflow_nodes
+import paper_search
+from paper_search import mcp_server, review_replies, search_replies, session_replies, strategy_replies
+from paper_search.models import RawPaper
 from paper_search.sessions import SessionManager
-from paper_search.sessions.checkpoint_payloads import build_checkpoint_payload
-from paper_search.sessions.flow_replies import build_flow_reply
-from paper_search.sessions.search_options import describe_search_options
-from paper_search.sessions.search_states import complete_reply
 from paper_search.sessions.session_list import SessionList
 from paper_search.sessions.session_review import SessionReview
-from paper_search.sessions.session_update import start_another_round
-from paper_search.sessions.source_reports import build_report
-from paper_search.sessions.strategy_view import build_strategy_view, check_edited_strategy
-from paper_search.sources.query_translation import translate_queries
-from paper_search.strategies.lint import describe_query_errors
-from tests.reply_declarations import list_operations, list_untyped_parts
+from paper_search.sources.answer_store import StoredAnswer
+from paper_search.sources.source_replies import SourceReply
+from paper_search.workflow.checkpoints import Decision
+from paper_search.workflow.decisions import CheckedDecision
+from tests.reply_declarations import PackageTypes, list_untyped_parts
 from uraniborg.console.routes import review, searches, strategy
 from uraniborg.console.workers.source_progress import SourceProgressLog
+from uraniborg.kernel.inbox_entries import Decision as InboxDecision
+from uraniborg.kernel.inbox_entries import Entry
+from uraniborg.kernel.mcp.dialogs import Form
 from uraniborg.kernel.reply_route import ReplyRoute
 
 DECLARATIONS: Final = (session_replies, search_replies, review_replies, strategy_replies)
@@ -32,35 +31,49 @@ OF_OTHERS: Final = {
     "ShelfTargets": "uraniborg builds shelves from searches",
 }
 """Types of the routes that paper search does not declare, with the reason."""
+FILES: Final = {
+    "export_search": "a file in one of several formats",
+    "delete_search": "no body",
+}
+"""Routes without a reply as JSON, with the reason."""
+SERVICES: Final = (SessionManager, SessionReview, SessionList, SourceProgressLog)
 TOOLS: Final = (mcp_server.search_papers, mcp_server.decide, mcp_server.get_session)
-RESOURCES: Final = (
-    *(mcp_server.list_sessions, mcp_server.list_papers, mcp_server.list_papers_from),
-    *(mcp_server.read_export, mcp_server.read_export_from),
-    *(mcp_server.list_removed_papers, mcp_server.list_removed_papers_from),
-    *(mcp_server.list_queries, mcp_server.list_queries_from),
-)
+OPAQUE: Final = {
+    RawPaper: "raw_data has what a source sent beside the fields of a paper",
+    SourceReply: "papers as another program returned them, each of which is read as a RawPaper",
+    StoredAnswer: "the body of an answer of any kind, which is read as that of a source",
+    Form: "a form of the protocol, which the tests of the kernel look at",
+    **dict.fromkeys((Entry, InboxDecision), "an entry of the inbox, which the tests of the kernel look at"),
+    **dict.fromkeys((Decision, CheckedDecision), "revised_data is what a caller decided, which is checked once"),
+}
+"""Types in memory that are not looked into, with the reason."""
+TYPES: Final = PackageTypes(paper_search)
 
 
-OPERATIONS: Final = [
-    *(
-        one
-        for service in (SessionManager, SessionReview, SessionList, SourceProgressLog)
-        for one in list_operations(service)
-    ),
-    *(build_strategy_view, check_edited_strategy, describe_search_options, start_another_round, complete_reply),
-    *(build_flow_reply, build_report, build_checkpoint_payload, translate_queries, describe_query_errors),
-    *(workflow_nodes.search, *TOOLS, *RESOURCES),
-]
+@pytest.mark.parametrize("name", TYPES.modules)
+def test_every_public_function_declares_all_of_its_reply(name: str) -> None:
+    assert TYPES.list_undeclared_parts(name, opaque=OPAQUE) == []
 
 
-def read_return_type(function: Callable[..., Any]) -> Any:
-    """Return the resolved annotation of the function that a wrapper calls."""
-    return get_type_hints(inspect.unwrap(function), include_extras=True)["return"]
+@pytest.mark.parametrize("name", TYPES.modules)
+def test_no_function_returns_an_untyped_dictionary(name: str) -> None:
+    assert TYPES.list_untyped_replies(name) == []
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.__qualname__)
-def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]) -> None:
-    assert list(list_untyped_parts(read_return_type(operation))) == []
+@pytest.mark.parametrize("name", TYPES.modules)
+def test_no_typed_dictionary_has_an_untyped_one_inside(name: str) -> None:
+    assert TYPES.list_untyped_fields(name, opaque=OPAQUE) == []
+
+
+@pytest.mark.parametrize("name", TYPES.modules)
+def test_no_module_writes_or_names_an_untyped_dictionary(name: str) -> None:
+    assert TYPES.list_untyped_spellings(name) == []
+
+
+def test_every_operation_of_a_service_is_looked_at() -> None:
+    others = TYPES.list_other_operations(SERVICES)
+    assert {one.__module__ for one in others} == {"uraniborg.console.workers.source_progress"}
+    assert [part for one in others for part in list_untyped_parts(TYPES.find_reply(one))] == []
 
 
 def list_routes() -> list[APIRoute]:
@@ -69,10 +82,11 @@ def list_routes() -> list[APIRoute]:
 
 
 def test_every_route_publishes_a_reply_that_paper_search_declares() -> None:
-    published = {f"{route.methods} {route.path}": read_return_type(route.endpoint) for route in list_routes()}
-    assert len(published) > 25
+    published = {route.name: TYPES.find_reply(route.endpoint) for route in list_routes()}
+    assert len(published) == len(list_routes()) == 28
+    assert {name for name, kind in published.items() if kind is Response} == set(FILES)
     for name, kind in published.items():
-        if kind is Response:  # exported files, and replies without a body
+        if name in FILES:
             continue
         assert kind.__module__ in {one.__name__ for one in DECLARATIONS} or kind.__name__ in OF_OTHERS, name
         assert list(list_untyped_parts(kind)) == [], name
@@ -90,4 +104,4 @@ async def test_every_tool_but_the_export_publishes_the_declared_reply() -> None:
         assert schema is not None
         assert schema["properties"].keys() == session_replies.SessionReply.__annotations__.keys()
         assert set(schema["required"]) == session_replies.SessionReply.__required_keys__
-    assert all(read_return_type(tool) is session_replies.SessionReply for tool in TOOLS)
+    assert all(TYPES.find_reply(tool) is session_replies.SessionReply for tool in TOOLS)
