@@ -1,60 +1,66 @@
 """Every operation of the library declares its reply, and tools, REST and the console publish that declaration."""
 
 import inspect
-from collections.abc import Callable
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, Final, cast, get_args
 
 import pytest
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
-from paper_library import library, node_replies, paper_notes, replies, source_replies, text_replies, workflow_nodes
-from paper_library.export import CitedPaper
+import paper_library
+from paper_library import replies, text_replies
 from paper_library.library import Library
 from paper_library.mcp_server import make_mcp_server
+from paper_library.paper_notes import PaperNotes
 from paper_library.rest import make_rest_app
-from paper_library.shelf_catalog import KnownShelf
-from paper_library.source import ShelfSource
-from paper_library.store.difference import Difference
-from paper_library.store.verification import Verdict
 from paper_library.worker_threads import WorkerThreads
-from tests.reply_declarations import list_operations, list_untyped_parts
-from uraniborg import search_shelf_replies, search_shelves
+from tests.reply_declarations import PackageTypes, list_untyped_parts
+from uraniborg import search_shelf_replies
 from uraniborg.console.routes import notes, paper_uses, shelves
 from uraniborg.kernel.mcp import EncodedReply
 from uraniborg.kernel.reply_route import ReplyRoute
+from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
 
-DECLARATIONS = (replies, text_replies, node_replies, source_replies, search_shelf_replies)
-NODES = [getattr(workflow_nodes, name) for name in ("search_shelf", "read_paper", "list_table_rows", "add_papers")]
-OF_THE_CONSOLE = {"PaperUseList": "joins the bodies of universes with workflows"}
+OF_THE_CONSOLE: Final = {"PaperUseList": "joins the bodies of universes with workflows"}
 """Types that the console declares, with the reason."""
+FILES: Final = {
+    **dict.fromkeys(("paper", "summary"), "JSON as the shelf stores it"),
+    **dict.fromkeys(("source", "translation"), "a text as Markdown or HTML"),
+    **dict.fromkeys(("bibtex", "citation"), "a citation in one of several formats"),
+    "get_paper_original": "a PDF",
+}
+"""Routes whose reply is not written as JSON, with the reason."""
+TEXTS: Final = {"get_paper_summary", "get_paper_source", "read_paper_section", "export_citations"}
+"""Tools whose reply is a text."""
+SERVICES: Final = (Library, PaperNotes, ShelfBuilds)
+TYPES: Final = PackageTypes(paper_library)
 
 
-OPERATIONS = [
-    *(one for kind in (Library, paper_notes.PaperNotes, search_shelves.ShelfBuilds) for one in list_operations(kind)),
-    *(ShelfSource.search_advanced, KnownShelf.describe, Verdict.as_dict, Difference.as_dict),
-    *(search_shelves.list_shelf_targets, *NODES),
-]
+@pytest.mark.parametrize("name", TYPES.modules)
+def test_every_public_function_declares_all_of_its_reply(name: str) -> None:
+    assert TYPES.list_undeclared_parts(name) == []
 
 
-KNOWN = {name: value for module in DECLARATIONS for name, value in vars(module).items()}
+@pytest.mark.parametrize("name", TYPES.modules)
+def test_no_function_returns_an_untyped_dictionary(name: str) -> None:
+    assert TYPES.list_untyped_replies(name) == []
 
 
-def read_return_type(function: Callable[..., Any]) -> Any:
-    """Return the resolved annotation; the library imports the types of its replies for type checkers only."""
-    plain = inspect.unwrap(function)
-    known = {name: value for module in (*DECLARATIONS, library, paper_notes) for name, value in vars(module).items()}
-    own = vars(inspect.getmodule(plain))
-    return get_type_hints(plain, globalns={**known, **own}, include_extras=True)["return"]
+@pytest.mark.parametrize("name", TYPES.modules)
+def test_no_typed_dictionary_has_an_untyped_one_inside(name: str) -> None:
+    assert TYPES.list_untyped_fields(name) == []
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.__qualname__)
-def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]) -> None:
-    assert list(list_untyped_parts(read_return_type(operation), known=KNOWN)) == []
+@pytest.mark.parametrize("name", TYPES.modules)
+def test_no_module_writes_or_names_an_untyped_dictionary(name: str) -> None:
+    assert TYPES.list_untyped_spellings(name) == []
 
 
-def test_the_cited_papers_of_a_bundle_are_declared() -> None:
-    assert list(list_untyped_parts(CitedPaper, known=KNOWN)) == []
+def test_every_operation_of_a_service_is_looked_at() -> None:
+    others = [*TYPES.list_other_operations(SERVICES), list_shelf_targets]
+    assert {one.__module__ for one in others} == {"uraniborg.search_shelves"}
+    known = TYPES.known_names | vars(search_shelf_replies)
+    assert [part for one in others for part in list_untyped_parts(TYPES.find_reply(one), known=known)] == []
 
 
 def list_published_types() -> dict[str, Any]:
@@ -66,10 +72,10 @@ def list_published_types() -> dict[str, Any]:
     routers = (make_rest_app(opened, threads), shelves.router, notes.router, paper_uses.router)
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     assert all(isinstance(route, ReplyRoute) for route in routes)
-    functions = {f"{route.methods} {route.path}": route.endpoint for route in routes}
+    functions = {f"{route.name} {route.path}": route.endpoint for route in routes}
     functions |= {tool.name: tool.fn for tool in server._tool_manager.list_tools()}  # pyright: ignore[reportPrivateUsage]
     threads.close()
-    return {name: strip_encoded(read_return_type(function)) for name, function in functions.items()}
+    return {name: strip_encoded(TYPES.find_reply(function)) for name, function in functions.items()}
 
 
 def strip_encoded(kind: Any) -> Any:
@@ -80,12 +86,14 @@ def strip_encoded(kind: Any) -> Any:
 
 def test_tools_and_routes_publish_what_the_library_declares() -> None:
     published = list_published_types()
-    assert len(published) > 30
+    assert len(published) == 36
+    assert {name.partition(" ")[0] for name, kind in published.items() if kind is Response} == set(FILES)
+    assert {name for name, kind in published.items() if kind is str} == TEXTS
     for name, kind in published.items():
-        if kind in (str, Response):  # texts and files
+        if kind in (str, Response):
             continue
         assert kind.__module__ in (replies.__name__, text_replies.__name__) or kind.__name__ in OF_THE_CONSOLE, name
-        assert list(list_untyped_parts(kind, known=KNOWN)) == [], name
+        assert list(list_untyped_parts(kind, known=TYPES.known_names)) == [], name
 
 
 def test_a_reply_is_sent_as_the_library_returns_it() -> None:
