@@ -18,7 +18,7 @@ from paper_library.limits import (
     QUERY_CHARS,
     VALUE_CHARS,
 )
-from paper_library.replies import Addresses, FacetPage, FoundPapers, SearchPage, ShelfCounts
+from paper_library.replies import Addresses, FacetPage, FoundPapers, SearchPage, ShelfCounts, StoredMetadata
 from paper_library.search import engine
 from paper_library.text.citations import FORMATS
 from paper_library.text.excerpts import cut_text_with_marker
@@ -200,7 +200,11 @@ async def lookup(
     }
 
 
-@router.get("/papers/{paper_id}", summary="The metadata of a paper")
+@router.get(
+    "/papers/{paper_id}",
+    summary="The metadata of a paper",
+    responses={200: {"model": StoredMetadata}},
+)
 async def paper(shelf: Shelf, paper_id: Paper) -> Response:
     """Return all metadata of a paper; its text and summaries have their own addresses."""
     return Response(shelf.library.metadata_json(paper_id), media_type="application/json")

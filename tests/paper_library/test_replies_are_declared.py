@@ -24,7 +24,7 @@ from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
 OF_THE_CONSOLE: Final = {"PaperUseList": "joins the bodies of universes with workflows"}
 """Types that the console declares, with the reason."""
 FILES: Final = {
-    **dict.fromkeys(("paper", "summary"), "JSON as the shelf stores it"),
+    "summary": "JSON of any shape, as the owner of the paper wrote it",
     **dict.fromkeys(("source", "translation"), "a text as Markdown or HTML"),
     **dict.fromkeys(("bibtex", "citation"), "a citation in one of several formats"),
     "get_paper_original": "a PDF",
@@ -72,10 +72,16 @@ def list_published_types() -> dict[str, Any]:
     routers = (make_rest_app(opened, threads), shelves.router, notes.router, paper_uses.router)
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     assert all(isinstance(route, ReplyRoute) for route in routes)
-    functions = {f"{route.name} {route.path}": route.endpoint for route in routes}
-    functions |= {tool.name: tool.fn for tool in server._tool_manager.list_tools()}  # pyright: ignore[reportPrivateUsage]
+    published = {f"{route.name} {route.path}": read_published_type(route) for route in routes}
     threads.close()
-    return {name: strip_encoded(TYPES.find_reply(function)) for name, function in functions.items()}
+    tools = server._tool_manager.list_tools()  # pyright: ignore[reportPrivateUsage]
+    return published | {tool.name: strip_encoded(TYPES.find_reply(tool.fn)) for tool in tools}
+
+
+def read_published_type(route: APIRoute) -> Any:
+    """Return the type of a reply: that of the function, or the declared one of JSON that the shelf stores."""
+    returned = TYPES.find_reply(route.endpoint)
+    return route.responses.get(200, {}).get("model", returned) if returned is Response else returned
 
 
 def strip_encoded(kind: Any) -> Any:

@@ -7,7 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import TypeAdapter
 
+from paper_library.replies import StoredMetadata
 from tests.paper_library.operations.command_runs import start_server, wait_until
 from tests.paper_library.operations.rest_shelf import MARKDOWN, find_paper
 from tests.paper_library.operations.shelves import build_titled_shelf
@@ -36,6 +38,14 @@ def test_search_returns_rows_total_and_the_interpreted_query(rest: httpx.Client)
     shown = {"paper_id", "title", "year", "venue", "snippet_markdown", "authors", "score"}
     assert shown | {"matched_fields", "section", "offset"} == row.keys()
     assert rest.get("search", params={"q": "star", "page_size": 1}).json()["results"] == [row]
+
+
+def test_the_metadata_of_a_paper_fit_their_published_type(rest: httpx.Client) -> None:
+    replies = rest.get("openapi.json").json()["paths"]["/papers/{paper_id}"]["get"]["responses"]
+    schema = replies["200"]["content"]["application/json"]["schema"]
+    assert schema == {"$ref": "#/components/schemas/StoredMetadata"}
+    reply, kind = rest.get("papers/brahe1573").json(), TypeAdapter(StoredMetadata)
+    assert kind.dump_python(kind.validate_python(reply), mode="json") == reply
 
 
 def test_a_paper_is_found_by_id_key_and_lookup(rest: httpx.Client) -> None:
