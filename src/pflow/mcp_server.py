@@ -86,7 +86,7 @@ async def describe_workflow(name: _Name) -> WorkflowDescription:
 
 async def execute(
     name: _Name,
-    inputs: Annotated[dict[str, Any] | None, Field(description="Values for the workflow's inputs.")] = None,
+    inputs: Annotated[JsonObject | None, Field(description="Values for the workflow's inputs.")] = None,
 ) -> EndedRun:
     """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation

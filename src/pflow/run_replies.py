@@ -56,11 +56,10 @@ class ResumeState(TypedDict):
     resumable: bool
 
 
-class EndedRun(TypedDict):
-    """The reply of `execute`: a run that has ended, or that could not begin."""
+class RunEnding(TypedDict):
+    """How a run ended, without its outputs."""
 
     success: bool
-    outputs: Annotated[JsonObject, Field(description="The outputs; of a large one its size and its file.")]
     error: RunError | None
     checkpoint: Annotated[ResumeState | None, Field(description="The nodes that a failed run completed.")]
     reused_nodes: list[str]
@@ -77,6 +76,12 @@ class EndedRun(TypedDict):
     secret_inputs: NotRequired[
         Annotated[list[str], Field(description="To the console, if the run waits: inputs that must not be stored.")]
     ]
+
+
+class EndedRun(RunEnding):
+    """The reply of `execute`: a run that has ended, or that could not begin."""
+
+    outputs: Annotated[JsonObject, Field(description="The outputs; of a large one its size and its file.")]
 
 
 class StartedRun(TypedDict):

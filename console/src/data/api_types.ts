@@ -117,7 +117,7 @@ export interface BodyUse {
 export interface Body_add_schedule {
   /** Such as `mon 07:00`, `weekdays 18:30` or `hourly`. */
   at: string;
-  inputs?: Record<string, unknown> | null;
+  inputs?: Record<string, JsonValue> | null;
   /** By default that of this system. */
   scheduler?: "systemd" | "cron" | "launchd" | null;
 }
@@ -153,7 +153,7 @@ export interface Body_mark_papers {
 }
 
 export interface Body_plan_run {
-  inputs?: Record<string, unknown> | null;
+  inputs?: Record<string, JsonValue> | null;
 }
 
 export interface Body_put_papers_on_shelf {
@@ -163,14 +163,14 @@ export interface Body_put_papers_on_shelf {
 }
 
 export interface Body_replace_workflow {
-  document: Record<string, unknown>;
+  document: Record<string, JsonValue>;
   /** Refuse to replace a text that has another revision. */
   revision?: string | null;
 }
 
 export interface Body_resume_run {
   /** Inputs to change; the others stay. */
-  inputs?: Record<string, unknown> | null;
+  inputs?: Record<string, JsonValue> | null;
   /** Discard the results of earlier runs. */
   fresh?: boolean;
 }
@@ -191,7 +191,7 @@ export interface Body_sign_in {
 
 export interface Body_start_run {
   name: string;
-  inputs?: Record<string, unknown> | null;
+  inputs?: Record<string, JsonValue> | null;
   /** Discard the results of earlier runs. */
   fresh?: boolean;
 }
@@ -221,7 +221,7 @@ export interface Body_update_setting {
 }
 
 export interface Body_write_draft {
-  document: Record<string, unknown>;
+  document: Record<string, JsonValue>;
   /** Refuse to replace a text that has another revision. */
   revision?: string | null;
   /** Refuse a name that a workflow has, readable or not. */
@@ -471,8 +471,6 @@ export interface EditorialNotice {
 /** The reply of `execute`: a run that has ended, or that could not begin. */
 export interface EndedRun {
   success: boolean;
-  /** The outputs; of a large one its size and its file. */
-  outputs: Record<string, JsonValue>;
   error: RunError | null;
   /** The nodes that a failed run completed. */
   checkpoint: ResumeState | null;
@@ -488,6 +486,8 @@ export interface EndedRun {
   dialog?: Record<string, string>;
   /** To the console, if the run waits: inputs that must not be stored. */
   secret_inputs?: string[];
+  /** The outputs; of a large one its size and its file. */
+  outputs: Record<string, JsonValue>;
 }
 
 /** The body of every failed request; further keys of `error` name the objects concerned. */

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Mapping
 from types import FrameType, ModuleType, TracebackType
 from typing import Any, TypedDict, cast
 
@@ -85,7 +86,7 @@ def _run_code_and_make_report(code: str, inputs: dict[str, object]) -> Report:
     return _make_result_report(module.__dict__)
 
 
-def _make_result_report(names: dict[str, Any]) -> Report:
+def _make_result_report(names: Mapping[str, Any]) -> Report:
     action = names.get("action")
     if not (action is None or (isinstance(action, str) and action)):
         kind = type(action).__name__
