@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from uraniborg.backup_archive import FORMAT, MANIFEST, list_backup_roots
+from uraniborg.backup_archive import FORMAT, MANIFEST, ArchivedFileFacts, BackupManifest, list_backup_roots
 from uraniborg.database_files import copy_file, is_live_database
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.errors import Unavailable
@@ -36,7 +36,7 @@ def write_backup(
     replace: bool = False,
     report_file: ReportItem = lambda _: None,
     actor: Actor | None = None,
-) -> dict[str, Any]:
+) -> BackupManifest:
     """Write all data into a tar archive and return its manifest. Servers may run meanwhile.
 
     The manifest states who wrote it: `actor`, by default the program that runs this process. `target` is complete or
@@ -62,9 +62,9 @@ def write_backup(
     return manifest
 
 
-def _write_archive(stream: Any, compression: str, report_file: ReportItem, actor: Actor) -> dict[str, Any]:
-    files: dict[str, dict[str, Any]] = {}
-    manifest = {
+def _write_archive(stream: Any, compression: str, report_file: ReportItem, actor: Actor) -> BackupManifest:
+    files: dict[str, ArchivedFileFacts] = {}
+    manifest: BackupManifest = {
         "format": FORMAT,
         "version": version(),
         "created_at": datetime.now(UTC).isoformat(),
@@ -117,7 +117,7 @@ def _is_live(path: Path) -> bool:
         raise _make_unreadable_error(exc) from None
 
 
-def _add_file_and_describe(archive: tarfile.TarFile, name: str, path: Path, copy: Path) -> dict[str, Any]:
+def _add_file_and_describe(archive: tarfile.TarFile, name: str, path: Path, copy: Path) -> ArchivedFileFacts:
     """Add a copy of the file: the file itself may change while it is read."""
     copy.unlink(missing_ok=True)
     try:

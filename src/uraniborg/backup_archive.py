@@ -9,10 +9,12 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, NotRequired, TypedDict, cast
 
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.settings import config_dir, data_dir
 from uraniborg.kernel.version import version
 
@@ -27,6 +29,24 @@ _READ_ERRORS: Final = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, O
 
 class InvalidBackup(InvalidInput):
     code = "invalid_backup"
+
+
+class ArchivedFileFacts(TypedDict):
+    """A file as the manifest describes it."""
+
+    bytes: int
+    sha256: str
+
+
+class BackupManifest(TypedDict):
+    """Who wrote a backup, when and with which version, and its files by name."""
+
+    format: int
+    version: str
+    created_at: str
+    actor: NotRequired[ActorFields]
+    """Missing in backups of versions that stored no actor."""
+    files: dict[str, ArchivedFileFacts]
 
 
 @dataclass(frozen=True)
@@ -83,14 +103,14 @@ class BackupReader:
         with _translate_read_errors(self._source):
             return stream.read(_BLOCK)
 
-    def _read_manifest(self) -> dict[str, Any]:
+    def _read_manifest(self) -> BackupManifest:
         from packaging.version import InvalidVersion, Version
 
         with _translate_read_errors(self._source):
             member = next((one for one in self._list_members() if one.name == MANIFEST and one.isreg()), None)
             stream = self._archive.extractfile(member) if member else None
             content: Any = json.loads(stream.read(_LARGEST_MANIFEST)) if stream else None
-        manifest = cast("dict[str, Any]", content if isinstance(content, dict) else {})
+        manifest = cast("JsonObject", content if isinstance(content, dict) else {})
         if not isinstance(manifest.get("files"), dict):
             raise InvalidBackup(
                 f"'{display_path(self._source)}' has no {MANIFEST}.", hint="Name a file that `uraniborg backup` wrote."
@@ -106,7 +126,7 @@ class BackupReader:
                 f"{str(manifest.get('format'))[:40]}; this is version {version()}, which reads the format {FORMAT}.",
                 hint="Restore it with the version that wrote it, or a newer one.",
             )
-        return manifest
+        return cast("BackupManifest", manifest)
 
     def _list_members(self) -> list[tarfile.TarInfo]:
         for number, _ in enumerate(self._archive):
@@ -119,7 +139,7 @@ class BackupReader:
         path = PurePosixPath(name)
         is_inside = name == SETTINGS or (path.parts[:1] in (("data",), ("pflow",)) and len(path.parts) > 1)
         is_plain = path.as_posix() == name and ".." not in path.parts and not set("\\\0:") & set(name)
-        found = cast("dict[str, Any]", facts if isinstance(facts, dict) else {})
+        found = cast("JsonObject", facts if isinstance(facts, dict) else {})
         size, digest = found.get("bytes"), found.get("sha256")
         if not (is_inside and is_plain and isinstance(size, int) and size >= 0 and isinstance(digest, str)):
             raise InvalidBackup(f"The backup has a file with the name {name[:200]!r}.", hint="Use another backup.")

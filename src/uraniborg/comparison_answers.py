@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal, cast
 
+from universe.nbody.replies import ResonanceComparison, RunDifferences, RunReply
 from universe.nbody.text_formats import join_words
 from universe.orbits.units import YEAR_IN_DAYS
 from uraniborg.kernel.text import plural
@@ -28,9 +29,9 @@ def format_multiple(factor: float) -> str:
 
 
 def answer_question(
-    first: Mapping[str, Any],
-    second: Mapping[str, Any],
-    comparison: Mapping[str, Any],
+    first: RunReply,
+    second: RunReply,
+    comparison: RunDifferences,
     *,
     planet: str,
     factor: float,
@@ -84,7 +85,7 @@ def _point_to_span(days: float) -> str:
     return span if span == "1 year" else f"these {span}"
 
 
-def _describe_lost_bodies(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
+def _describe_lost_bodies(run: RunReply, names: Mapping[str, str]) -> str:
     collided = [join_words([names[body] for body in one["bodies"]]) for one in run["collisions"]]
     left = [names[one["id"]] for one in run["ejections"]]
     facts = [
@@ -95,7 +96,7 @@ def _describe_lost_bodies(run: Mapping[str, Any], names: Mapping[str, str]) -> s
 
 
 def _describe_rest(
-    held: Sequence[Mapping[str, Any]], unclear: Sequence[Mapping[str, Any]], names: Mapping[str, str]
+    held: Sequence[ResonanceComparison], unclear: Sequence[ResonanceComparison], names: Mapping[str, str]
 ) -> str:
     parts = [f"{len(held)} {_agree(held, 'holds', 'hold')}"]
     if unclear:
@@ -103,9 +104,10 @@ def _describe_rest(
     return join_words(parts)
 
 
-def _describe_swings(held: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
+def _describe_swings(held: Sequence[ResonanceComparison], names: Mapping[str, str]) -> str:
     """Return how many of the angles that librate in both runs swing wider or less wide, and the largest change."""
-    changes = {index: row["halfRange"][1] - row["halfRange"][0] for index, row in enumerate(held)}
+    swings = [cast("list[float]", row["halfRange"]) for row in held]  # both have one
+    changes = {index: second - first for index, (first, second) in enumerate(swings)}
     wider = [index for index, change in changes.items() if change >= _WIDER]
     narrower = [index for index, change in changes.items() if change <= -_WIDER]
     if not wider and not narrower:
@@ -122,7 +124,7 @@ def _describe_swings(held: Sequence[Mapping[str, Any]], names: Mapping[str, str]
     )
 
 
-def _list_rows(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
+def _list_rows(rows: Sequence[ResonanceComparison], names: Mapping[str, str]) -> str:
     return join_words(["-".join(names[body] for body in row["bodies"]) for row in rows])
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from uraniborg.doctor import Check, run_checks
 from uraniborg.installation_facts import describe_origin, list_location_facts, list_setting_facts
@@ -17,6 +17,10 @@ from uraniborg.kernel.terminal.styled_text import DIM, GREEN, RED, YELLOW, Piece
 from uraniborg.kernel.text import plural
 from uraniborg.locations import PART_CONFIGS, SQLITE, list_locations
 
+if TYPE_CHECKING:
+    from uraniborg.backup_archive import BackupManifest
+    from uraniborg.installation_replies import ArchiveSummary, CheckList
+
 _MARKS: Final = {"ok": ("ok", GREEN), "note": ("--", DIM), "warning": ("!!", YELLOW), "failure": ("XX", RED)}
 _FAILED: Final = 4
 _NAME_COLUMNS: Final = 16
@@ -28,7 +32,8 @@ def run_and_print_checks(*, online: bool, as_json: bool, quiet: bool) -> int:
         checks = list(run_checks(online=online, report_topic=progress.report_item))
     failed = sum(check.status == "failure" for check in checks)
     if as_json:
-        print_json({"ok": not failed, "checks": [check.as_dict() for check in checks]})
+        reply: CheckList = {"ok": not failed, "checks": [check.as_dict() for check in checks]}
+        print_json(reply)
         return _FAILED if failed else 0
     page = Page()
     for topic in dict.fromkeys(check.topic for check in checks):
@@ -104,12 +109,20 @@ def restore_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet:
     _print_archive_summary("Restored", file, manifest, as_json=as_json)
 
 
-def _print_archive_summary(verb: str, file: Path, manifest: dict[str, Any], *, as_json: bool) -> None:
+def _print_archive_summary(verb: str, file: Path, manifest: "BackupManifest", *, as_json: bool) -> None:
     files = manifest["files"]
     total = sum(one["bytes"] for one in files.values())
     if as_json:
-        summary = {key: manifest.get(key) for key in ("format", "version", "created_at", "actor")}
-        print_json({"file": str(file), **summary, "files": len(files), "bytes": total})
+        summary: ArchiveSummary = {
+            "file": str(file),
+            "format": manifest["format"],
+            "version": manifest["version"],
+            "created_at": manifest["created_at"],
+            "actor": manifest.get("actor"),
+            "files": len(files),
+            "bytes": total,
+        }
+        print_json(summary)
         return
     page = Page()
     page.write_line(f"{verb} {display_path(file)}: {plural(len(files), 'file')}, {total / 1e6:,.1f} MB of data.")

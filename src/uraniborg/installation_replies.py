@@ -5,6 +5,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.call_log import ToolCall
 from uraniborg.kernel.change_fields import ChangeFields
 from uraniborg.kernel.json_values import Json
@@ -28,6 +29,15 @@ class PartAddress(ServerAddress):
     """A server of this process: its address, or why it does not run."""
 
     command: Annotated[str | None, Field(description="A line that connects an agent to its address.")]
+
+
+class ServedAddresses(TypedDict):
+    """What a server prints at its start with `--json`."""
+
+    url: str
+    console: Annotated[str, Field(description="The address of the console, with the token.")]
+    token: str
+    parts: list[ServerAddress]
 
 
 class AgentServer(TypedDict):
@@ -159,6 +169,18 @@ class CheckList(TypedDict):
 
     ok: bool
     checks: list[CheckFacts]
+
+
+class ArchiveSummary(TypedDict):
+    """A backup that was written or restored: its file, its size, and who wrote it, when and with which version."""
+
+    file: str
+    format: int
+    version: str
+    created_at: str
+    actor: ActorFields | None
+    files: Annotated[int, Field(description="The number of files.")]
+    bytes: int
 
 
 class InstallationChange(ChangeFields):

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from uraniborg.backup_archive import (
     ArchivedFile,
+    BackupManifest,
     BackupReader,
     InvalidBackup,
     list_backup_roots,
@@ -36,7 +37,7 @@ def restore_backup(
     replace: bool = False,
     report_file: ReportItem = lambda _: None,
     actor: Actor | None = None,
-) -> dict[str, Any]:
+) -> BackupManifest:
     """Restore an archive and return its manifest. Nothing is changed before all of it was read and checked.
 
     The log of changes, which is among the restored data, states who restored it: `actor`, by default the program that

@@ -22,6 +22,7 @@ from uraniborg.part_servers import PartServer, PartServers
 
 if TYPE_CHECKING:
     from uraniborg.console.workers.search_process import SearchWorkerProcess
+    from uraniborg.installation_replies import ServedAddresses
 
 
 _PORT_SETTINGS: Final = "console.search_port, library.port and universe.port"
@@ -128,7 +129,12 @@ def print_addresses(parts: list[PartServer], token: str, page: str, *, as_json: 
 
     url = parts[0].url
     if as_json:
-        addresses = {"url": url, "console": page, "token": token, "parts": [one.to_json() for one in parts]}
+        addresses: ServedAddresses = {
+            "url": url,
+            "console": page,
+            "token": token,
+            "parts": [one.to_json() for one in parts],
+        }
         sys.stdout.write(json.dumps(addresses) + "\n")
         sys.stdout.flush()
         return

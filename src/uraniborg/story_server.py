@@ -11,18 +11,21 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from uraniborg.connect.servers import format_program
-from uraniborg.kernel.errors import Unavailable, UraniborgError
+from uraniborg.kernel.errors import ErrorFacts, Unavailable, UraniborgError
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.serving import print_status
 from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.styled_text import DIM, StyledText
 from uraniborg.part_servers import HOST
 from uraniborg.story.folder import StoryFolder, find_story_home
+
+if TYPE_CHECKING:
+    from uraniborg.installation_replies import ServedAddresses
 
 PAGE: Final = "/story"
 _PORT: Final = 8421
@@ -96,7 +99,7 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool) -> None:
 
 
 @contextmanager
-def _run_server(folder: StoryFolder) -> Generator[tuple["subprocess.Popen[str]", dict[str, Any]]]:
+def _run_server(folder: StoryFolder) -> Generator[tuple["subprocess.Popen[str]", "ServedAddresses"]]:
     """Yield the server and what it prints at its start; end it with this process, also on SIGTERM."""
     command = [sys.executable, "-m", "uraniborg", "serve", "--json", "--port", str(_find_port())]
     env = {**folder.make_environment(), **_FREE_PORTS}
@@ -144,13 +147,13 @@ def _find_port() -> int:
         return _PORT
 
 
-def _create_first_universe(served: dict[str, Any]) -> None:
+def _create_first_universe(served: "ServedAddresses") -> None:
     """Create the system of the question as it is shipped, so that the first page has something to look at."""
     with suppress(UraniborgError):  # it is there, or the server of universes does not run, which its page says
         _post(served, "/api/universes", {"id": SHIPPED, "name": "TRAPPIST-1, as shipped", "from": "trappist-1"})
 
 
-def _post(served: dict[str, Any], path: str, body: Any = None) -> None:
+def _post(served: "ServedAddresses", path: str, body: Any = None) -> None:
     headers = {"Authorization": f"Bearer {served['token']}", "X-Uraniborg": "1", "Content-Type": "application/json"}
     content = b"" if body is None else json.dumps(body).encode()
     request = Request(f"{served['url']}{path}", content, headers, method="POST")  # noqa: S310 - our own server
@@ -158,7 +161,7 @@ def _post(served: dict[str, Any], path: str, body: Any = None) -> None:
         with urlopen(request, timeout=_REPLY_S):  # noqa: S310
             pass
     except HTTPError as problem:
-        error: dict[str, Any] = json.loads(problem.read())["error"]
+        error: ErrorFacts = json.loads(problem.read())["error"]
         raise Unavailable(error["message"], hint=error.get("hint") or "") from None
     except OSError as problem:
         raise Unavailable(f"The server of the story does not answer: {problem}", hint="Try again.") from None

@@ -17,6 +17,7 @@ from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Unwritable, display_path, write_output
+from uraniborg.kernel.json_values import Json, JsonObject
 
 
 @dataclass(frozen=True)
@@ -119,23 +120,23 @@ def read_server_names(client: Client) -> list[str]:
     return list(read_entries(client))
 
 
-def read_entries(client: Client) -> dict[str, Any]:
+def read_entries(client: Client) -> JsonObject:
     """Return the entries of all servers in the client's file by name. Raise InvalidInput if it cannot be read."""
     text = read_client_file(client)
     if not text.strip("\ufeff \t\r\n"):
         return {}
     content = _parse_toml(client, text) if client.format == "toml" else jsonc.parse_jsonc(text)
-    servers = cast("dict[str, Any]", content).get(client.key) if isinstance(content, dict) else None
-    return dict(cast("dict[str, Any]", servers)) if isinstance(servers, dict) else {}
+    servers = cast("JsonObject", content).get(client.key) if isinstance(content, dict) else None
+    return dict(cast("JsonObject", servers)) if isinstance(servers, dict) else {}
 
 
 def read_address_and_token(entry: Any) -> tuple[str, str]:
     """Return the address and the bearer token of an entry; empty texts without them."""
-    fields = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+    fields = cast("JsonObject", entry) if isinstance(entry, dict) else {}
     address = next((str(fields[key]) for key in ("url", "httpUrl", "serverUrl") if key in fields), "")
     for key in HEADER_KEYS:
         given: Any = fields.get(key)
-        for name, value in cast("dict[str, Any]", given).items() if isinstance(given, dict) else ():
+        for name, value in cast("JsonObject", given).items() if isinstance(given, dict) else ():
             if name.lower() == AUTHORIZATION.lower():
                 return address, str(value).partition(" ")[2]
     return address, ""
@@ -156,18 +157,22 @@ def _merge_members_of_existing_entry(client: Client, text: str, name: str, entry
     """Return the entry with members such as `env` that the person added to it earlier."""
     content: Any = jsonc.parse_jsonc(text) if text.strip("\ufeff \t\r\n") else {}
     for key in (client.key, name):
-        content = cast("dict[str, Any]", content).get(key) if isinstance(content, dict) else None
+        content = cast("JsonObject", content).get(key) if isinstance(content, dict) else None
     if not isinstance(content, dict):
         return entry
     addresses = ("command", "args", "url", "httpUrl", "serverUrl", "type")
-    own = {key: value for key, value in cast("dict[str, Any]", content).items() if key not in addresses}
+    own = {key: value for key, value in cast("JsonObject", content).items() if key not in addresses}
     return {**own, **entry, **{key: _merge_headers(own.get(key), entry[key]) for key in HEADER_KEYS if key in entry}}
 
 
-def _merge_headers(own: Any, ours: dict[str, str]) -> dict[str, str]:
+def _merge_headers(own: Json, ours: Json) -> JsonObject:
     """Return the headers that the person added, with our token."""
-    given = cast("dict[str, str]", own) if isinstance(own, dict) else {}
-    return {**{name: value for name, value in given.items() if name.lower() != AUTHORIZATION.lower()}, **ours}
+    kept = {name: value for name, value in _get_object(own).items() if name.lower() != AUTHORIZATION.lower()}
+    return {**kept, **_get_object(ours)}
+
+
+def _get_object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
 
 
 def _edit_toml(client: Client, text: str, entries: Mapping[str, Entry | None]) -> str:

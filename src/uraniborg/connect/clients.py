@@ -6,13 +6,15 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from uraniborg.connect.servers import HttpServer, Server, StdioServer, make_stdio_bridge
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.suggestions import find_nearest_name
 
-Entry = dict[str, Any]
+Entry: TypeAlias = JsonObject
+"""An entry in the file of a client, of which each has members of its own."""
 AUTHORIZATION: Final = "Authorization"
 HEADER_KEYS: Final = ("headers", "http_headers")
 """The members that hold the headers of an address."""
@@ -170,7 +172,7 @@ def make_opencode_entry(server: Server) -> Entry:
 
 def _make_address(key: str, server: HttpServer) -> Entry:
     """Return the address under this key, and the header that carries the token."""
-    headers = {"headers": {AUTHORIZATION: f"Bearer {server.token}"}} if server.token else {}
+    headers: Entry = {"headers": {AUTHORIZATION: f"Bearer {server.token}"}} if server.token else {}
     return {key: server.url, **headers}
 
 

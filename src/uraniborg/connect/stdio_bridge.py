@@ -7,7 +7,7 @@ import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Any, Final, Protocol, TextIO, cast
+from typing import Any, Final, Protocol, TextIO, TypeAlias, cast
 
 import httpx
 
@@ -16,6 +16,7 @@ from uraniborg.credentials import BRIDGE, AgentCredentials
 from uraniborg.kernel.boundary import LOSSLESS, parse_json
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.hosts import is_loopback
+from uraniborg.kernel.json_values import Json, JsonObject
 
 _ACCEPTED: Final = "application/json, text/event-stream"
 _LONGEST_WAIT_S: Final = 60.0
@@ -24,7 +25,8 @@ _INTERNAL_ERROR: Final = -32603
 _PARSE_ERROR: Final = -32700
 _SESSION_LOST: Final = 404
 
-Message = dict[str, Any]
+Message: TypeAlias = JsonObject
+"""A message of JSON-RPC, which passes through as it is."""
 
 
 class LineSource(Protocol):
@@ -189,7 +191,7 @@ class Bridge:
         else:
             sys.stderr.write(text + "\n")
 
-    def _write_error(self, request_id: Any, code: int, text: str) -> None:
+    def _write_error(self, request_id: Json, code: int, text: str) -> None:
         self._write_message(_make_error(request_id, code, text))
 
     def _write_message(self, message: Message) -> None:
@@ -238,9 +240,9 @@ def _get_object(value: Any, name: str) -> Message:
     return cast("Message", found) if isinstance(found, dict) else {}
 
 
-def _get_message_id(message: Any) -> Any:
+def _get_message_id(message: Any) -> Json:
     return cast("Message", message).get("id") if isinstance(message, dict) else None
 
 
-def _make_error(request_id: Any, code: int, text: str) -> Message:
+def _make_error(request_id: Json, code: int, text: str) -> Message:
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": text}}

@@ -9,6 +9,7 @@ from uraniborg.doctor.check import Check, Checks, Status
 from uraniborg.doctor.sockets import check_entries_with_sockets, uses_sockets
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import display_path
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.text import plural
 
 _QUERY: Final = "exoplanet atmospheres"
@@ -57,8 +58,9 @@ def _is_ours(name: str, url: str, token: Any) -> bool:
         return False
     if not isinstance(reply, dict):
         return False
-    members = cast("dict[str, Any]", reply)
-    is_refusal = response.status_code in (401, 403, 503) and "code" in (members.get("error") or {})
+    members = cast("JsonObject", reply)
+    error = members.get("error")
+    is_refusal = response.status_code in (401, 403, 503) and isinstance(error, dict) and "code" in error
     return _MEMBERS[name] in members or (is_refusal and not _is_console(url))
 
 

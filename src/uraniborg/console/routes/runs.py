@@ -1,7 +1,7 @@
 """Routes that start, resume, list, read and cancel runs, which processes of their own execute."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, Query
 
@@ -10,6 +10,7 @@ from uraniborg.console.routes.dependencies import RunId, Sender, make_router
 from uraniborg.console.services import Services
 from uraniborg.console.workers.run_questions import add_question_states
 from uraniborg.kernel.errors import Conflict
+from uraniborg.kernel.json_values import JsonObject
 
 
 class RunNotActive(Conflict):
@@ -24,7 +25,7 @@ async def start_run(
     services: Services,
     actor: Sender,
     name: Annotated[str, Body(max_length=100)],
-    inputs: Annotated[dict[str, Any] | None, Body()] = None,
+    inputs: Annotated[JsonObject | None, Body()] = None,
     fresh: Annotated[bool, Body(description="Discard the results of earlier runs.")] = False,
 ) -> StartedRun | EndedRun:
     """Start a run and return its id; or the reply of `execute` if the workflow cannot run."""
@@ -40,7 +41,7 @@ async def resume_run(
     services: Services,
     actor: Sender,
     run_id: RunId,
-    inputs: Annotated[dict[str, Any] | None, Body(description="Inputs to change; the others stay.")] = None,
+    inputs: Annotated[JsonObject | None, Body(description="Inputs to change; the others stay.")] = None,
     fresh: Annotated[bool, Body(description="Discard the results of earlier runs.")] = False,
 ) -> StartedRun | EndedRun:
     """Run the workflow of a run with the same inputs. A failed run is resumed: its results are reused."""

@@ -1,7 +1,7 @@
 """Routes that list, add and remove schedules."""
 
 import asyncio
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import Body
 
@@ -10,6 +10,7 @@ from pflow.scheduling.installed_schedules import list_installed_schedules, remov
 from pflow.workflow_replies import AddedSchedule, ScheduleList
 from uraniborg.console.routes.dependencies import Sender, WorkflowName, make_router
 from uraniborg.console.services import Services
+from uraniborg.kernel.json_values import JsonObject
 
 router = make_router("workflows")
 
@@ -30,7 +31,7 @@ async def add_schedule(
     actor: Sender,
     name: WorkflowName,
     at: Annotated[str, Body(max_length=200, description="Such as `mon 07:00`, `weekdays 18:30` or `hourly`.")],
-    inputs: Annotated[dict[str, Any] | None, Body()] = None,
+    inputs: Annotated[JsonObject | None, Body()] = None,
     scheduler: Annotated[
         Literal["systemd", "cron", "launchd"] | None, Body(description="By default that of this system.")
     ] = None,

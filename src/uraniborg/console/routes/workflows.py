@@ -26,7 +26,7 @@ from uraniborg.console.routes.dependencies import Sender, WorkflowName, make_rou
 from uraniborg.console.services import Services
 from uraniborg.kernel.json_values import JsonObject
 
-Document = Annotated[dict[str, Any], Body()]
+Document = Annotated[JsonObject, Body()]
 Revision = Annotated[
     str | None, Body(max_length=100, description="Refuse to replace a text that has another revision.")
 ]
@@ -87,7 +87,7 @@ async def check_workflow(
 async def plan_run(
     services: Services,
     name: WorkflowName,
-    inputs: Annotated[dict[str, Any] | None, Body(embed=True)] = None,
+    inputs: Annotated[JsonObject | None, Body(embed=True)] = None,
 ) -> PlanReply:
     """Return which nodes would run and which results would be reused. Nothing runs."""
     found = await asyncio.to_thread(services.workflows.find_workflow, name)

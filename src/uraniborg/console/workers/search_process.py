@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypedDict
+from typing import Final, TypeAlias, TypedDict
 
 from starlette.types import Message, Receive, Scope, Send
 
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.http_access import make_error_response
 from uraniborg.kernel.logging import get_logger
@@ -37,7 +38,7 @@ class SearchRequest(TypedDict):
     path: str
     query: str
     headers: list[tuple[str, str]]
-    actor: dict[str, Any] | None
+    actor: ActorFields | None
 
 
 class SearchResponse(TypedDict):
