@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from uraniborg.bundle.crate import CRATE, DIGESTS, SIGNATURE, make_entity_id
 from uraniborg.bundle.reader import MOST_FILES, Bundle, Unreadable
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
@@ -101,7 +102,7 @@ def check_metadata(bundle: Bundle) -> Iterator[Check]:
         yield Check(CRATE, "matched", "the metadata follows RO-Crate 1.1 and describes every file")
 
 
-def list_metadata_problems(metadata: dict[str, Any], bundle: Bundle) -> Iterator[str]:
+def list_metadata_problems(metadata: JsonObject, bundle: Bundle) -> Iterator[str]:
     """Yield what violates the rules of RO-Crate 1.1 for a descriptor, a root and files, or is untrue of the bundle."""
     graph: Any = metadata.get("@graph")
     if not isinstance(graph, list) or not all(
@@ -110,7 +111,7 @@ def list_metadata_problems(metadata: dict[str, Any], bundle: Bundle) -> Iterator
     ):
         yield "@graph is not a list of entities, each with an @id"
         return
-    entities = {str(one["@id"]): cast("dict[str, Any]", one) for one in cast("list[Any]", graph)}
+    entities = {str(one["@id"]): cast("JsonObject", one) for one in cast("list[Any]", graph)}
     if len(entities) < len(cast("list[Any]", graph)):
         yield "two entities have the same @id"
     if "@context" not in metadata:
@@ -140,7 +141,7 @@ def list_metadata_problems(metadata: dict[str, Any], bundle: Bundle) -> Iterator
             yield from _list_file_problems(unquote(path), entity, bundle)
 
 
-def _list_root_problems(root: dict[str, Any]) -> Iterator[str]:
+def _list_root_problems(root: JsonObject) -> Iterator[str]:
     for name in ("name", "description", "license"):
         if not root.get(name):
             yield f"the root has no {name}"
@@ -148,7 +149,7 @@ def _list_root_problems(root: dict[str, Any]) -> Iterator[str]:
         yield "datePublished of the root is not a date such as 2026-01-31"
 
 
-def _list_file_problems(path: str, entity: dict[str, Any], bundle: Bundle) -> Iterator[str]:
+def _list_file_problems(path: str, entity: JsonObject, bundle: Bundle) -> Iterator[str]:
     if not bundle.has(path):
         yield f"'{path}' is described and missing"
         return
@@ -159,7 +160,7 @@ def _list_file_problems(path: str, entity: dict[str, Any], bundle: Bundle) -> It
         yield f"'{path}' {exc}"
 
 
-def _has_type(entity: dict[str, Any], name: str) -> bool:
+def _has_type(entity: JsonObject, name: str) -> bool:
     return name in _as_list(entity.get("@type"))
 
 
@@ -168,4 +169,4 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _get_id(value: Any) -> Any:
-    return cast("dict[str, Any]", value).get("@id") if isinstance(value, dict) else None
+    return cast("JsonObject", value).get("@id") if isinstance(value, dict) else None

@@ -5,7 +5,8 @@ from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import quote
 
-from uraniborg.bundle.pieces import BundleFile, ListedFile, Piece, Plain, list_file, make_json_file, make_text_file
+from uraniborg.bundle.pieces import BundleFile, ListedFile, Piece, list_file, make_json_file, make_text_file
+from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.version import version
 
 CRATE: Final = "ro-crate-metadata.json"
@@ -98,9 +99,9 @@ def _escape_cell(text: str) -> str:
 
 def make_metadata(files: Sequence[ListedFile], *, title: str, date: str, program: str) -> BundleFile:
     """Return the metadata after RO-Crate 1.1: the descriptor, the root, every file, and the program that wrote them."""
-    parts = [{"@id": make_entity_id(one.path)} for one in files]
-    software: Plain = {"@id": _PROGRAM, "@type": "SoftwareApplication", "name": "Uraniborg", "version": program}
-    graph: list[Plain] = [
+    parts: list[Json] = [{"@id": make_entity_id(one.path)} for one in files]
+    software: JsonObject = {"@id": _PROGRAM, "@type": "SoftwareApplication", "name": "Uraniborg", "version": program}
+    graph: list[JsonObject] = [
         {
             "@id": CRATE,
             "@type": "CreativeWork",
@@ -131,7 +132,7 @@ def make_metadata(files: Sequence[ListedFile], *, title: str, date: str, program
     return make_json_file(CRATE, _ABOUT_CRATE, {"@context": f"{PROFILE}/context", "@graph": graph})
 
 
-def _describe_file(one: ListedFile) -> Plain:
+def _describe_file(one: ListedFile) -> JsonObject:
     path = PurePosixPath(one.path)
     return {
         "@id": make_entity_id(one.path),

@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple, cast
 from paper_search.models import PaperCollection
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.inspection import TimeLimit
-from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.kernel.actors import describe_actor
 from uraniborg.kernel.inbox import Decision, Entry
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.text import plural
 
 _SHOWN: Final = 5
@@ -92,7 +92,7 @@ def _list_plans(decisions: Sequence[Entry]) -> list[Decision]:
 def _compare_queries(found: PaperCollection, plans: Sequence[Decision]) -> Iterator[str]:
     for number, (plan, log) in enumerate(zip(plans, found.metadata.round_logs, strict=True), 1):
         data: Any = plan.data
-        queries = cast("Plain", data).get("queries") if isinstance(data, dict) else None
+        queries = cast("JsonObject", data).get("queries") if isinstance(data, dict) else None
         if isinstance(queries, list):
             decided = [_read_query(one) for one in cast("list[Any]", queries)]
             if decided != [_read_query(one.model_dump()) for one in log.strategy.queries]:
@@ -102,13 +102,13 @@ def _compare_queries(found: PaperCollection, plans: Sequence[Decision]) -> Itera
 def _read_query(query: Any) -> str:
     if not isinstance(query, dict):
         return str(query)
-    plain = cast("Plain", query)
+    plain = cast("JsonObject", query)
     return " ".join(str(plain.get("boolean_query") or plain.get("words") or "").split())
 
 
 def _find_reviewer(entry: Entry) -> str | None:
     data: Any = entry.decision.data if entry.decision else None
-    return cast("Plain", data).get("reviewer") if isinstance(data, dict) else None
+    return cast("dict[str, str | None]", data).get("reviewer") if isinstance(data, dict) else None
 
 
 def _list_entry_problems(entry: Entry, subject: str) -> Iterator[str]:
@@ -154,24 +154,24 @@ def _find_decided_mark(decisions: Sequence[Entry], mark: _Mark) -> tuple[str, st
     return None
 
 
-def _list_decided_papers(entry: Entry, reviewer: str | None) -> Iterator[Plain]:
+def _list_decided_papers(entry: Entry, reviewer: str | None) -> Iterator[JsonObject]:
     """Yield the marks of a reviewer in a decision: those of its data, then those that were saved before it."""
     data: Any = entry.decision.data if entry.decision else None
-    if isinstance(data, dict) and reviewer in (cast("Plain", data).get("reviewer"), entry.decided_by):
-        listed = cast("Plain", data).get("decisions")
+    if isinstance(data, dict) and reviewer in (cast("JsonObject", data).get("reviewer"), entry.decided_by):
+        listed = cast("JsonObject", data).get("decisions")
         if isinstance(listed, dict):
-            yield cast("Plain", listed)
+            yield cast("JsonObject", listed)
     saved: Any = entry.decision.marks if entry.decision else None
-    reviews = cast("Plain", saved).get("reviews") if isinstance(saved, dict) else None
-    own = cast("Plain", reviews).get(reviewer or "") if isinstance(reviews, dict) else None
+    reviews = cast("JsonObject", saved).get("reviews") if isinstance(saved, dict) else None
+    own = cast("JsonObject", reviews).get(reviewer or "") if isinstance(reviews, dict) else None
     if isinstance(own, dict):
-        yield cast("Plain", own)
+        yield cast("JsonObject", own)
 
 
 def _read_mark(mark: Any) -> tuple[str, str | None]:
     if isinstance(mark, dict):
-        plain = cast("Plain", mark)
-        return str(plain.get("status")), plain.get("reason")
+        fields = cast("dict[str, str | None]", mark)
+        return str(fields.get("status")), fields.get("reason")
     return str(mark), None
 
 

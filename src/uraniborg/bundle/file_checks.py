@@ -9,8 +9,9 @@ from typing import Any, Final, cast
 
 from uraniborg.bundle.checks import Check
 from uraniborg.bundle.number_comparison import shorten, walk_values
-from uraniborg.bundle.pieces import BundleFile, Plain
+from uraniborg.bundle.pieces import BundleFile
 from uraniborg.bundle.reader import Bundle, Unreadable, parse_json
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.text import plural
 
 _SHOWN: Final = 60
@@ -48,7 +49,7 @@ def _describe_first_value(stored: Any, made: Any) -> str:
     for path, one, other in walk_values("", stored, made):
         where = path.removeprefix(".") or "the value"
         if isinstance(one, dict) and isinstance(other, dict):
-            names = sorted(cast("Plain", one).keys() ^ cast("Plain", other).keys())
+            names = sorted(cast("JsonObject", one).keys() ^ cast("JsonObject", other).keys())
             return f"{where}: in the file or as made again, and not in both: {', '.join(names)[:_SHOWN]}"
         if one != other:
             return f"{where} is {shorten(one)}, made again {shorten(other)}"

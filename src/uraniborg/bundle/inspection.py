@@ -6,12 +6,15 @@ from time import monotonic
 from typing import Any, Final, NamedTuple, cast
 from urllib.parse import unquote
 
-from universe.domain.state import State
+from universe.domain.state import Plain, State
 from universe.jobs.measurement import Trajectory
+from universe.jobs.replies import JobFacts
+from universe.nbody.replies import MeasurementReply
 from uraniborg.bundle.checks import Check
 from uraniborg.bundle.crate import CRATE
-from uraniborg.bundle.pieces import Piece, Plain
+from uraniborg.bundle.pieces import Piece
 from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.progress import ReportItem
 
 MOST_SECONDS: Final = 1_800.0
@@ -84,9 +87,9 @@ class RepeatedRun(NamedTuple):
     folder: str
     title: str
     """The name of its universe."""
-    job: Plain
+    job: JobFacts
     state: Plain
-    reply: Plain
+    reply: MeasurementReply
     """The stored result."""
     trajectory: Trajectory | None
     """That of the repeated run."""
@@ -134,12 +137,12 @@ def read_frame(bundle: Bundle) -> Frame:
     except Unreadable:
         graph = None
     listed = cast("list[Any]", graph) if isinstance(graph, list) else []
-    found = [cast("Plain", one) for one in listed if isinstance(one, dict)]
+    found = [cast("JsonObject", one) for one in listed if isinstance(one, dict)]
     entities = {str(one.get("@id")): one for one in found}
     root = entities.get("./", {})
     parts: Any = root.get("hasPart")
     ids = [
-        str(cast("Plain", one).get("@id"))
+        str(cast("JsonObject", one).get("@id"))
         for one in cast("list[Any]", parts if isinstance(parts, list) else [])
         if isinstance(one, dict)
     ]

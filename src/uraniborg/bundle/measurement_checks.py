@@ -6,19 +6,21 @@ from typing import Final, cast
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from universe.domain.state import Plain
 from universe.jobs.measurement import Measurement, measure, summarise_reply
 from universe.jobs.options import JobOptions, parse_job_options
 from universe.jobs.store import Job
+from universe.nbody.replies import MeasurementReply
 from universe.store.authors import is_author
 from uraniborg.bundle.checks import Check, Result, make_statement
 from uraniborg.bundle.inspection import Inspection, RepeatedRun, TimeOver, Verified
-from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.plot_checks import check_plot
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.bundle.result_checks import compare_results
 from uraniborg.bundle.universe_log import read_document, remove_universe_names
 from uraniborg.bundle.universe_pieces import make_measurement_piece
 from uraniborg.kernel.errors import MissingExtra, Unavailable, UnsupportedPlatform, UraniborgError
+from uraniborg.kernel.json_values import JsonObject
 
 _JOB_FACTS: Final = ("id", "version", "kind", "options", "author", "state", "progress", "summary", "error", "actor")
 _NOT_IN_BUNDLE: Final = {"owner": "", "cancelled_by": None}
@@ -31,7 +33,7 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
     bundle, path = inspection.bundle, f"{folder}/result.json"
     version, state = read_document(bundle, f"{folder}/universe.json")
     title = str(bundle.read_object(f"{folder}/universe.json").get("name"))
-    stored = bundle.read_object(path)
+    stored = cast("MeasurementReply", bundle.read_object(path))
     plot = bundle.read(f"{folder}/plot.svg")
     job, options = _read_job(bundle, f"{folder}/job.json")
     checks = [*_check_start(inspection, folder, job, version, title, state)]
@@ -47,7 +49,7 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
             progress=lambda done: inspection.report(f"{folder} {done:.0%}"),
             labels_from=stored,
         )
-        checks += compare_results(path, job.kind, stored, cast("Plain", measured.reply))
+        checks += compare_results(path, job.kind, stored, measured.reply)
         checks += check_plot(f"{folder}/plot.svg", plot, measured)
     except (UraniborgError, TimeOver) as exc:
         result, reason = _explain_failure(exc)
@@ -58,7 +60,7 @@ def verify_measurement(inspection: Inspection, folder: str) -> Verified:
         problem = f"is not a result of this kind: {type(exc).__name__} {exc}"[:200]
         return Verified([*checks, Check(path, "differs", problem)], None)
     inspection.runs[job.id] = RepeatedRun(
-        folder, title, cast("Plain", job.describe()), state, stored, measured.trajectory if measured else None
+        folder, title, job.describe(), state, stored, measured.trajectory if measured else None
     )
     return Verified(checks, make_measurement_piece(job, state, stored, plot, title, folder))
 
@@ -67,7 +69,8 @@ def _read_job(bundle: Bundle, path: str) -> tuple[Job, JobOptions]:
     """Return the job and its options. Raise Unreadable."""
     found = bundle.read_object(path)
     try:
-        options = parse_job_options({"kind": found.get("kind"), **found.get("options", {})})
+        given = cast("JsonObject", found.get("options", {}))
+        options = parse_job_options({"kind": found.get("kind"), **given})
         times = {f"{name}_at": found.get(f"{name}At") for name in ("created", "started", "ended")}
         facts = {name: found.get(name) for name in _JOB_FACTS}
         job = TypeAdapter(Job).validate_json(
@@ -81,7 +84,7 @@ def _read_job(bundle: Bundle, path: str) -> tuple[Job, JobOptions]:
     return job, options
 
 
-def _check_job(folder: str, job: Job, stored: Plain) -> Iterator[Check]:
+def _check_job(folder: str, job: Job, stored: MeasurementReply) -> Iterator[Check]:
     """Yield the contradictions between a job and its result, and what only the job states."""
     path = f"{folder}/job.json"
     if (job.state, job.progress, job.error) != ("done", 1.0, None):

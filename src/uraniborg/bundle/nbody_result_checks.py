@@ -2,9 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
 
+from universe.nbody.replies import BodyError, BodyState, ChaosFacts, DriftFacts, RunReply
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.number_comparison import (
     CLOSE,
@@ -16,7 +17,6 @@ from uraniborg.bundle.number_comparison import (
     shorten,
     walk_values,
 )
-from uraniborg.bundle.pieces import Plain
 from uraniborg.kernel.text import plural
 
 _ROUNDED: Final = re.compile(r"\b(accurate to|MEGNO|e in about) (\d[\d.]*(?:e[+-]\d+)?)")
@@ -27,8 +27,14 @@ _MEGNO_ROUNDING: Final = 1e-3
 _FEW_ROUNDINGS: Final = 1e-14
 _PRINTED: Final = 0.0011
 """The difference of angles that are stored in thousandths of a degree, when rounding makes the last digit another."""
-_STEPS: Final = {"shortestStep": 2.0, "step": 1.1, "steps": 1.1}
+_STEPS: Final[dict[Literal["shortestStep", "step", "steps"], float]] = {"shortestStep": 2.0, "step": 1.1, "steps": 1.1}
 """How many times as large the values of adaptive steps may be on another processor."""
+_UNITS: Final[tuple[Literal["au", "degrees"], ...]] = ("au", "degrees")
+_CHAOS_LIMITS: Final[dict[Literal["megno", "lyapunovDays"], float]] = {
+    "megno": _MEGNO_DIFFERENCE,
+    "lyapunovDays": math.inf,
+}
+"""The largest differences that rounding makes."""
 _CHAOS: Final = ("chaos.megno", "chaos.meaning", "chaos.lyapunovDays")
 _OWN: Final = frozenset(
     ("start", "end", "error", "errors", "trustworthy", "verdict", "energyDrift", "angularMomentumDrift")
@@ -36,13 +42,13 @@ _OWN: Final = frozenset(
 """The values of a run that have a comparison of their own."""
 
 
-def compare_runs(path: str, stored: Plain, computed: Plain) -> Iterator[Check]:
+def compare_runs(path: str, stored: RunReply, computed: RunReply) -> Iterator[Check]:
     """Yield the differences of two N-body runs, or what matched, and what cannot be compared."""
     yield from _compare_runs(path, stored, computed)
     yield from _compare_noise(path, stored, computed)
 
 
-def _compare_runs(path: str, stored: Plain, computed: Plain) -> Iterator[Check]:
+def _compare_runs(path: str, stored: RunReply, computed: RunReply) -> Iterator[Check]:
     """Compare two N-body runs: the starts exactly, the ends within both errors, the errors and the verdicts."""
     differences = [
         *_compare_bodies("start", stored, computed, exactly=True),
@@ -71,7 +77,7 @@ def _compare_runs(path: str, stored: Plain, computed: Plain) -> Iterator[Check]:
         )
 
 
-def _compare_others(stored: Plain, computed: Plain) -> Iterator[str]:
+def _compare_others(stored: RunReply, computed: RunReply) -> Iterator[str]:
     """Yield the differences of all values that have no comparison of their own; at most one of each."""
     degrees = max((one["degrees"] or 0.0 for one in computed["error"].values()), default=0.0)
     tolerance = min(0.5, CLOSE + 100 * math.radians(degrees))
@@ -97,7 +103,7 @@ def _is_close_or_printed(path: str, one: Any, other: Any, tolerance: float) -> b
     return is_close(one, other, tolerance)
 
 
-def _compare_noise(path: str, stored: Plain, computed: Plain) -> Iterator[Check]:
+def _compare_noise(path: str, stored: RunReply, computed: RunReply) -> Iterator[Check]:
     """Compare what rounding errors decide: equal within a factor, or as likely as the repeated value, or different."""
     yield from _compare_chaos(path, stored["chaos"], computed["chaos"])
     yield from _compare_steps(path, stored, computed)
@@ -106,8 +112,8 @@ def _compare_noise(path: str, stored: Plain, computed: Plain) -> Iterator[Check]
     yield from _compare_arithmetic(path, stored["errors"]["arithmetic"], computed["errors"]["arithmetic"])
 
 
-def _compare_chaos(path: str, stored: Plain, computed: Plain) -> Iterator[Check]:
-    for name, allowed in (("megno", _MEGNO_DIFFERENCE), ("lyapunovDays", math.inf)):
+def _compare_chaos(path: str, stored: ChaosFacts, computed: ChaosFacts) -> Iterator[Check]:
+    for name, allowed in _CHAOS_LIMITS.items():
         one, other = stored[name], computed[name]
         if is_number(one) and is_number(other) and other / 2 <= one <= 2 * other and abs(one - other) <= allowed:
             if not is_close(one, other, _MEGNO_ROUNDING):
@@ -118,10 +124,10 @@ def _compare_chaos(path: str, stored: Plain, computed: Plain) -> Iterator[Check]
         yield Check(path, "differs", f"chaos.meaning is “{shorten(stored['meaning'])}”, which is not that of the run")
 
 
-def _compare_steps(path: str, stored: Plain, computed: Plain) -> Iterator[Check]:
+def _compare_steps(path: str, stored: RunReply, computed: RunReply) -> Iterator[Check]:
     for name, ratio in _STEPS.items():
         one, other = stored[name], computed[name]
-        if one is other is None or is_close(one, other, CLOSE):
+        if is_close(one, other, CLOSE):
             continue
         if is_number(one) and is_number(other) and other / ratio <= one <= other * ratio:
             yield make_statement(path, f"{name} is {one:.6g}, repeated {other:.6g}, as rounding decides")
@@ -129,7 +135,7 @@ def _compare_steps(path: str, stored: Plain, computed: Plain) -> Iterator[Check]
             yield Check(path, "differs", f"{name} is {shorten(one)}, repeated {shorten(other)}")
 
 
-def _compare_drifts(path: str, name: str, stored: Plain | None, computed: Plain | None) -> Iterator[Check]:
+def _compare_drifts(path: str, name: str, stored: DriftFacts | None, computed: DriftFacts | None) -> Iterator[Check]:
     if stored is None or computed is None or set(stored) != set(computed):
         if stored is not computed:
             yield Check(path, "differs", f"{name} is {shorten(stored)}, repeated {shorten(computed)}")
@@ -175,12 +181,14 @@ def _is_about_same(name: str, stated: float, repeated: float) -> bool:
     return is_about_same_error(stated, repeated)
 
 
-def _compare_bodies(moment: str, stored: Plain, computed: Plain, *, exactly: bool) -> Iterator[str]:
+def _compare_bodies(
+    moment: Literal["start", "end"], stored: RunReply, computed: RunReply, *, exactly: bool
+) -> Iterator[str]:
     if set(stored[moment]) != set(computed[moment]):
         yield f"the {moment} has other bodies"
         return
     for key, other in computed[moment].items():
-        one: Plain | None = stored[moment][key]
+        one = stored[moment][key]
         if one is None or other is None:
             if one is not other:
                 yield f"{moment}: {key} has merged into another body in one of the runs only"
@@ -210,11 +218,11 @@ def _compare_bodies(moment: str, stored: Plain, computed: Plain, *, exactly: boo
             yield f"{moment}: the position of {key} differs by {distance:.3g} AU; the error is {allowed:.1g} AU"
 
 
-def _compare_errors(stored: Plain, computed: Plain) -> Iterator[str]:
+def _compare_errors(stored: Mapping[str, BodyError], computed: Mapping[str, BodyError]) -> Iterator[str]:
     """Yield a line for each body whose stored error is not about that of the repeated run."""
     for key, other in computed.items():
-        for unit, repeated in other.items():
-            stated: float | None = stored[key][unit]
+        for unit in _UNITS:
+            stated, repeated = stored[key][unit], other[unit]
             if stated is None or repeated is None:
                 is_right = stated is repeated
             else:
@@ -231,7 +239,8 @@ def _format_error(error: float | None, unit: str) -> str:
     return "unknown" if error is None else f"{error:.1g} {'AU' if unit == 'au' else unit}"
 
 
-def _measure_distance(stored: Plain, computed: Plain, key: str) -> float:
-    if stored[key] is None or computed[key] is None:
-        return 0.0
-    return math.dist(stored[key]["position"], computed[key]["position"])
+def _measure_distance(
+    stored: Mapping[str, BodyState | None], computed: Mapping[str, BodyState | None], key: str
+) -> float:
+    one, other = stored[key], computed[key]
+    return 0.0 if one is None or other is None else math.dist(one["position"], other["position"])

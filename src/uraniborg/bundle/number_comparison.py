@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 ROUNDING: Final = 1e-12
 """The relative difference that another machine makes in one number."""
@@ -31,7 +31,7 @@ def is_close(one: Any, other: Any, tolerance: float) -> bool:
     return type(one) is type(other) and one == other
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from typing import cast
 
 import orjson
 
@@ -13,22 +14,26 @@ from universe.initial_states import load_or_generate_state
 from universe.systems import list_system_names
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.inspection import Inspection
-from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Unreadable
+from uraniborg.bundle.records import RecordedLogEntry, UniverseDocument
 from uraniborg.bundle.universe_log import find_universe_id, remove_universe_names, replay
 
 
 def check_origins(
-    inspection: Inspection, folder: str, log: Sequence[Plain], states: Sequence[State]
+    inspection: Inspection, folder: str, log: Sequence[RecordedLogEntry], states: Sequence[State]
 ) -> Iterator[Check]:
     """Yield what is known about states that no command made: shipped ones, and those of other universes."""
     path, unknown = f"{folder}/log.jsonl", list[str]()
     for entry, state in zip(log, states[1:], strict=True):
-        if entry["kind"] != "restore" or "toVersion" in entry["events"][0]:
+        if entry["kind"] != "restore":
+            continue
+        assert "events" in entry  # the replay has compared them
+        event = entry["events"][0]
+        if "toVersion" in event:
             continue
         if origin := _find_origin(inspection, folder, state):
             yield Check(path, "matched", f"version {entry['version']} is {origin}")
-        elif entry["events"][0]["reason"] == "branch" and (parent := _find_parent(inspection, folder, state)):
+        elif event["reason"] == "branch" and (parent := _find_parent(inspection, folder, state)):
             yield Check(path, "differs", f"version {entry['version']} is a branch, and not a version of {parent}")
         else:
             unknown.append(str(entry["version"]))
@@ -72,7 +77,7 @@ def _find_parent(inspection: Inspection, folder: str, state: State) -> str:
         if other == folder or not (states := replay(inspection, other).states)[1:]:
             continue
         with suppress(Unreadable):
-            stored = inspection.bundle.read_object(f"{other}/universe.json")["state"]
+            stored = cast("UniverseDocument", inspection.bundle.read_object(f"{other}/universe.json"))["state"]
             if find_universe_id(states[-1].to_plain(), stored) in named - {None}:
                 return other
     return ""

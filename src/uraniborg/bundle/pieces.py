@@ -9,8 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from uraniborg.kernel.text import plural
 
-Plain = dict[str, Any]
-
 _NOT_IN_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _MAX_NAME: Final = 80
 

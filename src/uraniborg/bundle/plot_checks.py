@@ -1,11 +1,11 @@
 """Check a plot: drawn again from the repeated run, it must have the same marks at the same places."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, cast
+from collections.abc import Sequence
+from typing import Final, NamedTuple, cast
 
 from universe.jobs.measurement import Measurement
-from universe.nbody.replies import RunReply
+from universe.nbody.replies import MeasurementReply, RunReply
 from universe.nbody.reports import find_worst_degrees
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.kernel.text import plural
@@ -56,7 +56,7 @@ def check_plot(path: str, stored: bytes, measured: Measurement) -> list[Check]:
     return checks
 
 
-def _find_noisy_panel(reply: Mapping[str, Any], lines: Sequence[str]) -> float:
+def _find_noisy_panel(reply: MeasurementReply, lines: Sequence[str]) -> float:
     """Return the height of the title of the panel with the energy, if that is rounding; else infinity."""
     drift = reply.get("energyDrift")
     if drift is not None and drift["max"] < _NOISE:

@@ -9,13 +9,14 @@ from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 import orjson
 
 from uraniborg.bundle.crate import CRATE, DIGESTS
 from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.files import display_path
+from uraniborg.kernel.json_values import JsonObject
 
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 256_000_000
@@ -103,12 +104,12 @@ class Bundle:
             found.append(parse_json(line, name))
         return found
 
-    def read_object(self, name: str, *, most: int = MOST_BYTES) -> dict[str, Any]:
+    def read_object(self, name: str, *, most: int = MOST_BYTES) -> JsonObject:
         """Return the object in a JSON file. Raise Unreadable."""
         value = self.read_json(name, most=most)
         if not isinstance(value, dict):
             raise Unreadable("is not a JSON object", name)
-        return value  # pyright: ignore[reportUnknownVariableType]
+        return cast("JsonObject", value)
 
     def _iterate_parts(self, name: str, most: int, *, by_line: bool = False) -> Iterator[bytes]:
         """Yield the content of a file in blocks or lines. Raise Unreadable."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
-from uraniborg.bundle.pieces import Plain
+from uraniborg.kernel.json_values import JsonObject
 
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][\w-]*)((?:\.[\w-]+|\[\d+\])*)\}")
 _STEP: Final = re.compile(r"\.([\w-]+)|\[(\d+)\]")
@@ -12,12 +12,12 @@ CUT: Final = ({"bytes"}, {"characters", "beginning"})
 """The fields of what the log of runs has instead of a long value."""
 
 
-def find_broken_references(run: Plain, nodes: Sequence[Plain], workflow: Plain | None) -> Iterator[str]:
+def find_broken_references(run: JsonObject, nodes: Sequence[JsonObject], workflow: JsonObject | None) -> Iterator[str]:
     """Yield what nodes and the outputs of a run have other values of than the nodes and inputs that they refer to.
 
     References in the middle of a text, and to values that are too long to be stored, are not followed.
     """
-    known: dict[str, Any] = dict(_get_object(run.get("inputs")))
+    known: JsonObject = dict(_get_object(run.get("inputs")))
     for node in nodes:
         inputs, params = _get_object(node.get("inputs")), _get_object(node.get("params"))
         for name, template in params.items():
@@ -40,7 +40,7 @@ def _differs(value: Any, template: Any, known: Mapping[str, Any]) -> bool:
         if is_cut(expected):
             return False
         if name and isinstance(expected, dict) and name in expected:
-            expected = cast("Plain", expected)[name]
+            expected = cast("JsonObject", expected)[name]
         elif index and isinstance(expected, list) and int(index) < len(cast("list[Any]", expected)):
             expected = cast("list[Any]", expected)[int(index)]
         else:
@@ -50,11 +50,11 @@ def _differs(value: Any, template: Any, known: Mapping[str, Any]) -> bool:
 
 def is_cut(value: Any) -> bool:
     """Return True for what is stored instead of a long value."""
-    return isinstance(value, dict) and set(cast("Plain", value)) in CUT
+    return isinstance(value, dict) and set(cast("JsonObject", value)) in CUT
 
 
-def _get_object(value: Any) -> Plain:
-    return cast("Plain", value) if isinstance(value, dict) else {}
+def _get_object(value: Any) -> JsonObject:
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
 def _show(text: Any) -> str:

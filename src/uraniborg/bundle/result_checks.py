@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from universe.nbody.replies import MeasurementReply, RunReply
 from uraniborg.bundle.checks import Check
 from uraniborg.bundle.nbody_result_checks import compare_runs
 from uraniborg.bundle.number_comparison import (
@@ -16,7 +17,7 @@ from uraniborg.bundle.number_comparison import (
     shorten,
     walk_values,
 )
-from uraniborg.bundle.pieces import Plain
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.text import plural
 
 _TIMES: Final = ("time", "times", "firstTransit")
@@ -29,12 +30,14 @@ _ABSOLUTE: Final = {
 """The differences that rounding makes, of values that can be about 0."""
 
 
-def compare_results(path: str, kind: str, stored: Plain, computed: Plain) -> list[Check]:
+def compare_results(path: str, kind: str, stored: MeasurementReply, computed: MeasurementReply) -> list[Check]:
     """Return the checks of a stored result: its differences, or what matched, and what cannot be compared."""
-    return list((compare_runs if kind == "nbody" else _compare_numbers)(path, stored, computed))
+    if kind == "nbody":
+        return list(compare_runs(path, cast("RunReply", stored), cast("RunReply", computed)))
+    return list(_compare_numbers(path, cast("JsonObject", stored), cast("JsonObject", computed)))
 
 
-def _compare_numbers(path: str, stored: Plain, computed: Plain) -> Iterator[Check]:
+def _compare_numbers(path: str, stored: JsonObject, computed: JsonObject) -> Iterator[Check]:
     numbers = 0
     for name in {**computed, **stored}:
         if name not in stored or name not in computed:

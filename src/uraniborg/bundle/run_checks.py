@@ -12,12 +12,14 @@ import orjson
 from pflow.node import Context, Outcome
 from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
+from pflow.run_replies import RunDetails
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.inspection import Inspection, Verified
-from uraniborg.bundle.pieces import Chosen, Plain, make_names
+from uraniborg.bundle.pieces import Chosen, make_names
 from uraniborg.bundle.reader import Bundle
 from uraniborg.bundle.reference_checks import find_broken_references, is_cut
 from uraniborg.bundle.workflow_pieces import make_run_piece, make_workflow_piece
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.logging import MASK
 from uraniborg.kernel.text import plural
 
@@ -31,13 +33,13 @@ def verify_run(inspection: Inspection, path: str) -> Verified:
     nodes: Any = run.get("nodes")
     if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in cast("list[Any]", nodes)):
         return Verified([Check(path, "differs", "has no list of nodes")], None)
-    listed = cast("list[Plain]", nodes)
+    listed = cast("list[JsonObject]", nodes)
     checks = [
         *_repeat_nodes(inspection, path, run, listed),
         *_check_summary(inspection, path, run, listed),
         make_statement(path, "who started it, its inputs, messages and times: only this record states them"),
     ]
-    return Verified(checks, make_run_piece(run, path.removeprefix("runs/").removesuffix(".json")))
+    return Verified(checks, make_run_piece(cast("RunDetails", run), path.removeprefix("runs/").removesuffix(".json")))
 
 
 def verify_workflow(inspection: Inspection, path: str) -> Verified:
@@ -47,7 +49,7 @@ def verify_workflow(inspection: Inspection, path: str) -> Verified:
     return Verified([make_statement(path, "what the workflow does: read it before you run it")], piece)
 
 
-def _check_summary(inspection: Inspection, path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Check]:
+def _check_summary(inspection: Inspection, path: str, run: JsonObject, nodes: Sequence[JsonObject]) -> Iterator[Check]:
     statuses = [str(node.get("status")) for node in nodes]
     failed = [str(node.get("node")) for node in nodes if node.get("status") == "failed"]
     reused = statuses.count("reused")
@@ -72,13 +74,13 @@ def _check_summary(inspection: Inspection, path: str, run: Plain, nodes: Sequenc
         yield Check(path, "differs", "has reused nodes, and resumed no run")
 
 
-def _find_workflow(bundle: Bundle, run: Plain) -> Plain | None:
+def _find_workflow(bundle: Bundle, run: JsonObject) -> JsonObject | None:
     (name,) = make_names([Chosen(str(run.get("workflow")))])
     path = f"workflows/{name}.json"
     return bundle.read_object(path) if bundle.has(path) else None
 
 
-def _repeat_nodes(inspection: Inspection, path: str, run: Plain, nodes: Sequence[Plain]) -> Iterator[Check]:
+def _repeat_nodes(inspection: Inspection, path: str, run: JsonObject, nodes: Sequence[JsonObject]) -> Iterator[Check]:
     matched: list[str] = []
     reused: list[str] = []
     reasons: dict[str, list[str]] = {}
@@ -112,23 +114,23 @@ def _repeat_nodes(inspection: Inspection, path: str, run: Plain, nodes: Sequence
         yield Check(path, "not repeated", f"{', '.join(names)}: {reason}")
 
 
-def _find_earlier_nodes(inspection: Inspection, run: Plain) -> dict[str, Plain]:
+def _find_earlier_nodes(inspection: Inspection, run: JsonObject) -> dict[str, JsonObject]:
     """Return the nodes of the run that this one resumed, if the bundle has it."""
     for path in inspection.bundle.find_documents("runs") if run.get("resumed_from") else ():
         earlier = inspection.bundle.read_object(path)
         if earlier.get("id") == run["resumed_from"]:
-            return {str(node.get("node")): node for node in cast("list[Plain]", earlier["nodes"])}
+            return {str(node.get("node")): node for node in cast("list[JsonObject]", earlier["nodes"])}
     return {}
 
 
-def _list_changes(node: Plain, earlier: Plain) -> list[str]:
+def _list_changes(node: JsonObject, earlier: JsonObject) -> list[str]:
     """Return the names of what differs between a node that was reused and the node that it was reused from."""
     names = ("type", "params", "inputs", "outputs")
     is_done = earlier.get("status") in ("completed", "reused")
     return [name for name in names if node.get(name) != earlier.get(name)] + ([] if is_done else ["status"])
 
 
-def explain_not_repeated(node: Plain, interface: Interface | None) -> str:
+def explain_not_repeated(node: JsonObject, interface: Interface | None) -> str:
     """Return why a node is not run again; an empty text for a pure node whose inputs and outputs are stored."""
     status = str(node.get("status"))
     if status != "completed":
@@ -144,18 +146,18 @@ def explain_not_repeated(node: Plain, interface: Interface | None) -> str:
     inputs, outputs = node.get("inputs", node.get("params")), node.get("outputs")
     if not isinstance(inputs, dict) or not isinstance(outputs, dict):
         return "its inputs or outputs are not stored"
-    if _is_cut(cast("Plain", inputs)) or _is_cut(cast("Plain", outputs)) or MASK in str(inputs):  # pyright: ignore[reportUnknownArgumentType]
+    if _is_cut(cast("JsonObject", inputs)) or _is_cut(cast("JsonObject", outputs)) or MASK in str(inputs):  # pyright: ignore[reportUnknownArgumentType]
         return "its inputs or outputs are too long to be stored, or secret"
     return ""
 
 
-def _is_cut(values: Plain) -> bool:
+def _is_cut(values: JsonObject) -> bool:
     return is_cut(values) or any(map(is_cut, values.values()))
 
 
-def _repeat_and_compare(registry: Registry, interface: Interface, node: Plain, folder: Path) -> str:
+def _repeat_and_compare(registry: Registry, interface: Interface, node: JsonObject, folder: Path) -> str:
     """Return how the repeated outputs differ from the stored ones; an empty text if they do not."""
-    given: Plain = node["inputs"] if "inputs" in node else node["params"]
+    given = cast("JsonObject", node["inputs"] if "inputs" in node else node["params"])
     params = {name: param.default for name, param in interface.params.items()} | given
     context = Context("verify", "verify", str(node.get("node")), folder, folder, folder / "spool")
     function = registry.load_function(interface)
@@ -166,8 +168,8 @@ def _repeat_and_compare(registry: Registry, interface: Interface, node: Plain, f
     except Exception as exc:  # the inputs of an unknown bundle can be anything
         return f"failed when it was repeated: {type(exc).__name__}: {str(exc)[:200]}"
     outputs: Mapping[str, Any] = returned.outputs if isinstance(returned, Outcome) else returned
-    computed: Plain = orjson.loads(orjson.dumps(dict(outputs)))
-    stored: Plain = node["outputs"]
+    computed: JsonObject = orjson.loads(orjson.dumps(dict(outputs)))
+    stored = cast("JsonObject", node["outputs"])
     changed = sorted(name for name in {**stored, **computed} if stored.get(name) != computed.get(name))
     if not changed:
         return ""

@@ -12,7 +12,7 @@ from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.decision_checks import check_decisions, read_decisions
 from uraniborg.bundle.inspection import Inspection, Verified
 from uraniborg.bundle.reader import MOST_BYTES
-from uraniborg.bundle.search_pieces import SHELF_RECORD, make_search_piece, make_shelf_piece
+from uraniborg.bundle.search_pieces import SHELF_RECORD, describe_decision_record, make_search_piece, make_shelf_piece
 from uraniborg.kernel.text import plural
 
 
@@ -31,8 +31,8 @@ def verify_search(inspection: Inspection, folder: str) -> Verified:
         checks.append(Check(path, "differs", "facets are not those of its papers"))
     stated = "what was asked and planned, what the sources answered and when, and the details and scores of the papers"
     checks.append(make_statement(path, f"{stated}: only this record states them"))
-    plain = [entry.model_dump(mode="json", exclude={"payload"}) for entry in decisions]
-    return Verified(checks, make_search_piece(found, plain, folder))
+    records = [describe_decision_record(entry) for entry in decisions]
+    return Verified(checks, make_search_piece(found, records, folder))
 
 
 def _check_counts(path: str, found: PaperCollection) -> Iterator[Check]:

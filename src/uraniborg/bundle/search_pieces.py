@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final, TypedDict
+from typing import Final, TypedDict, cast
 
 from paper_library.export import CitedPaper, format_cited_papers
 from paper_library.library import Library
@@ -13,8 +13,9 @@ from paper_search.export.prisma_flow import build_prisma_flow, count_screened_by
 from paper_search.models import PaperCollection
 from paper_search.recordings import find_offline_notice
 from paper_search.review_models import ReviewStatus
-from uraniborg.bundle.pieces import Chosen, Piece, Plain, make_json_file, make_names, make_text_file
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.bundle.pieces import Chosen, Piece, make_json_file, make_names, make_text_file
+from uraniborg.bundle.records import DecisionRecord
+from uraniborg.kernel.inbox import Entry, Inbox
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_sessions
 
@@ -47,7 +48,7 @@ async def collect_searches(chosen: Sequence[Chosen]) -> list[Piece]:
     return pieces
 
 
-def make_search_piece(found: PaperCollection, decisions: Sequence[Plain], folder: str) -> Piece:
+def make_search_piece(found: PaperCollection, decisions: Sequence[DecisionRecord], folder: str) -> Piece:
     kept = select_kept_papers(found)
     return Piece(
         [
@@ -75,16 +76,21 @@ def select_kept_papers(found: PaperCollection) -> PaperCollection:
     return found.model_copy(update={"papers": included or others})
 
 
-def _list_decisions(session_id: str) -> list[Plain]:
+def _list_decisions(session_id: str) -> list[DecisionRecord]:
     inbox = Inbox()
     try:
         entries = [one for one in inbox.beginning_with(session_id) if one.decision is not None]
     finally:
         inbox.close()
-    return [one.model_dump(mode="json", exclude={"payload"}) for one in entries]
+    return [describe_decision_record(one) for one in entries]
 
 
-def _describe_search(found: PaperCollection, kept: PaperCollection, decisions: Sequence[Plain]) -> list[str]:
+def describe_decision_record(entry: Entry) -> DecisionRecord:
+    """Return a decision without the payload of its question."""
+    return cast("DecisionRecord", entry.model_dump(mode="json", exclude={"payload"}))
+
+
+def _describe_search(found: PaperCollection, kept: PaperCollection, decisions: Sequence[DecisionRecord]) -> list[str]:
     flow = build_prisma_flow(found)
     sources = [name for name, count in flow.identified.items() if count] or list(flow.identified)
     queries = [query for part in flow.rounds for query in part.queries]

@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
+from universe.domain.state import Plain
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.file_checks import check_files
 from uraniborg.bundle.inspection import History, Inspection, Replay, Verified
 from uraniborg.bundle.origin_checks import check_origins
-from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Unreadable
 from uraniborg.bundle.universe_log import find_universe_id, read_document, remove_universe_names, replay
 from uraniborg.bundle.universe_pieces import make_document, make_universe_piece
@@ -43,7 +43,7 @@ def verify_universe(inspection: Inspection, folder: str) -> Verified:
     except Unreadable as exc:
         return Verified([*checks, Check(path, "differs", str(exc))], None)
     # Files that list bodies have them in the order of the document.
-    ordered = {**plain, "stars": {key: plain["stars"][key] for key in state["stars"]}}
+    ordered: Plain = {**plain, "stars": {key: plain["stars"][key] for key in state["stars"]}}
     made = make_document(ordered, universe_id, str(document.get("name")), version)
     commands = [entry["command"] for entry in log if "command" in entry]
     inspection.histories[folder] = History(folder, made["name"], universe_id, states, commands)

@@ -1,6 +1,6 @@
 """Replay the log of a bundled universe to the states of all versions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, cast, get_args
 
 from universe.domain.citations import get_set_by_records, replace_set_by_records
@@ -8,14 +8,14 @@ from universe.domain.command_parser import parse_command
 from universe.domain.field_types import SetBy
 from universe.domain.provenance_tracking import Origin
 from universe.domain.reducer import reduce
-from universe.domain.state import EMPTY, State, check_and_copy_plain_state, make_state_from_plain
+from universe.domain.state import EMPTY, Plain, State, check_and_copy_plain_state, make_state_from_plain
 from universe.service.change_requests import RestoreReason
 from universe.store.authors import is_author
 from uraniborg.bundle.inspection import Inspection, Replay
-from uraniborg.bundle.pieces import Plain
 from uraniborg.bundle.reader import Bundle, Unreadable
 from uraniborg.kernel.actors import read_actor
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.json_values import JsonObject
 
 _SHOWN: Final = 5
 _ENTRY_FIELDS: Final = frozenset({"version", "kind", "at", "author", "actor", "command", "events", "state", "together"})
@@ -31,14 +31,14 @@ def read_document(bundle: Bundle, path: str) -> tuple[int, Plain]:
         raise Unreadable(f"has no valid state: {exc.message}", path) from None
     if not isinstance(version, int):
         raise Unreadable("has no version", path)
-    return version, cast("Plain", state)
+    return version, state
 
 
 def apply_entry(states: Sequence[State], entry: Any, version: int) -> State:
     """Return the state after an entry of the log. Raise Unreadable."""
     if not isinstance(entry, dict) or entry.get("version") != version:  # pyright: ignore[reportUnknownMemberType]
         raise Unreadable("an entry is missing")
-    fields: Plain = entry  # pyright: ignore[reportUnknownVariableType]
+    fields = cast("JsonObject", entry)
     if unknown := set(fields) - _ENTRY_FIELDS:
         raise Unreadable(f"an entry has unknown fields ({', '.join(sorted(unknown)[:_SHOWN])})")
     if fields.get("kind") not in ("restore", "command") or fields.get("together", True) is not True:
@@ -67,7 +67,7 @@ def apply_entry(states: Sequence[State], entry: Any, version: int) -> State:
 def _check_restore_event(states: Sequence[State], restored: State, events: Any) -> None:
     """Raise Unreadable unless an entry that restores a state says so, and the state is that of the version it names."""
     listed = cast("list[Any]", events) if isinstance(events, list) else []
-    event = cast("Plain", listed[0]) if len(listed) == 1 and isinstance(listed[0], dict) else {}
+    event = cast("JsonObject", listed[0]) if len(listed) == 1 and isinstance(listed[0], dict) else {}
     is_known = set(event) <= {"type", "reason", "toVersion"} and event.get("reason") in get_args(RestoreReason)
     if event.get("type") != "stateRestored" or not is_known:
         raise Unreadable("an entry that restores a state has other events")
@@ -93,7 +93,7 @@ def replay(inspection: Inspection, folder: str) -> Replay:
     return inspection.replays[folder]
 
 
-def find_universe_id(replayed: Mapping[str, Any], stored: Plain) -> str:
+def find_universe_id(replayed: Plain, stored: Plain) -> str:
     """Return the universe that the records of a stored state name; an empty text if none does.
 
     Raise Unreadable if records of this universe name several.
@@ -109,7 +109,7 @@ def find_universe_id(replayed: Mapping[str, Any], stored: Plain) -> str:
     return next(iter(named), "")
 
 
-def remove_universe_names(plain: Mapping[str, Any]) -> Plain:
+def remove_universe_names(plain: Plain) -> Plain:
     """Return a state whose records do not name the universe that their versions belong to."""
     stars = {
         key: replace_set_by_records(

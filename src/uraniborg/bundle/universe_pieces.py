@@ -10,13 +10,14 @@ import orjson
 from universe.claims import PaperTextReader
 from universe.cli.common import resolve_universe_id
 from universe.domain.citations import add_universe_to_set_by_records
-from universe.domain.state import Plain as PlainState
+from universe.domain.state import Plain
 from universe.exchange.exports import UNIVERSE_FORMAT
 from universe.jobs.measurement import summarise_reply
 from universe.jobs.store import Job
 from universe.nbody.body_names import find_body_ids
 from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
 from universe.nbody.initial_conditions import make_initial_conditions
+from universe.nbody.replies import MeasurementReply, RunReply
 from universe.nbody.reports import START_NOT_INCLUDED
 from universe.orbits.units import YEAR_IN_DAYS
 from universe.provenance.bibliography import collect_cited_sources, format_bibtex
@@ -24,7 +25,8 @@ from universe.provenance.shelf_texts import make_paper_text_reader
 from universe.service.replies import describe_log_entry
 from universe.service.universes import UniverseService
 from universe.store.interface import Entry
-from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, Plain, make_json_file, make_names, make_text_file
+from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, make_json_file, make_names, make_text_file
+from uraniborg.bundle.records import RecordedLogEntry, UniverseDocument, ValueRow
 from uraniborg.bundle.value_table import list_value_rows, write_value_table
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_jobs, open_universes
@@ -59,13 +61,15 @@ async def _collect_universe(service: UniverseService, universe_id: str, folder: 
     log = [await _describe_entry(service, entry, universe_id) for entry in entries]
 
     def make() -> Piece:
-        document = make_document(cast("Plain", plain), universe_id, view.record.name, view.version)
+        document = make_document(plain, universe_id, view.record.name, view.version)
         return make_universe_piece(document, log, list_value_rows(document["state"], text_of), folder)
 
     return await asyncio.to_thread(make)
 
 
-def make_universe_piece(document: Plain, log: Sequence[Plain], rows: Sequence[Plain], folder: str) -> Piece:
+def make_universe_piece(
+    document: UniverseDocument, log: Sequence[RecordedLogEntry], rows: Sequence[ValueRow], folder: str
+) -> Piece:
     """Return the piece of a universe with this document, the entries of its log, and the rows of its values."""
     name, version = document["name"], document["version"]
     lines = b"".join(orjson.dumps(entry) + b"\n" for entry in log)
@@ -88,27 +92,29 @@ def make_universe_piece(document: Plain, log: Sequence[Plain], rows: Sequence[Pl
     )
 
 
-def make_document(plain: Plain, universe_id: str, name: str, version: int) -> Plain:
+def make_document(plain: Plain, universe_id: str, name: str, version: int) -> UniverseDocument:
     """Return a universe as `universe import` reads it. Bodies keep their order, from which runs start."""
-    state = add_universe_to_set_by_records(cast("PlainState", plain), universe_id)
+    state = add_universe_to_set_by_records(plain, universe_id)
     return {"format": UNIVERSE_FORMAT, "name": name, "version": version, "state": state}
 
 
-def encode_document(document: Plain) -> bytes:
+def encode_document(document: UniverseDocument) -> bytes:
     """Return a document as JSON."""
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-async def _describe_entry(service: UniverseService, entry: Entry, universe_id: str) -> Plain:
+async def _describe_entry(service: UniverseService, entry: Entry, universe_id: str) -> RecordedLogEntry:
     """Return an entry of the log with the state that it restored, so that the log can be replayed alone."""
-    described = cast("Plain", describe_log_entry(entry, universe_id))
+    described = describe_log_entry(entry, universe_id)
     if not entry.is_restore:
-        return described
+        return {**described}
     view = await service.view(universe_id, entry.version)
     return {**described, "state": await asyncio.to_thread(view.replica.mirror.to_plain)}
 
 
-def _describe_universe(name: str, version: int, plain: Plain, rows: Sequence[Plain], log: Sequence[Plain]) -> str:
+def _describe_universe(
+    name: str, version: int, plain: Plain, rows: Sequence[ValueRow], log: Sequence[RecordedLogEntry]
+) -> str:
     statuses = Counter(str(row["status"]) for row in rows)
     commands = Counter(str(one["author"] or "an unknown author") for one in log if one["kind"] != "restore")
     changed = ", ".join(f"{count} by {author}" for author, count in sorted(commands.items()))
@@ -129,8 +135,8 @@ async def collect_measurements(chosen: Sequence[Chosen]) -> list[Piece]:
         for one, name in zip(chosen, make_names(chosen), strict=True):
             job = await jobs.find(one.id)
             view = await jobs.universes.view(job.universe_id, job.version)
-            plain = cast("Plain", await asyncio.to_thread(view.replica.mirror.to_plain))
-            reply = orjson.loads(await jobs.read_result(job.universe_id, job.id))
+            plain = await asyncio.to_thread(view.replica.mirror.to_plain)
+            reply: MeasurementReply = orjson.loads(await jobs.read_result(job.universe_id, job.id))
             plot = await jobs.read_plot(job.universe_id, job.id)
             title = view.record.name
             pieces.append(
@@ -139,7 +145,9 @@ async def collect_measurements(chosen: Sequence[Chosen]) -> list[Piece]:
     return pieces
 
 
-def make_measurement_piece(job: Job, plain: Plain, reply: Plain, plot: bytes, title: str, folder: str) -> Piece:
+def make_measurement_piece(
+    job: Job, plain: Plain, reply: MeasurementReply, plot: bytes, title: str, folder: str
+) -> Piece:
     what = f"{title}, version {job.version}"
     start = encode_document(make_document(plain, job.universe_id, title, job.version))
     files = [
@@ -149,11 +157,11 @@ def make_measurement_piece(job: Job, plain: Plain, reply: Plain, plot: bytes, ti
         BundleFile(f"{folder}/plot.svg", f"{what}: plots of the result", plot),
     ]
     if job.kind == "nbody":
-        files += _list_start_files(job, plain, reply, what, folder)
+        files += _list_start_files(job, plain, cast("RunReply", reply), what, folder)
     return Piece(files, _describe_measurement(job, reply, title), [job.ended_at or job.created_at])
 
 
-def _list_start_files(job: Job, plain: Plain, reply: Plain, what: str, folder: str) -> list[BundleFile]:
+def _list_start_files(job: Job, plain: Plain, reply: RunReply, what: str, folder: str) -> list[BundleFile]:
     bodies = cast("list[str] | None", job.options.get("bodies"))
     start = make_initial_conditions(plain, find_body_ids(plain["stars"], bodies) if bodies else None)
     about: Any = {"universe_id": job.universe_id, "version": job.version, "time": float(plain["time"])}
@@ -166,15 +174,16 @@ def _list_start_files(job: Job, plain: Plain, reply: Plain, what: str, folder: s
     ]
 
 
-def _describe_measurement(job: Job, reply: Plain, title: str) -> list[str]:
+def _describe_measurement(job: Job, reply: MeasurementReply, title: str) -> list[str]:
     found = summarise_reply(job.kind, reply)
     if job.kind != "nbody":
         return [f"The {job.kind} of {title} (version {job.version}) for {reply['days']:g} days: {found['headline']}."]
+    run = cast("RunReply", reply)
     years = float(f"{reply['days'] / YEAR_IN_DAYS:.4g}")
     error = found.get("errorDegrees")
     accuracy = "has an unknown error" if error is None else f"is accurate to {error:.1g} degrees of each orbit"
     return [
-        f"{title} (version {job.version}) was integrated for {plural(years, 'year')} by the method {reply['method']}, "
+        f"{title} (version {job.version}) was integrated for {plural(years, 'year')} by the method {run['method']}, "
         f"twice. The integration itself {accuracy} at the end. {START_NOT_INCLUDED}",
-        *reply["errors"]["physics"],
+        *run["errors"]["physics"],
     ]

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from universe.claims import PaperTextReader
+from universe.domain.entities import Entity
+from universe.domain.state import Plain
 from universe.domain.units import get_field_unit, has_astronomical_body
 from universe.provenance.value_status import compute_value_status
-from uraniborg.bundle.pieces import Plain
+from uraniborg.bundle.records import ValueRow
 from uraniborg.kernel.csv_cells import neutralize_formula
+from uraniborg.kernel.json_values import JsonObject
 
 FIELDS: Final = (
     "mass", "radius", "kepler.period", "kepler.osculatingPeriod", "kepler.semiMajorAxis", "kepler.eccentricity",
@@ -21,18 +24,18 @@ COLUMNS: Final[tuple[str, ...]] = (
 )  # fmt: skip
 
 
-def list_value_rows(state: Mapping[str, Any], text_of: PaperTextReader | None) -> list[Plain]:
+def list_value_rows(state: Plain, text_of: PaperTextReader | None) -> list[ValueRow]:
     """Return a row for each value of each body; `text_of` returns the texts of a shelf."""
     is_astronomical = has_astronomical_body(state["stars"].values())
     return [
-        {**row, "unit": get_field_unit(field, astronomical=is_astronomical)}
+        row
         for key, body in state["stars"].items()
         for field in FIELDS
-        if (row := _make_row(str(key), body, field, text_of)) is not None
+        if (row := _make_row(str(key), body, field, get_field_unit(field, astronomical=is_astronomical), text_of))
     ]
 
 
-def _make_row(key: str, body: Plain, field: str, text_of: PaperTextReader | None) -> Plain | None:
+def _make_row(key: str, body: Entity, field: str, unit: str, text_of: PaperTextReader | None) -> ValueRow | None:
     found = compute_value_status(body, field, text_of)
     if found.value is None:
         return None
@@ -44,6 +47,7 @@ def _make_row(key: str, body: Plain, field: str, text_of: PaperTextReader | None
         "body": str(body.get("name") or key),
         "field": field,
         "value": repr(found.value),
+        "unit": unit,
         "status": found.status,
         "as written": support.claim.as_written if support and support.claim else "",
         "source": str(source.get("title") or ""),
@@ -54,12 +58,12 @@ def _make_row(key: str, body: Plain, field: str, text_of: PaperTextReader | None
     }
 
 
-def _get_object(value: Any) -> Plain:
+def _get_object(value: Any) -> JsonObject:
     """Return an object, or an empty one for any other value: sources can come from any program."""
-    return cast("Plain", value) if isinstance(value, dict) else {}
+    return cast("JsonObject", value) if isinstance(value, dict) else {}
 
 
-def write_value_table(rows: Sequence[Plain]) -> str:
+def write_value_table(rows: Sequence[ValueRow]) -> str:
     out = io.StringIO(newline="")
     table: csv.DictWriter[str] = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     table.writeheader()

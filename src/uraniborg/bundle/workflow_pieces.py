@@ -4,12 +4,14 @@ import json
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pflow.config import load_settings
 from pflow.errors import WorkflowNotFound
+from pflow.run_replies import RunDetails
 from pflow.service import Service
-from uraniborg.bundle.pieces import Chosen, Piece, Plain, make_json_file, make_names
+from uraniborg.bundle.pieces import Chosen, Piece, make_json_file, make_names
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.settings import data_dir
 from uraniborg.kernel.text import plural
 
@@ -26,7 +28,7 @@ def collect_workflows(workflows: Sequence[Chosen], runs: Sequence[Chosen], folde
         return []
     service = Service(load_settings(), folder)
     with closing(service.history.open_log()) as log:
-        found: list[Plain] = [{**log.get_run(one.id)} for one in runs]
+        found = [log.get_run(one.id) for one in runs]
     pieces = [make_run_piece(_hide_data_folder(run), name) for run, name in zip(found, make_names(runs), strict=True)]
     named = {one.id for one in workflows}
     more = [Chosen(name) for name in dict.fromkeys(str(run["workflow"]) for run in found) if name not in named]
@@ -47,14 +49,14 @@ def make_workflow_piece(document: Any, name: str) -> Piece:
     return Piece([make_json_file(f"workflows/{name}.json", description, document)])
 
 
-def _hide_data_folder(run: Plain) -> Plain:
-    public: Plain = json.loads(json.dumps(run).replace(json.dumps(str(data_dir()))[1:-1], DATA))
+def _hide_data_folder(run: RunDetails) -> RunDetails:
+    public: JsonObject = json.loads(json.dumps(run).replace(json.dumps(str(data_dir()))[1:-1], DATA))
     public.pop("pid", None)
-    return public
+    return cast("RunDetails", public)
 
 
-def make_run_piece(run: Plain, name: str) -> Piece:
-    nodes: list[Plain] = run["nodes"]
+def make_run_piece(run: RunDetails, name: str) -> Piece:
+    nodes = run["nodes"]
     reused = sum(node["status"] == "reused" for node in nodes)
     ended = f"ended with {run['status']}" + (f" at the node {run['failed_node']}" if run["failed_node"] else "")
     resumed = f" resumed the run {run['resumed_from']}," if run["resumed_from"] else ""
