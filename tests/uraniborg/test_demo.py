@@ -56,7 +56,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 def test_the_demo_without_a_terminal_shows_every_step_and_exits_with_0(demo: Demo) -> None:
     assert demo.returncode == 0, demo.stderr
     printed = " ".join(demo.stdout.split())
-    results = {key: record["result"] for key, record in StoryFolder(demo.story_home).read_records().items()}
+    results = StoryFolder(demo.story_home).read_results()
     count, marks = len(results["ask"]["queries"]), [paper["status"] for paper in results["review"]["papers"]]
     assert len(marks) > marks.count("include") > 0
     for shown in (

@@ -54,6 +54,13 @@ export interface AgentServer {
   line: string;
 }
 
+/** The Laplace angles of a run, and their times in days. */
+export interface AngleSeries {
+  name: string;
+  days: number[];
+  angles: LaplaceAngle[];
+}
+
 /** The question of a workflow. */
 export interface ApprovalPayload {
   question: string;
@@ -84,6 +91,34 @@ export interface ApprovalQuestion {
   payload: ApprovalPayload;
 }
 
+/** The decision about the queries, and what the search found. */
+export interface ApproveResult {
+  /** The numbers of the struck queries, from 1. */
+  struck: number[];
+  approved: string[];
+  reason: string;
+  decision: string;
+  checkpoint_id: string;
+  sources: SearchedSource[];
+  papers: FoundPaper[];
+  server_pid: number;
+}
+
+/** The strategy that the agent proposes. */
+export interface AskResult {
+  agent: string;
+  session_id: string;
+  checkpoint_id: string;
+  query: string;
+  /** What each query sends. */
+  queries: string[];
+  strategy_queries: QueryFields[];
+  sources: string[];
+  state: "pending" | "decided" | "withdrawn";
+  searched: string[];
+  server_pid: number;
+}
+
 /** The first papers that a search found, in the inbox. `GET /api/searches/{session_id}/papers` lists all of them. */
 export interface AskedReview {
   removed_by_automation?: RemovedByAutomation;
@@ -104,6 +139,22 @@ export interface AskedReview {
   more?: string;
   query: string;
   question: string;
+}
+
+/** The mass of a body, its status, the row that states it, and who set it. */
+export interface BodyMass {
+  body: string;
+  name: string;
+  /** In solar masses. */
+  mass: number;
+  earth_masses: number;
+  status: "cited" | "supported" | "unverified claim" | "computed" | "set" | "without source";
+  reason: string;
+  as_written: string;
+  is_on_shelf: boolean;
+  location: Location | null;
+  source: MassSource | null;
+  set_by: string;
 }
 
 /** A body of a universe, and its fields whose values come from a paper. */
@@ -234,6 +285,53 @@ export interface Body_write_note {
   revision?: string | null;
 }
 
+/** The version that a branch is from, and the version of its universe after that. */
+export interface BranchOrigin {
+  universe_id: string;
+  version: number;
+  version_after: number;
+}
+
+/** A branch of the universe with another mass of the planet. */
+export interface BranchResult {
+  universe_id: string;
+  version: number;
+  from: BranchOrigin;
+  factor: number;
+  /** In Earth masses. */
+  before: number;
+  after: BodyMass;
+  command: Record<string, JsonValue>;
+}
+
+/** The answer with a third mass, on another branch. */
+export interface BreakResult {
+  planet: string;
+  factor: number;
+  verdict: "yes" | "no" | "undecided";
+  answer: string;
+  comparison: string;
+  runs: RunReference[];
+  resonances: NamedResonance[];
+  angles: AngleSeries[];
+  errors_degrees: number[];
+  trustworthy: boolean[];
+  days: number[];
+  verdicts: string[];
+  left_out: string[];
+  picture: string;
+  branch: BranchResult;
+}
+
+/** The universe, and its masses. */
+export interface BuildResult {
+  universe_id: string;
+  version: number;
+  commands: number;
+  bodies: number;
+  masses: BodyMass[];
+}
+
 /** A tool of an MCP server was called. `subject` is the name of the server. */
 export interface CallChange {
   /** The id of the thing that changed. */
@@ -322,6 +420,24 @@ export interface CodeBlock {
 export interface Collection {
   name: string;
   papers: number;
+}
+
+/** The answer to the question. */
+export interface CompareResult {
+  planet: string;
+  factor: number;
+  verdict: "yes" | "no" | "undecided";
+  answer: string;
+  comparison: string;
+  runs: RunReference[];
+  resonances: NamedResonance[];
+  angles: AngleSeries[];
+  errors_degrees: number[];
+  trustworthy: boolean[];
+  days: number[];
+  verdicts: string[];
+  left_out: string[];
+  picture: string;
 }
 
 /** Types of nodes, and workflows, that match a query, the best first. */
@@ -547,6 +663,24 @@ export interface ExclusionReply {
   mark: "include" | "exclude" | "maybe" | "undecided" | null;
 }
 
+/** The bundle, as a folder and as a zip file. */
+export interface ExportResult {
+  folder: string;
+  zip: string;
+  bytes: number;
+  files: ExportedFile[];
+  digests: string;
+  /** The command that checks the bundle. */
+  check: string;
+}
+
+/** A file of the bundle. */
+export interface ExportedFile {
+  path: string;
+  description: string;
+  bytes: number;
+}
+
 export interface FacetFields {
   by_year: Record<string, number>;
   by_venue: Record<string, number>;
@@ -644,9 +778,31 @@ export interface FlowReply {
   is_complete: boolean;
 }
 
+/** A paper that the search found, with the suggested verdict. */
+export interface FoundPaper {
+  id: string;
+  title: string;
+  /** The first three. */
+  authors: string[];
+  more_authors: number;
+  year: number | null;
+  doi: string | null;
+  abstract: string | null;
+  score: number;
+  proposed: ProposedMark;
+}
+
 /** The ids of papers. */
 export interface FoundPapers {
   paper_ids: string[];
+}
+
+/** The run that was resumed with the mass that the person gave. */
+export interface GiveResult {
+  run: RunEnding;
+  given: number;
+  paper: StoredMetadata | null;
+  masses: ReadMass[];
 }
 
 /** A heading. */
@@ -712,6 +868,13 @@ export interface InstalledSchedule {
   actor: Actor | null;
 }
 
+/** The runs of both universes. */
+export interface IntegrateResult {
+  years: number;
+  days: number[];
+  runs: RunReference[];
+}
+
 /** The question as the search reads it. */
 export interface IntentFields {
   topic: string;
@@ -761,6 +924,27 @@ export interface JobChange {
 
 export type JsonValue = unknown;
 
+/** The verdict on a paper, with its last reason and who judged. */
+export interface JudgedPaper {
+  id: string;
+  title: string;
+  year: number | null;
+  doi: string | null;
+  status: "include" | "exclude" | "maybe" | "undecided";
+  reason: string | null;
+  reviewer?: string | null;
+  /** Missing in stories of earlier versions. */
+  judge?: "person" | "agent" | "program" | null;
+}
+
+/** A Laplace angle over time. */
+export interface LaplaceAngle {
+  bodies: string[];
+  names: string[];
+  formula: string;
+  degrees: number[];
+}
+
 /** The last run of a workflow that failed. */
 export interface LastFailure {
   id: string;
@@ -800,6 +984,17 @@ export interface ListBlock {
   items: ((Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[])[];
 }
 
+/** A location in a publication that states a value: a table row or a passage. */
+export interface Location {
+  section?: string | null;
+  page?: string | number | null;
+  table?: string | number | null;
+  header?: (string | number | null)[] | null;
+  row?: (string | number | null)[] | null;
+  passage?: string | null;
+  stated?: Stated | null;
+}
+
 /** A file or folder of this installation. */
 export interface LocationFacts {
   origin: string;
@@ -827,6 +1022,14 @@ export interface MarksReply {
   marks: Record<string, PaperDecision>;
 }
 
+/** The publication of a mass. */
+export interface MassSource {
+  id: string | null;
+  title: string | null;
+  doi: string | null;
+  year: number | null;
+}
+
 /** A formula in TeX. */
 export interface Math {
   type: "math";
@@ -847,6 +1050,19 @@ export interface MergedRecord {
   record_id: string;
   reason: string;
   url: string | null;
+}
+
+/** An angle in two runs, with the short names of its bodies. */
+export interface NamedResonance {
+  bodies: string[];
+  kind: string;
+  ratio: string | null;
+  angle: string;
+  behaviour: (string | null)[];
+  centre: (number | null)[];
+  halfRange: (number | null)[];
+  changed: boolean;
+  names: string[];
 }
 
 /** What a source did. */
@@ -1420,6 +1636,12 @@ export interface PlannedStep {
   items_reused?: number;
 }
 
+/** The verdict that a program suggests. */
+export interface ProposedMark {
+  status: "include" | "exclude";
+  reason: string;
+}
+
 /** The records of a paper, and the origin of each field. */
 export interface Provenance {
   records: MergedRecord[];
@@ -1545,6 +1767,21 @@ export interface Quote {
   children: (Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[];
 }
 
+/** A mass that the workflow read, with the row that states it and the command that sets it. */
+export interface ReadMass {
+  node: string;
+  body: string;
+  command: Record<string, JsonValue>;
+  stated: string;
+  location: Location | null;
+}
+
+/** The run that stopped at a missing mass. */
+export interface ReadResult {
+  run: EndedRun;
+  masses_read: string[];
+}
+
 /** A reason for an exclusion, and how many papers you excluded by it. */
 export interface ReasonCount {
   reason: string;
@@ -1633,6 +1870,12 @@ export interface ReviewQuestion {
   payload: AskedReview;
 }
 
+/** The decision about the papers. */
+export interface ReviewResult {
+  decision: string;
+  papers: JudgedPaper[];
+}
+
 /** The status of a paper in a review. */
 export type ReviewStatus = "include" | "exclude" | "maybe" | "undecided";
 
@@ -1699,6 +1942,26 @@ export interface RunDetails {
   /** In the console: how the question that the run waits for was decided. */
   question_answer?: QuestionAnswer | null;
   nodes: RunNode[];
+}
+
+/** How a run ended, without its outputs. */
+export interface RunEnding {
+  success: boolean;
+  error: RunError | null;
+  /** The nodes that a failed run completed. */
+  checkpoint: ResumeState | null;
+  reused_nodes: string[];
+  run_id: string | null;
+  duration_ms: number;
+  warnings: string[];
+  /** The id of the run whose results were reused. */
+  resumed_from?: string;
+  /** Why earlier results were not reused, by node. */
+  not_reused?: Record<string, string>;
+  /** The state of a dialog with the person that has no decision. */
+  dialog?: Record<string, string>;
+  /** To the console, if the run waits: inputs that must not be stored. */
+  secret_inputs?: string[];
 }
 
 /** Why a run or a node failed. */
@@ -1789,6 +2052,16 @@ export interface RunProgress {
   resumed_as: string | null;
 }
 
+/** An N-body run: its universe and its job. */
+export interface RunReference {
+  universe_id: string;
+  version: number;
+  name: string;
+  job_id: string;
+  /** Whether the run was stored before. */
+  is_reused: boolean;
+}
+
 /** Who started a run, as claimed: a person in the console or a terminal, a schedule, or the client of an agent. */
 export interface RunStarter {
   door: "console" | "terminal" | "schedule" | "mcp";
@@ -1859,6 +2132,13 @@ export interface SavedWorkflow {
 export interface ScheduleList {
   schedules: InstalledSchedule[];
   problem: string | null;
+}
+
+/** The masses of all versions of the branch. */
+export interface ScrubResult {
+  universe_id: string;
+  versions: VersionMass[];
+  version_after: number;
 }
 
 /** The limits of a search. */
@@ -1957,6 +2237,14 @@ export interface SearchSummary {
   /** Who started the session; null if a version that did not store it started it. */
   actor: Actor | null;
   error: string | null;
+}
+
+/** What a source did. */
+export interface SearchedSource {
+  name: string;
+  status: "ok" | "empty" | "failed" | "rate_limited" | "skipped";
+  returned: number;
+  reason: string | null;
 }
 
 /** A session reached another phase. `subject` is the id of the session. */
@@ -2098,6 +2386,25 @@ export interface ShelfTargets {
   shelves: ShelfTarget[];
 }
 
+/** The shelf of the kept papers. */
+export interface ShelveResult {
+  papers: number;
+  entries: number;
+  merged: number;
+  /** The names of the data sheets. */
+  sheets: string[];
+  texts: ShelvedText[];
+}
+
+/** A paper of the shelf that has a text. */
+export interface ShelvedText {
+  paper_id: string;
+  title: string;
+  authors: string[];
+  year: number | null;
+  source_chars: number;
+}
+
 /** The name of the person whose key a browser has; None if nobody is signed in. */
 export interface SignInState {
   name: string | null;
@@ -2180,6 +2487,13 @@ export interface StartedRun {
   nodes: number;
 }
 
+/** A number as a publication states it. */
+export interface Stated {
+  value?: number | null;
+  unit?: string | null;
+  as_written?: string | null;
+}
+
 /** A fact about the result of a step. */
 export interface StepFact {
   label: string;
@@ -2205,6 +2519,54 @@ export interface StepLink {
 
 /** Why a source stopped fetching the matches of a query. */
 export type StopReason = "complete" | "enough" | "source_limit" | "too_broad" | "deadline" | "failed" | "not_run" | "unknown";
+
+/** All metadata of a paper. Shelves of schema 1 have no citation key. */
+export interface StoredMetadata {
+  paper_id: string;
+  title: string;
+  authors: string[];
+  year: number | null;
+  month: number | null;
+  venue: string;
+  volume?: string;
+  issue?: string;
+  pages?: string;
+  publisher?: string;
+  abstract: string;
+  identifiers: Record<string, string>;
+  keywords: string[];
+  tags: string[];
+  institutions: string[];
+  kind: string;
+  language: string;
+  preferred_summary_template: string;
+  available_summary_templates: string[];
+  /** Languages, for lang of get_paper_source. */
+  translations: string[];
+  translation_chars: Record<string, number>;
+  has_source: boolean;
+  source_chars: number;
+  outline: OutlineHeading[];
+  has_bibtex: boolean;
+  /** Retractions, expressions of concern and corrections. */
+  notices?: EditorialNotice[];
+  /** Set if the paper was retracted: do not rely on it. */
+  retraction?: EditorialNotice | null;
+  title_is_derived?: boolean;
+  work_type?: string;
+  editors?: string[];
+  sources?: JsonValue;
+  records?: JsonValue;
+  provenance?: JsonValue;
+  citation_count?: JsonValue;
+  relevance_score?: JsonValue;
+  relevance_reason?: JsonValue;
+  status?: JsonValue;
+  decisions?: JsonValue;
+  found_in_round?: JsonValue;
+  other_ids?: JsonValue;
+  citation_key?: string;
+}
 
 /** A step of the story began, progressed or ended, or the story was deleted. `subject` is the id of the step. */
 export interface StoryChange {
@@ -2287,7 +2649,7 @@ export interface StoryStepWithResult {
   /** Who ran the step; None for a step of a release that did not record it. */
   actor?: Actor | null;
   ended_at: string | null;
-  result: Record<string, JsonValue> | null;
+  result: AskResult | ApproveResult | ReviewResult | ShelveResult | ReadResult | GiveResult | BuildResult | BranchResult | IntegrateResult | BreakResult | CompareResult | ScrubResult | ExportResult | null;
 }
 
 /** A part that differs between two strategies; None on the side that does not have it. */
@@ -4094,6 +4456,23 @@ export interface ValueDifference {
   name: string;
   first?: JsonValue;
   second?: JsonValue;
+}
+
+/** The mass of the planet in a version of the branch. */
+export interface VersionMass {
+  body: string;
+  name: string;
+  /** In solar masses. */
+  mass: number;
+  earth_masses: number;
+  status: "cited" | "supported" | "unverified claim" | "computed" | "set" | "without source";
+  reason: string;
+  as_written: string;
+  is_on_shelf: boolean;
+  location: Location | null;
+  source: MassSource | null;
+  set_by: string;
+  version: number;
 }
 
 /** The file of a workflow was written or deleted. `subject` is the name of the workflow. */

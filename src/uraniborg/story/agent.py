@@ -9,10 +9,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
+from paper_search.session_replies import SessionReply
 from uraniborg.kernel.child_processes import end_process
 from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.json_values import Json, JsonObject
 from uraniborg.kernel.version import version
-from uraniborg.story.folder import Plain
 
 AGENT_NAME: Final = "demo-agent"
 """The name that the agent gives the server."""
@@ -35,15 +36,15 @@ class Agent:
         """The id of the process of the server."""
         return self._process.pid
 
-    async def call_tool(self, tool: str, **arguments: Any) -> Plain:
-        """Return the reply of a tool. Raise Unavailable if the server refuses or ends."""
-        result = await self.send_request("tools/call", {"name": tool, "arguments": arguments})
+    async def call_tool(self, tool: str, **arguments: Json) -> SessionReply:
+        """Return the reply of a tool about a session. Raise Unavailable if the server refuses or ends."""
+        result: Any = await self.send_request("tools/call", {"name": tool, "arguments": arguments})
         answer = json.loads(result["content"][0]["text"])
         if result.get("isError"):
             raise Unavailable(f"The search server refused: {answer['error']['message']}", hint=answer["error"]["hint"])
         return answer
 
-    async def wait_until(self, session_id: str, is_reached: Callable[[Plain], bool]) -> Plain:
+    async def wait_until(self, session_id: str, is_reached: Callable[[SessionReply], bool]) -> SessionReply:
         """Ask for the state of a session until it is reached, and return it."""
         while True:
             state = await self.call_tool("get_session", session_id=session_id)
@@ -51,7 +52,7 @@ class Agent:
                 return state
             await asyncio.sleep(_POLL_S)
 
-    async def send_request(self, method: str, params: Plain) -> Plain:
+    async def send_request(self, method: str, params: JsonObject) -> JsonObject:
         """Return the result of a request. Raise Unavailable if the server refuses or ends."""
         self._calls += 1
         await self.send_message({"id": self._calls, "method": method, "params": params})
@@ -66,7 +67,7 @@ class Agent:
                 return message["result"]
         raise Unavailable("The search server of the story ended too early.", hint=_HINT)
 
-    async def send_message(self, message: Plain) -> None:
+    async def send_message(self, message: JsonObject) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         await self._process.stdin.drain()
@@ -82,8 +83,8 @@ async def start_agent() -> AsyncGenerator[Agent]:
     agent = Agent(process)
     try:
         async with asyncio.timeout(_TIMEOUT_S):
-            client = {"name": AGENT_NAME, "version": version()}
-            hello = {"protocolVersion": _PROTOCOL, "capabilities": {}, "clientInfo": client}
+            client: JsonObject = {"name": AGENT_NAME, "version": version()}
+            hello: JsonObject = {"protocolVersion": _PROTOCOL, "capabilities": {}, "clientInfo": client}
             await agent.send_request("initialize", hello)
             await agent.send_message({"method": "notifications/initialized"})
             yield agent

@@ -5,14 +5,17 @@ from typing import Any, Final, cast
 
 from universe.claims import PaperTextReader
 from universe.nbody.initial_conditions import make_initial_conditions
+from universe.nbody.replies import RunReply
 from uraniborg.bundle.checks import Check, make_statement
 from uraniborg.bundle.inspection import Inspection, PieceKind, RepeatedRun, Verified
 from uraniborg.bundle.reader import Bundle, Unreadable
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.story.bundle_files import DATA_SHEETS, StoryComparison, make_story_piece
 from uraniborg.story.bundle_step import list_repetitions
-from uraniborg.story.folder import SHELF, Plain
+from uraniborg.story.folder import SHELF
 from uraniborg.story.nbody_runs import StoredRun, compute_laplace_angles
 from uraniborg.story.nbody_steps import make_comparison
+from uraniborg.story.results import AngleSeries, ReadMass, Results, RunReference, StoryComparisonFacts
 from uraniborg.story.shelf_steps import list_masses
 from uraniborg.story.universe_steps import PLANET, describe_masses
 from uraniborg.story.view import format_question
@@ -49,14 +52,17 @@ def verify_story(inspection: Inspection, _item: str) -> Verified:
     }
     checks += _check_sheets(sheets)
     base = inspection.runs[first["runs"][0]["job_id"]]
-    masses = list_masses(run["outputs"])
-    results: dict[str, Plain] = {
+    outputs = cast("JsonObject", run["outputs"])
+    masses = list_masses(outputs)
+    # Those of the results that the files are made from.
+    made_from = {
         "branch": {"factor": first["factor"]},
         "compare": first,
         "break": second,
         "build": {"masses": describe_masses(base.state, _make_text_reader(sheets))},
-        "give": {"masses": masses, "paper": run["outputs"]["paper"], "given": run["inputs"]["star_mass"]},
+        "give": {"masses": masses, "paper": outputs["paper"], "given": cast("JsonObject", run["inputs"])["star_mass"]},
     }
+    results = cast("Results", made_from)
     steps: Any = bundle.read_json(_STEPS)
     checks += [*_check_commands(inspection, base, masses), *_check_steps(steps, first, second)]
     return Verified(
@@ -69,7 +75,7 @@ def verify_story(inspection: Inspection, _item: str) -> Verified:
 
 def _verify_comparison(inspection: Inspection, path: str) -> tuple[list[Check], StoryComparison | None]:
     """Compare two runs again; their angles are those of the repeated runs, within the rounding of both."""
-    stored = inspection.bundle.read_object(path)
+    stored = cast("StoryComparisonFacts", inspection.bundle.read_object(path))
     missing = [str(run["job_id"]) for run in stored["runs"] if run["job_id"] not in inspection.runs]
     if missing or len(stored["runs"]) != 2:
         shown = missing[0][:80] if missing else "second"
@@ -89,15 +95,13 @@ def _verify_comparison(inspection: Inspection, path: str) -> tuple[list[Check], 
     return checks, StoryComparison(name, made, runs)
 
 
-def _read_run(inspection: Inspection, about: Plain, series: Plain) -> StoredRun:
+def _read_run(inspection: Inspection, about: RunReference, series: AngleSeries) -> StoredRun:
     run = inspection.runs[about["job_id"]]
     start = make_initial_conditions(run.state)
-    return StoredRun(
-        about, run.reply, b"", start, cast("list[Plain]", series["angles"]), cast("list[float]", series["days"])
-    )
+    return StoredRun(about, cast("RunReply", run.reply), b"", start, series["angles"], series["days"])
 
 
-def _list_wrong_runs(stored: Plain, repeated: Sequence[RepeatedRun]) -> Iterator[str]:
+def _list_wrong_runs(stored: StoryComparisonFacts, repeated: Sequence[RepeatedRun]) -> Iterator[str]:
     for about, run in zip(stored["runs"], repeated, strict=True):
         if set(about) != {"universe_id", "version", "name", "job_id", "is_reused"}:
             yield "a run has other fields than those of a run"
@@ -110,7 +114,7 @@ def _list_wrong_runs(stored: Plain, repeated: Sequence[RepeatedRun]) -> Iterator
         yield f"factor is {stored['factor']:g}, and the masses of {PLANET} have the ratio {second / first:g}"
 
 
-def _list_wrong_facts(stored: Plain, made: Plain) -> Iterator[str]:
+def _list_wrong_facts(stored: StoryComparisonFacts, made: StoryComparisonFacts) -> Iterator[str]:
     if stored["answer"] != made["answer"] or stored["verdict"] != made["verdict"]:
         yield f"the answer is “{str(stored['answer'])[:200]}”, repeated “{made['answer']}”"
     for name in sorted({*stored, *made} - {"answer", "verdict", "angles"}):
@@ -137,11 +141,12 @@ def _check_angles(path: str, repeated: RepeatedRun, run: StoredRun) -> Iterator[
         yield Check(path, "differs", f"the angles of {name} are not those of the repeated run")
 
 
-def _find_run(bundle: Bundle) -> Plain:
+def _find_run(bundle: Bundle) -> JsonObject:
     """Return the run of the workflow that read all masses. Raise Unreadable."""
     for path in bundle.find_documents("runs"):
         run = bundle.read_object(path)
-        if run.get("status") == "success" and isinstance(run.get("outputs"), dict) and "star" in run["outputs"]:
+        outputs = run.get("outputs")
+        if run.get("status") == "success" and isinstance(outputs, dict) and "star" in outputs:
             return run
     raise Unreadable("the bundle has no run that read all masses")
 
@@ -169,7 +174,7 @@ def _make_text_reader(sheets: Mapping[str, bytes]) -> PaperTextReader:
     return lambda source: texts.get(str(source.get("doi") or "").lower())
 
 
-def _check_commands(inspection: Inspection, base: RepeatedRun, masses: Sequence[Plain]) -> Iterator[Check]:
+def _check_commands(inspection: Inspection, base: RepeatedRun, masses: Sequence[ReadMass]) -> Iterator[Check]:
     """Yield whether the commands of the workflow are those in the log of the universe."""
     for history in inspection.histories.values():
         if history.universe_id == base.job["universeId"]:
@@ -179,7 +184,7 @@ def _check_commands(inspection: Inspection, base: RepeatedRun, masses: Sequence[
                 yield Check("masses.json", "differs", f"its commands are not those in {history.folder}/log.jsonl")
 
 
-def _check_steps(steps: Any, *comparisons: Plain) -> Iterator[Check]:
+def _check_steps(steps: Any, *comparisons: StoryComparisonFacts) -> Iterator[Check]:
     """Yield whether the steps have the answers, and that only they state the rest."""
     for step_id, found in zip(("compare", "break"), comparisons, strict=True):
         sentences = [step["sentence"] for step in steps if step["id"] == step_id]

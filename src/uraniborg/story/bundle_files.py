@@ -1,17 +1,19 @@
 """Write the files that only the story has: answers, steps, data sheets, masses and comparisons."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
+from paper_library.replies import StoredMetadata
 from paper_library.sample_shelf_builder import SAMPLE_PAPERS
 from universe.plotting import render_svg
 from uraniborg.bundle.export import Selection
 from uraniborg.bundle.pieces import BundleFile, Chosen, Piece, make_json_file, make_names, make_text_file
 from uraniborg.comparison_answers import format_multiple
 from uraniborg.kernel.bibliography.short_citations import cite_paper
-from uraniborg.story.folder import SHELF, Plain
+from uraniborg.story.folder import SHELF
 from uraniborg.story.nbody_runs import StoredRun, draw_comparison, read_runs
-from uraniborg.story.steps import Results
+from uraniborg.story.replies import DoneStep
+from uraniborg.story.results import Results, StoryComparisonFacts
 from uraniborg.story.universe_steps import format_mass_line
 from uraniborg.story.view import format_question
 
@@ -26,8 +28,8 @@ def select_work(results: Results) -> Selection:
         searches=[Chosen(results["ask"]["session_id"], SHELF)],
         shelves=[Chosen(SHELF)],
         runs=[
-            Chosen(results["read"]["run"]["run_id"], "masses-stopped"),
-            Chosen(results["give"]["run"]["run_id"], "masses-resumed"),
+            Chosen(results["read"]["run"]["run_id"] or "", "masses-stopped"),
+            Chosen(results["give"]["run"]["run_id"] or "", "masses-resumed"),
         ],
         universes=[
             Chosen(built["universe_id"], SHELF),
@@ -48,26 +50,28 @@ class StoryComparison(NamedTuple):
     """A comparison as the bundle has it: the name of its files, its facts, and both runs."""
 
     name: str
-    facts: Plain
+    facts: StoryComparisonFacts
     runs: Sequence[StoredRun]
 
 
-async def collect_story_piece(results: Results, steps: Sequence[Plain]) -> Piece:
+async def collect_story_piece(results: Results, steps: Sequence[DoneStep]) -> Piece:
     compared = [results["compare"], results["break"]]
     base, *others = await read_runs([*compared[0]["runs"], compared[1]["runs"][1]])
     names = make_names([Chosen(_name_factor(found["factor"])) for found in compared])
     comparisons = [
         StoryComparison(
-            name, {key: value for key, value in found.items() if key not in ("branch", "picture")}, [base, other]
+            name,
+            cast("StoryComparisonFacts", {key: found[key] for key in found if key not in ("branch", "picture")}),
+            [base, other],
         )
         for name, found, other in zip(names, compared, others, strict=True)
     ]
-    sheets: list[str] = results["shelve"]["sheets"]
+    sheets = results["shelve"]["sheets"]
     return make_story_piece(results, steps, {name: (DATA_SHEETS / name).read_bytes() for name in sheets}, comparisons)
 
 
 def make_story_piece(
-    results: Results, steps: Sequence[Plain], sheets: Mapping[str, bytes], comparisons: Sequence[StoryComparison]
+    results: Results, steps: Sequence[DoneStep], sheets: Mapping[str, bytes], comparisons: Sequence[StoryComparison]
 ) -> Piece:
     """Return the files of the story that no part has, and the sentences about the masses."""
     return Piece(
@@ -129,11 +133,12 @@ def _write_answers(results: Results) -> str:
 def _describe_reading(results: Results) -> list[str]:
     """Return how the masses were read, and how the answers follow from the runs."""
     given = results["give"]
+    paper = cast("StoredMetadata", given["paper"])  # the story ends with all masses
     with_row = sum(bool(one["location"]) for one in given["masses"])
     without = [one for one in given["masses"] if not one["location"]]
     return [
         f"Of {len(given['masses'])} masses, {with_row} are from table rows of the data sheet of "
-        f"{cite_paper(given['paper'])}, doi:{given['paper']['identifiers'].get('doi', '')}.",
+        f"{cite_paper(paper)}, doi:{paper['identifiers'].get('doi', '')}.",
         *(
             f"A person gave the mass of {one['body']}, {one['stated']}; no row on the shelf states it."
             for one in without

@@ -12,12 +12,14 @@ from uraniborg.bundle.writer import write_bundle
 from uraniborg.connect.servers import format_program
 from uraniborg.kernel.text import plural
 from uraniborg.story.bundle_files import collect_story_piece, select_work
-from uraniborg.story.folder import SHELF, Plain, StoryFolder
-from uraniborg.story.steps import Description, Results, Step, StepContext
+from uraniborg.story.folder import SHELF, StoryFolder
+from uraniborg.story.replies import DoneStep
+from uraniborg.story.results import ExportResult, Results, StepInputs
+from uraniborg.story.steps import Description, Step, StepContext
 from uraniborg.story.view import format_question
 
 
-async def run_export(context: StepContext, _inputs: Plain) -> Plain:
+async def run_export(context: StepContext, _inputs: StepInputs) -> ExportResult:
     """Write the bundle as a folder and as a zip file."""
     results, folder = context.results, context.folder
     steps = await asyncio.to_thread(_list_done_steps, folder)
@@ -32,7 +34,7 @@ async def run_export(context: StepContext, _inputs: Plain) -> Plain:
     return await asyncio.to_thread(_write_both, folder, files)
 
 
-def _write_both(folder: StoryFolder, files: list[BundleFile]) -> Plain:
+def _write_both(folder: StoryFolder, files: list[BundleFile]) -> ExportResult:
     packed = folder.bundle.with_suffix(".zip")
     for target in (folder.bundle, packed):
         write_bundle(target, files, replace=True)
@@ -46,12 +48,19 @@ def _write_both(folder: StoryFolder, files: list[BundleFile]) -> Plain:
     }
 
 
-def _list_done_steps(folder: StoryFolder) -> list[Plain]:
+def _list_done_steps(folder: StoryFolder) -> list[DoneStep]:
     """Return the steps that have been run, as they were described."""
     view = folder.read_view() or {"steps": []}
-    kept = ("id", "title", "sentence", "facts", "inputs", "by", "ended_at")
     return [
-        {key: step[key] for key in kept}
+        {
+            "id": step["id"],
+            "title": step["title"],
+            "sentence": step["sentence"],
+            "facts": step["facts"],
+            "inputs": step["inputs"],
+            "by": step["by"],
+            "ended_at": step["ended_at"],
+        }
         for step in view["steps"]
         if step["status"] == "done" and step["id"] != "export"
     ]

@@ -3,22 +3,24 @@
 import asyncio
 import shutil
 from contextlib import suppress
+from typing import cast
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.change_log import record_change
 from uraniborg.kernel.errors import NotFound
 from uraniborg.part_services import open_sessions, open_universes
 from uraniborg.story.errors import StoryUnreadable
-from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.folder import StoryFolder
+from uraniborg.story.results import Results
 from uraniborg.story.universe_steps import UNIVERSE
 
 
 async def delete_story(folder: StoryFolder, actor: Actor) -> None:
     """Delete the search, the shelf, the universes and the own files of the story. Runs stay in the log of workflows."""
     try:
-        results = {key: record["result"] for key, record in folder.read_records().items()}
+        results = folder.read_results()
     except StoryUnreadable:
-        results = {}
+        results = cast("Results", {})
     async with open_universes() as service:
         for universe_id in _list_universes(results):
             with suppress(NotFound):
@@ -36,6 +38,9 @@ async def delete_story(folder: StoryFolder, actor: Actor) -> None:
         await asyncio.to_thread(record_change, "story deleted", str(folder.own), actor)
 
 
-def _list_universes(results: dict[str, Plain]) -> list[str]:
-    branches = [results.get("branch"), results.get("break", {}).get("branch")]
-    return [UNIVERSE, *(branch["universe_id"] for branch in branches if branch)]
+def _list_universes(results: Results) -> list[str]:
+    branches = [
+        *([results["branch"]] if "branch" in results else []),
+        *([results["break"]["branch"]] if "break" in results else []),
+    ]
+    return [UNIVERSE, *(branch["universe_id"] for branch in branches)]

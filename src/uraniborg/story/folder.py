@@ -13,9 +13,9 @@ from uraniborg.kernel.version import version
 from uraniborg.story.errors import START_OVER, StoryUnreadable
 
 if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
     from uraniborg.story.replies import StoryView
-
-Plain = dict[str, Any]
+    from uraniborg.story.results import Results, StepRecord
 
 DEMO_FOLDER: Final = "demo"
 """The home of the story, inside the data folder of the reader."""
@@ -59,7 +59,7 @@ class StoryFolder:
         inherited = {name: value for name, value in build_child_environment().items() if name not in _OWN_SETTINGS}
         return {**inherited, HOME: str(self.home), "URANIBORG_PAPER_SEARCH__OFFLINE": "1"}
 
-    def read_records(self) -> dict[str, Plain]:
+    def read_records(self) -> "dict[str, StepRecord]":
         """Return the records of the steps by id, in the order of their end. Raise StoryUnreadable."""
         try:
             stored: Any = json.loads(self.state_file.read_bytes())
@@ -67,11 +67,15 @@ class StoryFolder:
             return {}
         except ValueError:
             stored = None
-        if not isinstance(stored, dict) or cast("Plain", stored).get("format") != _FORMAT:
+        if not isinstance(stored, dict) or cast("JsonObject", stored).get("format") != _FORMAT:
             raise StoryUnreadable("The stored state of the story cannot be read.", hint=START_OVER)
-        return cast("Plain", stored)["steps"]
+        return cast("dict[str, StepRecord]", stored["steps"])
 
-    def write_records(self, records: dict[str, Plain]) -> None:
+    def read_results(self) -> "Results":
+        """Return the results of the steps by id. Raise StoryUnreadable."""
+        return cast("Results", {key: record["result"] for key, record in self.read_records().items()})
+
+    def write_records(self, records: "dict[str, StepRecord]") -> None:
         """Store the records. Raise OSError."""
         make_private_folder(self.own)
         text = json.dumps({"format": _FORMAT, "steps": records}, ensure_ascii=False, indent=1)
@@ -87,8 +91,8 @@ class StoryFolder:
             stored: Any = json.loads(self.view_file.read_bytes())
         except (FileNotFoundError, ValueError):
             return None
-        fields = cast("Plain", stored) if isinstance(stored, dict) else {}
-        return fields.get("view") if fields.get("version") == version() else None
+        fields = cast("JsonObject", stored) if isinstance(stored, dict) else {}
+        return cast("StoryView | None", fields.get("view")) if fields.get("version") == version() else None
 
     def write_view(self, view: "StoryView") -> None:
         """Store the view. Raise OSError."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import orjson
@@ -14,6 +14,7 @@ from universe.nbody.analysis import compute_angle_series
 from universe.nbody.analysis.orbit_history import compute_orbit_history
 from universe.nbody.body_names import shorten_names
 from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
+from universe.nbody.replies import RunReply
 from universe.nbody.runs import Samples
 from universe.nbody.terminal_summary import format_resonant_angle
 from universe.orbits.kepler_equation import Floats
@@ -24,7 +25,7 @@ from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.ids import content_id
 from uraniborg.kernel.progress import ReportFraction
 from uraniborg.part_services import open_jobs
-from uraniborg.story.folder import Plain
+from uraniborg.story.results import LaplaceAngle, RunReference
 from uraniborg.story.universe_steps import read_universe
 
 LAPLACE: Final = "laplace"
@@ -42,12 +43,12 @@ class RunFailed(Unavailable):
 class StoredRun:
     """A run with its result."""
 
-    about: Plain
+    about: RunReference
     """The universe, its version, its name and the job."""
-    reply: Plain
+    reply: RunReply
     plot: bytes
     start: InitialConditions
-    angles: list[Plain]
+    angles: list[LaplaceAngle]
     """The Laplace angles: bodies, names, formula and degrees."""
     days: list[float]
     """The times of the angles."""
@@ -60,11 +61,11 @@ class StoredRun:
 
 async def integrate_universes(
     universes: Sequence[tuple[str, int]], years: float, actor: Actor, progress: ReportFraction
-) -> list[Plain]:
+) -> list[RunReference]:
     """Integrate these versions of universes side by side, and return the jobs; a job that is done is not repeated."""
     done = [0.0] * len(universes)
 
-    async def integrate(jobs: JobService, index: int) -> Plain:
+    async def integrate(jobs: JobService, index: int) -> RunReference:
         universe_id, version = universes[index]
         options = {"kind": "nbody", "days": years * YEAR_IN_DAYS, "version": version}
         job_id = f"job_{content_id(universe_id, str(version), repr(years))[:32]}"
@@ -96,16 +97,16 @@ async def integrate_universes(
         return list(await asyncio.gather(*(integrate(jobs, index) for index in range(len(universes)))))
 
 
-async def read_runs(runs: Sequence[Plain]) -> list[StoredRun]:
+async def read_runs(runs: Sequence[RunReference]) -> list[StoredRun]:
     """Return the results of these jobs."""
     async with open_jobs() as jobs:
         return [await _read_run(jobs, run) for run in runs]
 
 
-async def _read_run(jobs: JobService, run: Plain) -> StoredRun:
+async def _read_run(jobs: JobService, run: RunReference) -> StoredRun:
     universe_id, job_id = run["universe_id"], run["job_id"]
     _, state = await read_universe(jobs.universes, universe_id, run["version"])
-    reply: Plain = orjson.loads(await jobs.read_result(universe_id, job_id))
+    reply: RunReply = orjson.loads(await jobs.read_result(universe_id, job_id))
     layout, states = await jobs.read_trajectory(universe_id, job_id, first=0, limit=_ALL)
     start = await asyncio.to_thread(make_initial_conditions, state)
     days, angles = await asyncio.to_thread(compute_laplace_angles, reply, start, layout, states)
@@ -113,8 +114,8 @@ async def _read_run(jobs: JobService, run: Plain) -> StoredRun:
 
 
 def compute_laplace_angles(
-    reply: Plain, start: InitialConditions, layout: TrajectoryLayout, states: bytes
-) -> tuple[list[float], list[Plain]]:
+    reply: RunReply, start: InitialConditions, layout: TrajectoryLayout, states: bytes
+) -> tuple[list[float], list[LaplaceAngle]]:
     """Return times in days and the Laplace angles at these times, from the stored trajectory."""
     numbers = np.frombuffer(states, dtype="<f4").reshape(layout["count"], len(layout["ids"]), 6).astype(np.float64)
     chosen = np.arange(0, layout["count"], max(1, layout["count"] // _SAMPLES), dtype=np.int64)
@@ -139,7 +140,7 @@ def draw_comparison(runs: Sequence[StoredRun], answer: str) -> Drawing:
     for one in runs[0].angles:
         series: list[Series] = []
         for run, colour in zip(runs, _COLOURS, strict=True):
-            found: Any = next((angle for angle in run.angles if angle["bodies"] == one["bodies"]), None)
+            found = next((angle for angle in run.angles if angle["bodies"] == one["bodies"]), None)
             if found is not None:
                 years = [day / YEAR_IN_DAYS for day in run.days]
                 series.append(Series(run.about["name"], years, found["degrees"], colour, is_points=True))

@@ -2,19 +2,28 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
 from universe.nbody.analysis import compare_run_analyses
-from universe.nbody.replies import RunReply
 from universe.nbody.reports import START_NOT_INCLUDED
 from universe.nbody.text_formats import format_two_digits
 from universe.universe_files import write_drawing
 from uraniborg.comparison_answers import answer_question, format_multiple, format_span
 from uraniborg.kernel.files import make_folder, write_atomic
 from uraniborg.kernel.text import plural
-from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.folder import StoryFolder
 from uraniborg.story.nbody_runs import LAPLACE, StoredRun, draw_comparison, integrate_universes, read_runs
-from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
+from uraniborg.story.results import (
+    BreakResult,
+    CompareResult,
+    IntegrateResult,
+    NamedResonance,
+    Results,
+    RunReference,
+    StepInputs,
+    StoryComparisonFacts,
+)
+from uraniborg.story.steps import AskedValue, Description, Step, StepContext
 from uraniborg.story.universe_steps import (
     LEAST_FACTOR,
     MOST_FACTOR,
@@ -25,12 +34,12 @@ from uraniborg.story.universe_steps import (
 )
 
 
-async def compare_runs(folder: StoryFolder, first: Plain, second: Plain, factor: float) -> Plain:
+async def compare_runs(folder: StoryFolder, first: RunReference, second: RunReference, factor: float) -> CompareResult:
     """Return the comparison of two runs with the answer in words, and draw their Laplace angles side by side."""
     return await asyncio.to_thread(_compare_stored_runs, folder, await read_runs([first, second]), factor)
 
 
-def _compare_stored_runs(folder: StoryFolder, runs: list[StoredRun], factor: float) -> Plain:
+def _compare_stored_runs(folder: StoryFolder, runs: list[StoredRun], factor: float) -> CompareResult:
     found = make_comparison(runs, factor)
     picture = folder.plots / f"laplace-angles-h-times-{factor:g}.svg"
     make_folder(folder.plots)
@@ -38,12 +47,12 @@ def _compare_stored_runs(folder: StoryFolder, runs: list[StoredRun], factor: flo
     return {**found, "picture": str(picture.relative_to(folder.own))}
 
 
-def make_comparison(runs: Sequence[StoredRun], factor: float) -> Plain:
+def make_comparison(runs: Sequence[StoredRun], factor: float) -> StoryComparisonFacts:
     """Return the comparison of two runs: the answer in words, the resonances, the angles and the errors."""
     base, other = runs
     names = dict(zip(base.start.ids, base.start.names, strict=True))
     labels = [f"{run.about['name']} (version {run.about['version']})" for run in runs]
-    comparison = compare_run_analyses(cast("RunReply", base.reply), cast("RunReply", other.reply), labels)
+    comparison = compare_run_analyses(base.reply, other.reply, labels)
     answer = answer_question(
         base.reply, other.reply, comparison, planet=names[PLANET], factor=factor, names=base.short_names
     )
@@ -68,7 +77,7 @@ def make_comparison(runs: Sequence[StoredRun], factor: float) -> Plain:
     }
 
 
-async def run_integrate(context: StepContext, inputs: Plain) -> Plain:
+async def run_integrate(context: StepContext, inputs: StepInputs) -> IntegrateResult:
     """Integrate the universe and the branch."""
     built, branch = context.results["build"], context.results["branch"]
     universes = [(built["universe_id"], built["version"]), (branch["universe_id"], branch["version"])]
@@ -101,7 +110,7 @@ def describe_integrate(results: Results) -> Description:
     )
 
 
-async def run_compare(context: StepContext, _inputs: Plain) -> Plain:
+async def run_compare(context: StepContext, _inputs: StepInputs) -> CompareResult:
     """Compare the two runs and answer the question."""
     first, second = context.results["integrate"]["runs"]
     return await compare_runs(context.folder, first, second, context.results["branch"]["factor"])
@@ -112,7 +121,7 @@ def preview_compare(results: Results) -> str:
     return f"The runs of {names} are stored; their Laplace angles decide the answer."
 
 
-def describe_comparison(found: Plain, title: str = "", more: Sequence[tuple[str, str]] = ()) -> Description:
+def describe_comparison(found: CompareResult, title: str = "", more: Sequence[tuple[str, str]] = ()) -> Description:
     """Return the answer, the swing of each angle in both runs, the errors, and more facts."""
     errors = " and ".join(f"{error:.1g}" for error in found["errors_degrees"])
     return Description(
@@ -135,7 +144,7 @@ def _list_spans(days: list[float]) -> str:
     return " and ".join(dict.fromkeys(map(format_span, days)))
 
 
-def _describe_resonance(row: Plain) -> str:
+def _describe_resonance(row: NamedResonance) -> str:
     texts = [
         f"{behaviour or 'not near'}"
         + (f", swing {format_two_digits(swing)} degrees" if behaviour == "librates" and swing is not None else "")
@@ -144,9 +153,9 @@ def _describe_resonance(row: Plain) -> str:
     return f"{texts[0]} → {texts[1]}"
 
 
-async def run_break(context: StepContext, inputs: Plain) -> Plain:
+async def run_break(context: StepContext, inputs: StepInputs) -> BreakResult:
     """Set a third mass of the planet on another branch, integrate it, and compare it with the first universe."""
-    earlier: str | None = context.results.get("break", {}).get("branch", {}).get("universe_id")
+    earlier = context.results["break"]["branch"]["universe_id"] if "break" in context.results else None
     branch = await branch_with_other_mass(context, inputs["factor"], earlier)
     integrated, universes = context.results["integrate"], [(branch["universe_id"], branch["version"])]
     (run,) = await integrate_universes(universes, integrated["years"], context.actor, context.progress)

@@ -5,9 +5,10 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.change_fields import ChangeFields
-from uraniborg.kernel.json_values import Json, JsonObject
+from uraniborg.kernel.json_values import Json
+from uraniborg.story.results import StepResult
 
 StepId = Literal[
     "ask", "approve", "review", "shelve", "read", "give", "build",
@@ -57,17 +58,29 @@ class StoryStep(TypedDict):
     by: Annotated[str | None, Field(description="The name of the person who ran the step.")]
     actor: NotRequired[
         Annotated[
-            Actor | None,
+            ActorFields | None,
             Field(description="Who ran the step; None for a step of a release that did not record it."),
         ]
     ]
     ended_at: str | None
 
 
+class DoneStep(TypedDict):
+    """A step that has been run, as the bundle lists it."""
+
+    id: str
+    title: str
+    sentence: str
+    facts: list[StepFact]
+    inputs: list[StepInput]
+    by: str | None
+    ended_at: str | None
+
+
 class StoryStepWithResult(StoryStep):
     """A step with everything that it stored."""
 
-    result: JsonObject | None
+    result: StepResult | None
 
 
 class StoryView(TypedDict):

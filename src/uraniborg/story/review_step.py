@@ -4,12 +4,11 @@ The marks of the program stay its own: the search log counts a paper as judged b
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Sequence
+from typing import Final
 
 from paper_search.models import Paper
 from paper_search.review_models import (
-    Judge,
     PaperDecision,
     ReviewStatus,
     find_judge_of_decisions,
@@ -20,17 +19,18 @@ from paper_search.sessions.session_review import SessionReview
 from uraniborg.kernel.actors import describe_actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, describe_decision
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_sessions
 from uraniborg.story.agent import start_agent
-from uraniborg.story.folder import Plain
+from uraniborg.story.results import FoundPaper, JudgedPaper, Results, ReviewResult, StepInputs
 from uraniborg.story.search_steps import decide_or_get
-from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
+from uraniborg.story.steps import AskedValue, Description, Step, StepContext
 
 _VERDICTS: Final = tuple(status.value for status in ReviewStatus if status is not ReviewStatus.UNDECIDED)
 
 
-def read_marks(given: Mapping[str, Any], papers: Sequence[Plain]) -> dict[str, PaperDecision | None]:
+def read_marks(given: JsonObject, papers: Sequence[FoundPaper]) -> dict[str, PaperDecision | None]:
     """Return the marks that a person gives, by paper id; a key may be the number of a paper. Raise InvalidInput."""
     ids = {str(number): paper["id"] for number, paper in enumerate(papers, 1)}
     known = set(ids.values())
@@ -43,7 +43,7 @@ def read_marks(given: Mapping[str, Any], papers: Sequence[Plain]) -> dict[str, P
                 hint=f"Use the ids of its papers, or their numbers from 1 to {len(papers)}.",
                 argument="marks",
             )
-        status = cast("Plain", mark).get("status") if isinstance(mark, dict) else mark
+        status = mark.get("status") if isinstance(mark, dict) else mark
         if status not in _VERDICTS:
             raise InvalidInput(
                 f"'{str(status)[:80]}' is not a verdict.", hint=f"Use {', '.join(_VERDICTS)}.", argument="marks"
@@ -52,7 +52,7 @@ def read_marks(given: Mapping[str, Any], papers: Sequence[Plain]) -> dict[str, P
     return marks
 
 
-async def run_review(context: StepContext, inputs: Plain) -> Plain:
+async def run_review(context: StepContext, inputs: StepInputs) -> ReviewResult:
     """Store the marks of the person, approve the review, and let the agent's search end."""
     session_id, found = context.results["ask"]["session_id"], context.results["approve"]
     if marks := read_marks(inputs["marks"], found["papers"]):
@@ -68,7 +68,7 @@ async def run_review(context: StepContext, inputs: Plain) -> Plain:
     return {"decision": describe_decision(entry), "papers": papers}
 
 
-def _describe_verdict(paper: Paper) -> Plain:
+def _describe_verdict(paper: Paper) -> JudgedPaper:
     """Return the verdict on a paper, with its last reason and who judged."""
     counting = select_counting_decisions(paper.decisions)
     return {
@@ -107,7 +107,7 @@ def _link_review(results: Results) -> list[tuple[str, str]]:
     return [("the review", f"/searches/{results['ask']['session_id']}/review")]
 
 
-def _name_paper(paper: Plain) -> str:
+def _name_paper(paper: FoundPaper | JudgedPaper) -> str:
     return f"{paper['title']} ({paper['year']})" if paper["year"] else paper["title"]
 
 
@@ -129,15 +129,15 @@ def describe_review(results: Results) -> Description:
     )
 
 
-def _describe_reason(paper: Plain) -> str:
-    reviewer = f" By {paper['reviewer']}." if paper.get("reviewer") else ""
+def _describe_reason(paper: JudgedPaper) -> str:
+    reviewer = f" By {reviewer}." if (reviewer := paper.get("reviewer")) else ""
     return f"{_name_paper(paper)}. {paper['reason'] or 'No reason.'}{reviewer}"
 
 
-def _describe_judges(papers: Sequence[Plain]) -> str:
+def _describe_judges(papers: Sequence[JudgedPaper]) -> str:
     """Return who judged the papers, as the search log counts them."""
     # Stories of earlier versions recorded all verdicts as those of the person.
-    judges = Counter(cast("Judge | None", paper.get("judge", "person")) for paper in papers)
+    judges = Counter(paper.get("judge", "person") for paper in papers)
     own, by_program = judges["person"], judges["program"]
     if own == len(papers):
         return "You judged each of them; the search log records your verdicts."

@@ -1,9 +1,9 @@
 """Runs steps in the data folder of this process and stores what they return; one step at a time, in any process."""
 
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.clock import SystemClock, format_iso
@@ -11,9 +11,13 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease, make_private_folder, write_atomic
 from uraniborg.kernel.progress import ReportFraction
 from uraniborg.story.errors import StepDone, StepNotFound, StepNotReady, StepRunning
-from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.folder import StoryFolder
 from uraniborg.story.steps import Step, StepContext
 from uraniborg.story.view import write_view
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
+    from uraniborg.story.results import Results, StepInputs, StepRecord
 
 
 def load_steps() -> tuple[Step, ...]:
@@ -35,7 +39,7 @@ def load_steps() -> tuple[Step, ...]:
 
 
 async def run_step(
-    folder: StoryFolder, step_id: str, given: Mapping[str, Any], *, actor: Actor, door: str, progress: ReportFraction
+    folder: StoryFolder, step_id: str, given: "JsonObject", *, actor: Actor, door: str, progress: ReportFraction
 ) -> None:
     """Run a step and store its result; the results of later steps are dropped.
 
@@ -50,21 +54,21 @@ async def run_step(
     try:
         records = folder.read_records()
         check_ready(steps, index, records)
-        step, results = steps[index], {key: record["result"] for key, record in records.items()}
+        step, results = steps[index], cast("Results", {key: record["result"] for key, record in records.items()})
         if unknown := sorted(set(given) - {one.name for one in step.inputs}):
             raise InvalidInput(
                 f"'{unknown[0][:80]}' is not an input of the step {step.id}.",
                 hint=f"Its inputs: {', '.join(one.name for one in step.inputs) or 'none'}.",
                 argument=unknown[0][:80],
             )
-        inputs = {one.name: one.read(given, results) for one in step.inputs}
+        inputs: JsonObject = {one.name: one.read(given, results) for one in step.inputs}
         os.environ["URANIBORG_USER"] = actor.name
         started = format_iso(SystemClock().now())
         with _mark_running(folder, step.id):
-            result = await step.run(StepContext(folder, results, actor, door, progress), inputs)
+            result = await step.run(StepContext(folder, results, actor, door, progress), cast("StepInputs", inputs))
         kept = {one.id: records[one.id] for one in steps[:index]}
         ended = format_iso(SystemClock().now())
-        record: Plain = {
+        record: StepRecord = {
             "by": actor.name,
             "actor": actor.model_dump(),
             "started_at": started,
@@ -110,7 +114,7 @@ def find_step(steps: tuple[Step, ...], step_id: str) -> int:
     )
 
 
-def check_ready(steps: tuple[Step, ...], index: int, records: Mapping[str, Plain]) -> None:
+def check_ready(steps: tuple[Step, ...], index: int, records: Collection[str]) -> None:
     """Raise StepNotReady if an earlier step has not been run, and StepDone if this one cannot be run again."""
     step = steps[index]
     missing = next((one for one in steps[:index] if one.id not in records), None)

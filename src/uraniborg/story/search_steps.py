@@ -2,11 +2,13 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final, cast
 
+from paper_search.checkpoint_replies import ProposedPlan, QueryFields
 from paper_search.models import Paper
 from paper_search.recordings import OFFLINE_NOTICE
+from paper_search.session_replies import SourceSummary
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.text import plural
@@ -14,8 +16,8 @@ from uraniborg.part_questions import check_and_decide
 from uraniborg.part_services import open_sessions
 from uraniborg.story.agent import AGENT_NAME, start_agent
 from uraniborg.story.errors import START_OVER
-from uraniborg.story.folder import Plain
-from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
+from uraniborg.story.results import ApproveResult, AskResult, FoundPaper, Results, SearchedSource, StepInputs
+from uraniborg.story.steps import AskedValue, Description, Step, StepContext
 from uraniborg.story.suggestions import propose_mark, suggest_marks
 
 QUERY: Final = "TRAPPIST-1 planet masses transit timing resonance chain stability"
@@ -28,13 +30,14 @@ class QuestionRejected(Conflict):
     code = "question_rejected"
 
 
-async def run_ask(_context: StepContext, _inputs: Plain) -> Plain:
+async def run_ask(_context: StepContext, _inputs: StepInputs) -> AskResult:
     """Let the agent search; the strategy waits for a person."""
     async with start_agent() as agent:
         reply = await agent.call_tool("search_papers", query=QUERY)
         server = agent.server_pid
+    assert "checkpoint" in reply and "checkpoint_id" in reply  # noqa: PT018 - a new search asks for its strategy first
     entry = await asyncio.to_thread(Inbox().get, reply["checkpoint_id"])
-    strategy = reply["checkpoint"]["payload"]["strategy"]
+    strategy = cast("ProposedPlan", reply["checkpoint"]["payload"])["strategy"]
     return {
         "agent": AGENT_NAME,
         "session_id": reply["session_id"],
@@ -69,12 +72,12 @@ def describe_ask(results: Results) -> Description:
     )
 
 
-def read_query_text(query: Mapping[str, Any]) -> str:
+def read_query_text(query: QueryFields) -> str:
     """Return what a query of a strategy sends: a boolean expression, or words for a search by relevance."""
     return str(query.get("boolean_query") or query.get("words") or "")
 
 
-def read_terms(query: Mapping[str, Any]) -> list[list[set[str]]]:
+def read_terms(query: QueryFields) -> list[list[set[str]]]:
     """Return the terms that a query requires, each as its alternatives and their words; none for other queries."""
     text = str(query.get("boolean_query") or "")
     if re.search(r"\bNOT\b", text):
@@ -86,11 +89,11 @@ def read_terms(query: Mapping[str, Any]) -> list[list[set[str]]]:
     ]
 
 
-def _asks_for_more(query: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _asks_for_more(query: QueryFields, other: QueryFields) -> bool:
     return _asks_for_all(query, other) and not _asks_for_all(other, query)
 
 
-def _asks_for_all(query: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _asks_for_all(query: QueryFields, other: QueryFields) -> bool:
     """Whether each term of the other query is in a term of this one, in every alternative."""
     terms, others = read_terms(query), read_terms(other)
     return bool(others) and all(
@@ -98,7 +101,7 @@ def _asks_for_all(query: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     )
 
 
-def find_redundant_query(queries: Sequence[Mapping[str, Any]]) -> int:
+def find_redundant_query(queries: Sequence[QueryFields]) -> int:
     """Return the number, from 1, of the first query that asks for all words of another one and more; else the last."""
     for number, query in enumerate(queries, 1):
         if any(_asks_for_more(query, other) for other in queries):
@@ -106,7 +109,7 @@ def find_redundant_query(queries: Sequence[Mapping[str, Any]]) -> int:
     return len(queries)
 
 
-def explain_strike(queries: Sequence[Mapping[str, Any]], struck: int) -> str:
+def explain_strike(queries: Sequence[QueryFields], struck: int) -> str:
     """Return the reason for striking a query that the words of the queries give, or an empty text."""
     for number, other in enumerate(queries, 1):
         if _asks_for_more(queries[struck - 1], other):
@@ -117,7 +120,7 @@ def explain_strike(queries: Sequence[Mapping[str, Any]], struck: int) -> str:
     return ""
 
 
-async def run_approve(context: StepContext, inputs: Plain) -> Plain:
+async def run_approve(context: StepContext, inputs: StepInputs) -> ApproveResult:
     """Strike a query, approve the rest, and let the agent's search run to the review."""
     asked = context.results["ask"]
     struck = inputs["strike"]
@@ -138,6 +141,7 @@ async def run_approve(context: StepContext, inputs: Plain) -> Plain:
             lambda reply: reply["is_complete"] or reply.get("checkpoint_id") not in (None, asked["checkpoint_id"]),
         )
         server = agent.server_pid
+    assert "checkpoint_id" in state  # of the review
     async with open_sessions() as manager:
         collection = await manager.get_collection(asked["session_id"])
         papers = [_summarise_paper(paper) for paper in collection.papers]
@@ -148,7 +152,7 @@ async def run_approve(context: StepContext, inputs: Plain) -> Plain:
         "reason": (entry.decision.note if entry.decision else None) or "",
         "decision": describe_decision(entry),
         "checkpoint_id": state["checkpoint_id"],
-        "sources": [{key: one[key] for key in ("name", "status", "returned", "reason")} for one in state["sources"]],
+        "sources": [_summarise_source(one) for one in state["sources"]],
         "papers": papers,
         "server_pid": server,
     }
@@ -158,7 +162,7 @@ def list_approved_queries(asked: Sequence[str], decision: Decision | None) -> li
     """Return the queries that a decision lets through; it may have been made on the page of the question."""
     if decision is None or decision.action != "edit" or "queries" not in (decision.data or {}):
         return list(asked)
-    queries: list[Plain] = decision.data["queries"]
+    queries: list[QueryFields] = decision.data["queries"]
     return [read_query_text(one) for one in queries]
 
 
@@ -187,7 +191,16 @@ async def decide_or_get(checkpoint_id: str, decision: Decision, context: StepCon
     return entry
 
 
-def _summarise_paper(paper: Paper) -> Plain:
+def _summarise_source(source: SourceSummary) -> SearchedSource:
+    return {
+        "name": source["name"],
+        "status": source["status"],
+        "returned": source["returned"],
+        "reason": source["reason"],
+    }
+
+
+def _summarise_paper(paper: Paper) -> FoundPaper:
     return {
         "id": paper.id,
         "title": paper.title,
@@ -234,8 +247,8 @@ def describe_approve(results: Results) -> Description:
     )
 
 
-def _describe_strike(done: Plain) -> str:
-    struck: list[int] = done["struck"]
+def _describe_strike(done: ApproveResult) -> str:
+    struck = done["struck"]
     if not struck:
         return f"You approved {plural(len(done['approved']), 'query', 'queries')}"
     numbers = " and ".join(str(number) for number in struck)

@@ -5,9 +5,8 @@ This module imports no part: a process of its own runs the steps and describes t
 
 import asyncio
 from asyncio.subprocess import DEVNULL
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from uraniborg.kernel.actors import Actor, get_terminal_actor
 from uraniborg.kernel.change_feed import ChangeFeed
@@ -18,9 +17,10 @@ from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.workers import RequestFailed, WorkerEnded, WorkerProcess, start_worker
 from uraniborg.story.errors import StepNotFound, StepRunning
 from uraniborg.story.folder import StoryFolder
-from uraniborg.story.replies import StoryProgress, StoryStepWithResult, StoryView
 
 if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import JsonObject
+    from uraniborg.story.replies import StoryProgress, StoryStepWithResult, StoryView
     from uraniborg.story.worker import StepRequest, StoryRequest
 
 _END_S: Final = 10.0
@@ -48,11 +48,11 @@ class Story:
         self._progress: float | None = None
         self._feeds = [QueuedChangeFeed(ChangeFeed(folder)) for folder in self.folder.find_feeds()]
 
-    async def list_steps(self) -> list[StoryStepWithResult]:
+    async def list_steps(self) -> "list[StoryStepWithResult]":
         """Return the steps in their order, each with its status, sentence and result. Raise StoryUnreadable."""
         return (await self._get_view())["steps"]
 
-    async def get_step(self, step_id: str) -> StoryStepWithResult:
+    async def get_step(self, step_id: str) -> "StoryStepWithResult":
         """Return a step with its result. Raise StepNotFound or StoryUnreadable."""
         steps = await self.list_steps()
         for step in steps:
@@ -61,7 +61,7 @@ class Story:
         names = [step["id"] for step in steps]
         raise StepNotFound(f"There is no step '{step_id[:50]}'.", hint=f"Steps: {', '.join(names)}.", allowed=names)
 
-    async def get_state(self) -> StoryProgress:
+    async def get_state(self) -> "StoryProgress":
         """Return the question, the steps without results, and those that run now and next. Raise StoryUnreadable."""
         view = await self._get_view()
         steps = view["steps"]
@@ -85,12 +85,12 @@ class Story:
     async def run_step(
         self,
         step_id: str,
-        inputs: Mapping[str, Any] | None = None,
+        inputs: "JsonObject | None" = None,
         *,
         actor: Actor | None = None,
         door: str = "terminal",
         progress: ReportFraction | None = None,
-    ) -> StoryStepWithResult:
+    ) -> "StoryStepWithResult":
         """Run a step, and return its description. If this call is cancelled, the step ends, and can be run again.
 
         Without an actor, the person at the terminal runs it.
@@ -139,7 +139,7 @@ class Story:
         if worker is not None:
             await worker.end(within_s=0.0 if is_killed else _END_S)
 
-    async def _get_view(self) -> StoryView:
+    async def _get_view(self) -> "StoryView":
         """Return the stored description of the steps, computed first if there is none. Raise StoryUnreadable."""
         view = await asyncio.to_thread(self.folder.read_view)
         if view is None:

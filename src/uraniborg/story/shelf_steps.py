@@ -4,27 +4,32 @@ import asyncio
 import json
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from paper_library.build.builder import BuildReport, build_shelf
 from paper_library.library import Library
+from paper_library.replies import StoredMetadata
 from paper_library.sample_shelf_builder import SAMPLE_PAPERS
 from paper_search.export import export_json
 from pflow.config import load_settings
 from pflow.replies import build_reply_and_write_large_outputs
+from pflow.run_replies import EndedRun, RunEnding
 from pflow.service import Service
+from universe.domain.entities import Star
 from universe.initial_states import load_or_generate_state
 from universe.orbits.units import convert_unit
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.bibliography.short_citations import cite_paper
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_sessions
 from uraniborg.story.errors import START_OVER
-from uraniborg.story.folder import SHELF, Plain, StoryFolder
+from uraniborg.story.folder import SHELF, StoryFolder
+from uraniborg.story.results import GiveResult, ReadMass, ReadResult, Results, ShelvedText, ShelveResult, StepInputs
 from uraniborg.story.review_step import list_kept_ids
-from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
+from uraniborg.story.steps import AskedValue, Description, Step, StepContext
 
 SYSTEM: Final = "trappist-1"
 """The shipped system that gives the orbits."""
@@ -39,11 +44,11 @@ class NothingKept(Conflict):
     code = "nothing_kept"
 
 
-def read_workflow() -> Plain:
+def read_workflow() -> Any:
     return json.loads(files("uraniborg.story").joinpath(f"{WORKFLOW}.json").read_bytes())
 
 
-async def run_shelve(context: StepContext, _inputs: Plain) -> Plain:
+async def run_shelve(context: StepContext, _inputs: StepInputs) -> ShelveResult:
     """Build a shelf of the kept papers, with the data sheets that the library ships for them."""
     kept = set(list_kept_ids(context.results))
     if not kept:
@@ -54,7 +59,7 @@ async def run_shelve(context: StepContext, _inputs: Plain) -> Plain:
     return await asyncio.to_thread(_build_and_describe_shelf, context.folder, export_json(chosen), context.actor)
 
 
-def _build_and_describe_shelf(folder: StoryFolder, papers: str, actor: Actor) -> Plain:
+def _build_and_describe_shelf(folder: StoryFolder, papers: str, actor: Actor) -> ShelveResult:
     write_atomic(folder.papers_file, papers)
     dois = {str(paper["doi"]).lower() for paper in json.loads(papers)["papers"] if paper["doi"]}
     sheets = [
@@ -72,11 +77,17 @@ def _build_and_describe_shelf(folder: StoryFolder, papers: str, actor: Actor) ->
         "entries": report.entries,
         "merged": report.merged,
         "sheets": [path.name for path in sheets],
-        "texts": [
-            {key: paper[key] for key in ("paper_id", "title", "authors", "year", "source_chars")}
-            for paper in papers_on_shelf
-            if paper["has_source"]
-        ],
+        "texts": [_describe_text(paper) for paper in papers_on_shelf if paper["has_source"]],
+    }
+
+
+def _describe_text(paper: StoredMetadata) -> ShelvedText:
+    return {
+        "paper_id": paper["paper_id"],
+        "title": paper["title"],
+        "authors": paper["authors"],
+        "year": paper["year"],
+        "source_chars": paper["source_chars"],
     }
 
 
@@ -109,17 +120,17 @@ def describe_shelve(results: Results) -> Description:
     )  # fmt: skip
 
 
-def _run_workflow(folder: StoryFolder, given: dict[str, Any], actor: Actor) -> Plain:
+def _run_workflow(folder: StoryFolder, given: JsonObject, actor: Actor) -> EndedRun:
     service = Service(load_settings(), folder.own)
     service.texts.write_draft(WORKFLOW, read_workflow(), actor=actor)
     result = service.execute(WORKFLOW, {"shelf": str(folder.shelf), **given}, actor=actor)
-    return {**build_reply_and_write_large_outputs(result, service.home)}
+    return build_reply_and_write_large_outputs(result, service.home)
 
 
-async def run_read(context: StepContext, _inputs: Plain) -> Plain:
+async def run_read(context: StepContext, _inputs: StepInputs) -> ReadResult:
     """Run the workflow without the mass of the star."""
     reply = await asyncio.to_thread(_run_workflow, context.folder, {}, context.actor)
-    done: list[str] = reply["checkpoint"]["completed_nodes"] if reply["checkpoint"] else list(READ_NODES)
+    done = reply["checkpoint"]["completed_nodes"] if reply["checkpoint"] else list(READ_NODES)
     return {"run": reply, "masses_read": [name for name in READ_NODES if name in done]}
 
 
@@ -136,38 +147,40 @@ def describe_read(results: Results) -> Description:
         return Description(
             f"The workflow read {plural(len(read), 'mass', 'masses')}, each from a table row.", links=_link_run(run)
         )
-    point = run["checkpoint"]
+    point, error = run["checkpoint"], run["error"]
+    assert point is not None  # a run that failed has both
+    assert error is not None
     return Description(
         f"The workflow read {plural(len(read), 'mass', 'masses')} and stopped at the node {point['failed_node']}; the "
         f"results of {plural(len(point['completed_nodes']), 'node')} are stored as a resume point.",
         [
             ("done", ", ".join(point["completed_nodes"])),
-            ("stopped at", f"{point['failed_node']}: {run['error']['message']}"),
-            ("why", run["error"]["hint"]),
+            ("stopped at", f"{point['failed_node']}: {error['message']}"),
+            ("why", error.get("hint", "")),
             ("run", f"{run['run_id']}, {'can be resumed' if point['resumable'] else 'cannot be resumed'}"),
         ],
         links=_link_run(run),
     )
 
 
-def find_shipped_star() -> Plain:
+def find_shipped_star() -> Star:
     """Return the star of the shipped system, with its sources."""
-    return load_or_generate_state(SYSTEM)["stars"][STAR]
+    return cast("Star", load_or_generate_state(SYSTEM)["stars"][STAR])
 
 
-async def run_give(context: StepContext, inputs: Plain) -> Plain:
+async def run_give(context: StepContext, inputs: StepInputs) -> GiveResult:
     """Give the missing mass and run the workflow again, which resumes it."""
     reply = await asyncio.to_thread(_run_workflow, context.folder, {"star_mass": inputs["mass"]}, context.actor)
-    outputs = reply["outputs"]
+    outputs: Any = reply["outputs"]  # as the workflow declares them
     return {
-        "run": {key: value for key, value in reply.items() if key != "outputs"},
+        "run": cast("RunEnding", {key: value for key, value in reply.items() if key != "outputs"}),
         "given": inputs["mass"],
         "paper": outputs.get("paper"),
         "masses": list_masses(outputs),
     }
 
 
-def list_masses(outputs: Mapping[str, Any]) -> list[Plain]:
+def list_masses(outputs: Mapping[str, Any]) -> list[ReadMass]:
     """Return the masses that a run of the workflow read, with their rows and commands."""
     return [
         {
@@ -184,8 +197,8 @@ def list_masses(outputs: Mapping[str, Any]) -> list[Plain]:
 
 def preview_give(results: Results) -> str:
     star = find_shipped_star()
-    source = next(one for one in star["sources"] if "mass" in one["fields"])
-    point: Plain | None = results["read"]["run"]["checkpoint"]
+    source = next(one for one in star.get("sources") or () if "mass" in (one.get("fields") or ()))
+    point = results["read"]["run"]["checkpoint"]
     missing = point["failed_node"] if point else "no node"
     return (
         f"The workflow waits at {missing}: the shipped system gives the mass of the star {star['name']} as "
@@ -198,7 +211,8 @@ def describe_give(results: Results) -> Description:
     run, masses = done["run"], done["masses"]
     with_row = [one for one in masses if one["location"]]
     if not run["success"]:
-        return Description(f"The workflow stopped again: {run['error']['message']}", links=_link_run(run))
+        reason = run["error"]["message"] if run["error"] else ""
+        return Description(f"The workflow stopped again: {reason}", links=_link_run(run))
     return Description(
         f"You gave {done['given']:g} solar masses; the run resumed, reused {plural(len(run['reused_nodes']), 'node')} "
         f"and ended with {plural(len(masses), 'mass', 'masses')}, {len(with_row)} of them with a table row.",
@@ -211,15 +225,15 @@ def describe_give(results: Results) -> Description:
     )
 
 
-def _link_run(run: Plain) -> list[tuple[str, str]]:
+def _link_run(run: RunEnding) -> list[tuple[str, str]]:
     return [("the run", f"/runs/{run['run_id']}")]
 
 
-def _describe_mass(mass: Plain) -> str:
+def _describe_mass(mass: ReadMass) -> str:
     location = mass["location"]
     if not location:
         return mass["stated"]
-    return f"{mass['stated']}, row “{' | '.join(location['row'])}” of “{location['section']}”"
+    return f"{mass['stated']}, row “{' | '.join(map(str, location.get('row') or ()))}” of “{location.get('section')}”"
 
 
 def name_body(body: str) -> str:

@@ -1,16 +1,18 @@
 """Describe each step as data: its name, who acts, what it asks for, how it runs, and how its result reads."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.progress import ReportFraction
-from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.folder import StoryFolder
 
-Results = Mapping[str, Plain]
-"""The results of the steps that have been run, by the id of the step."""
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
+    from uraniborg.story.replies import StepId
+    from uraniborg.story.results import Results, StepInputs, StepResult
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class StepContext:
     """What a running step may use."""
 
     folder: StoryFolder
-    results: Results
+    results: "Results"
     actor: Actor
     """Who runs the step."""
     door: str
@@ -33,19 +35,19 @@ class AskedValue:
     name: str
     type: Literal["number", "integer", "object"]
     description: str
-    default: Callable[[Results], Any]
+    default: "Callable[[Results], Json]"
     """Computes the value if none is given, from the results of earlier steps."""
     low: float | None = None
     high: float | None = None
 
-    def read(self, given: Mapping[str, Any], results: Results) -> Any:
+    def read(self, given: "JsonObject", results: "Results") -> "Json":
         """Return the given value, or the default. Raise InvalidInput."""
         value = given.get(self.name)
         if value is None:
             return self.default(results)
         if self.type == "object":
             if isinstance(value, dict):
-                return value  # pyright: ignore[reportUnknownVariableType]
+                return value
         elif isinstance(value, int | float) and not isinstance(value, bool):
             low, high = self.low, self.high
             is_in_range = (low is None or value >= low) and (high is None or value <= high)
@@ -78,16 +80,16 @@ class Description:
 class Step:
     """A step of the story."""
 
-    id: str
+    id: "StepId"
     title: str
     """The title before the step has run: true for all inputs."""
     who: Literal["agent", "you", "workflow", "computer"]
     action: str
     """The label of the button that runs the step."""
-    run: Callable[[StepContext, Plain], Awaitable[Plain]]
-    preview: Callable[[Results], "str | Description"]
+    run: "Callable[[StepContext, StepInputs], Awaitable[StepResult]]"
+    preview: "Callable[[Results], str | Description]"
     """Returns the sentence before the step has run, or more, from the results of earlier steps."""
-    describe: Callable[[Results], Description]
+    describe: "Callable[[Results], Description]"
     """Returns the description after the step has run."""
     inputs: tuple[AskedValue, ...] = ()
     can_repeat: bool = False

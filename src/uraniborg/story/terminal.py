@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from uraniborg.bundle.writer import delete_listed_files
 from uraniborg.connect.servers import format_program
@@ -18,9 +18,13 @@ from uraniborg.kernel.terminal.page import Page
 from uraniborg.kernel.terminal.progress import Progress
 from uraniborg.kernel.terminal.streams import print_json
 from uraniborg.kernel.terminal.styled_text import BLUE, BOLD, CYAN, DIM, GREEN, MAGENTA, YELLOW, StyledText
-from uraniborg.story.folder import Plain, find_story_home
-from uraniborg.story.replies import StoryProgress, StoryStep
+from uraniborg.story.folder import find_story_home
 from uraniborg.story.service import Story
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.json_values import Json, JsonObject
+    from uraniborg.story.replies import StoryProgress, StoryStep
+    from uraniborg.story.results import AskResult
 
 _WHO: Final = {"agent": CYAN, "you": BLUE, "workflow": MAGENTA, "computer": GREEN}
 _LABEL_WIDTH: Final = 16
@@ -72,12 +76,12 @@ def run_story(
 
 async def _run_and_close(
     story: Story, page: Page, *, is_script: bool, as_json: bool, years: float | None, ask: Ask
-) -> tuple[StoryProgress, str]:
+) -> "tuple[StoryProgress, str]":
     """Run the steps that are left; return the state and the words that the agent searched for."""
     try:
         await _run_steps(story, page, is_script=is_script or as_json, as_json=as_json, years=years, ask=ask)
-        asked: Any = (await story.get_step("ask"))["result"] or {}
-        return await story.get_state(), asked.get("query", "")
+        asked = (await story.get_step("ask"))["result"]
+        return await story.get_state(), cast("AskResult", asked)["query"] if asked else ""
     finally:
         await story.aclose()
 
@@ -94,7 +98,7 @@ async def _run_steps(
         if not is_script:
             _print_heading(page, step, position)
         while step["status"] != "done":
-            inputs: Plain | None = {"years": years} if step["id"] == "integrate" and years is not None else {}
+            inputs: JsonObject | None = {"years": years} if step["id"] == "integrate" and years is not None else {}
             if not is_script:
                 _print_result(page, step)
                 inputs = await asyncio.to_thread(_ask_inputs, step, ask)
@@ -113,7 +117,7 @@ async def _run_steps(
         _print_result(page, step)
 
 
-def _ask_inputs(step: StoryStep, ask: Ask) -> Plain | None:
+def _ask_inputs(step: "StoryStep", ask: Ask) -> "JsonObject | None":
     """Return the inputs that the person types, such as `factor=50`, or `3=exclude` for a paper; None to leave."""
     marks = next((one["name"] for one in step["inputs"] if one["type"] == "object"), None)
     choices = "".join(
@@ -126,15 +130,15 @@ def _ask_inputs(step: StoryStep, ask: Ask) -> Plain | None:
         return None
     if answer.lower() in ("q", "quit"):
         return None
-    given: Plain = {}
+    given: JsonObject = {}
     for pair in [] if answer.lower() in ("y", "yes") else answer.split():
         name, _, text = pair.partition("=")
         try:
-            value: Any = json.loads(text)
+            value: Json = json.loads(text)
         except ValueError:
             value = text
         if marks and name.isdecimal():
-            given.setdefault(marks, {})[name] = value
+            cast("JsonObject", given.setdefault(marks, {}))[name] = value
         else:
             given[name] = value
     return given
@@ -149,7 +153,7 @@ def _make_output_folder(output: Path) -> None:
         ) from error
 
 
-def _print_title(page: Page, state: StoryProgress, *, is_script: bool) -> None:
+def _print_title(page: Page, state: "StoryProgress", *, is_script: bool) -> None:
     page.write_line()
     page.write_line(StyledText(BOLD, "Uraniborg"))
     page.write_paragraph(StyledText(DIM, _ABOUT))
@@ -159,13 +163,13 @@ def _print_title(page: Page, state: StoryProgress, *, is_script: bool) -> None:
     page.write_paragraph(StyledText(DIM, "You ask   "), StyledText(BOLD, state["question"]))
 
 
-def _print_heading(page: Page, step: StoryStep, position: str) -> None:
+def _print_heading(page: Page, step: "StoryStep", position: str) -> None:
     page.write_line()
     who = StyledText(_WHO[step["who"]], f"  {step['who']}")
     page.write_line(StyledText(DIM, position), StyledText(BOLD, step["title"]), who)
 
 
-def _print_result(page: Page, step: StoryStep) -> None:
+def _print_result(page: Page, step: "StoryStep") -> None:
     page.write_paragraph("  ", step["sentence"])
     facts = [(StyledText(DIM, f"{one['label']:<{_LABEL_WIDTH}}"), one["text"]) for one in step["facts"]]
     page.write_table(facts, indent=4, last_cell="wrapped")

@@ -1,9 +1,11 @@
 """Steps that build a universe with sourced masses, branch it with another mass, and read earlier versions."""
 
 import asyncio
-from typing import Final, cast
+from typing import Final
 
 from universe.claims import SUPPORTED, PaperTextReader
+from universe.domain.field_types import Source
+from universe.domain.state import Plain
 from universe.initial_states import load_or_generate_state
 from universe.provenance.shelf_texts import make_paper_text_reader
 from universe.provenance.value_status import compute_value_status, describe_who_set
@@ -11,12 +13,22 @@ from universe.service.universes import UniverseService
 from uraniborg.comparison_answers import format_multiple
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import Conflict, NotFound
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.text import plural
 from uraniborg.part_services import open_universes
 from uraniborg.story.errors import START_OVER
-from uraniborg.story.folder import Plain
+from uraniborg.story.results import (
+    BodyMass,
+    BranchResult,
+    BuildResult,
+    MassSource,
+    Results,
+    ScrubResult,
+    StepInputs,
+    VersionMass,
+)
 from uraniborg.story.shelf_steps import SYSTEM, name_body, to_earth_masses
-from uraniborg.story.steps import AskedValue, Description, Results, Step, StepContext
+from uraniborg.story.steps import AskedValue, Description, Step, StepContext
 from uraniborg.story.view import FIRST_FACTOR
 
 UNIVERSE: Final = "story-trappist-1"
@@ -31,7 +43,7 @@ class NoMasses(Conflict):
 
 async def read_universe(service: UniverseService, universe_id: str, version: int | None = None) -> tuple[int, Plain]:
     view = await service.view(universe_id, version)
-    return view.version, cast("Plain", view.replica.mirror.to_plain())
+    return view.version, view.replica.mirror.to_plain()
 
 
 async def _delete_if_present(service: UniverseService, universe_id: str | None, actor: Actor) -> None:
@@ -42,7 +54,7 @@ async def _delete_if_present(service: UniverseService, universe_id: str | None, 
             return
 
 
-async def run_build(context: StepContext, _inputs: Plain) -> Plain:
+async def run_build(context: StepContext, _inputs: StepInputs) -> BuildResult:
     """Create the system with the shipped orbits, and set every mass by a command with its source."""
     masses = context.results["give"]["masses"]
     if not masses:
@@ -63,17 +75,17 @@ async def run_build(context: StepContext, _inputs: Plain) -> Plain:
     }
 
 
-def describe_masses(state: Plain, text_of: PaperTextReader) -> list[Plain]:
+def describe_masses(state: Plain, text_of: PaperTextReader) -> list[BodyMass]:
     """Return the mass of every body with the status of its origin, checked against the texts of the shelf."""
     return [describe_mass(state, body, text_of) for body in state["stars"]]
 
 
-def describe_mass(state: Plain, body: str, text_of: PaperTextReader) -> Plain:
+def describe_mass(state: Plain, body: str, text_of: PaperTextReader) -> BodyMass:
     """Return the mass of a body, its status, the row that states it, and who set it."""
     found = compute_value_status(state["stars"][body], "mass", text_of)
     support = next((one for one in found.supports if one.claim is not None), None)
     claim = support.claim if support else None
-    locations: Plain = (support.source.get("locations") if support else None) or {}
+    locations = (support.source.get("locations") if support else None) or {}
     return {
         "body": body,
         "name": state["stars"][body]["name"],
@@ -84,8 +96,17 @@ def describe_mass(state: Plain, body: str, text_of: PaperTextReader) -> Plain:
         "as_written": claim.as_written if claim else "",
         "is_on_shelf": claim.checked if claim else False,
         "location": locations.get("mass"),
-        "source": {key: support.source.get(key) for key in ("id", "title", "doi", "year")} if support else None,
+        "source": _describe_source(support.source) if support else None,
         "set_by": describe_who_set(found.record) if found.record else "",
+    }
+
+
+def _describe_source(source: Source) -> MassSource:
+    return {
+        "id": source.get("id"),
+        "title": source.get("title"),
+        "doi": source.get("doi"),
+        "year": source.get("year"),
     }
 
 
@@ -111,7 +132,7 @@ def describe_build(results: Results) -> Description:
     )
 
 
-def format_mass_line(mass: Plain) -> str:
+def format_mass_line(mass: BodyMass) -> str:
     """Return a mass with its status and its reason."""
     amount = f"{mass['earth_masses']:.4g} Earth masses"
     if mass["body"] == SYSTEM:
@@ -119,13 +140,13 @@ def format_mass_line(mass: Plain) -> str:
     location = mass["location"]
     if mass["status"] == SUPPORTED and location:
         place = "found on the shelf" if mass["is_on_shelf"] else "not found on the shelf"
-        row = " | ".join(location.get("row", ()))
+        row = " | ".join(map(str, location.get("row") or ()))
         return f"{amount}, {SUPPORTED}: {mass['as_written']} in the row “{row}”, {place}"
     origin = f"{mass['status']}: {mass['reason']}" if mass["reason"] else mass["set_by"] or mass["status"]
     return f"{amount}, {origin}"
 
 
-async def branch_with_other_mass(context: StepContext, factor: float, replaced: str | None) -> Plain:
+async def branch_with_other_mass(context: StepContext, factor: float, replaced: str | None) -> BranchResult:
     """Branch the universe, multiply the mass of the planet, delete the replaced branch, and return the new one."""
     built = context.results["build"]
     async with open_universes() as service:
@@ -137,7 +158,7 @@ async def branch_with_other_mass(context: StepContext, factor: float, replaced: 
             name=_name_branch(factor),
             actor=context.actor,
         )
-        command = {"type": "updateStar", "id": PLANET, "payload": {"mass": before * factor}}
+        command: JsonObject = {"type": "updateStar", "id": PLANET, "payload": {"mass": before * factor}}
         result = await service.send(record.id, command, actor=context.actor)
         _, state = await read_universe(service, record.id)
         version_after = (await service.read_record(built["universe_id"])).version
@@ -156,9 +177,9 @@ async def branch_with_other_mass(context: StepContext, factor: float, replaced: 
     }
 
 
-async def run_branch(context: StepContext, inputs: Plain) -> Plain:
+async def run_branch(context: StepContext, inputs: StepInputs) -> BranchResult:
     """Set another mass of the planet on a branch."""
-    earlier: str | None = context.results.get("branch", {}).get("universe_id")
+    earlier = context.results["branch"]["universe_id"] if "branch" in context.results else None
     return await branch_with_other_mass(context, inputs["factor"], earlier)
 
 
@@ -199,11 +220,11 @@ def format_branch_title(factor: float) -> str:
     return f"Planet h {'stays' if factor == 1 else 'becomes'} {format_multiple(factor)} as heavy"
 
 
-async def run_scrub(context: StepContext, _inputs: Plain) -> Plain:
+async def run_scrub(context: StepContext, _inputs: StepInputs) -> ScrubResult:
     """Read every version of the branch, which changes nothing."""
     branch = context.results["branch"]
     text_of = make_paper_text_reader(context.folder.shelf)
-    versions: list[Plain] = []
+    versions: list[VersionMass] = []
     async with open_universes() as service:
         for version in range(1, branch["version"] + 1):
             _, state = await read_universe(service, branch["universe_id"], version)

@@ -1,12 +1,13 @@
 """Show the steps of the story with statuses and sentences, computed after each step and stored."""
 
-from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from uraniborg.comparison_answers import format_multiple
-from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.kernel.json_values import JsonObject
+from uraniborg.story.folder import StoryFolder
 from uraniborg.story.replies import StepInput, StoryStepWithResult
-from uraniborg.story.steps import Description, Results, Step
+from uraniborg.story.results import Results, StepRecord
+from uraniborg.story.steps import Description, Step
 
 FIRST_FACTOR: Final = 2.0
 """How many times as heavy the planet of the question is, unless a person chooses another factor."""
@@ -20,14 +21,16 @@ def format_question(factor: float) -> str:
 def write_view(folder: StoryFolder, steps: tuple[Step, ...]) -> None:
     """Describe all steps and store the view. Raise StoryUnreadable or OSError."""
     records = folder.read_records()
-    results = {key: record["result"] for key, record in records.items()}
+    results = cast("Results", {key: record["result"] for key, record in records.items()})
     following = next((step.id for step in steps if step.id not in records), None)
     described = [_describe_step(step, results, records.get(step.id), following) for step in steps]
-    factor: float = results["branch"]["factor"] if "branch" in results else FIRST_FACTOR
+    factor = results["branch"]["factor"] if "branch" in results else FIRST_FACTOR
     folder.write_view({"question": format_question(factor), "steps": described})
 
 
-def _describe_step(step: Step, results: Results, record: Plain | None, following: str | None) -> StoryStepWithResult:
+def _describe_step(
+    step: Step, results: Results, record: StepRecord | None, following: str | None
+) -> StoryStepWithResult:
     """Return a step with its status, its sentence and, once it has run, its facts and result."""
     is_next = step.id == following
     if record is not None:
@@ -35,7 +38,7 @@ def _describe_step(step: Step, results: Results, record: Plain | None, following
     else:
         preview = step.preview(results) if is_next else ""
         shown = Description(preview) if isinstance(preview, str) else preview
-    described = {
+    return {
         "id": step.id,
         "title": shown.title or step.title,
         "who": step.who,
@@ -54,10 +57,9 @@ def _describe_step(step: Step, results: Results, record: Plain | None, following
         "ended_at": record and record["ended_at"],
         "result": record and record["result"],
     }
-    return cast("StoryStepWithResult", described)
 
 
-def _describe_inputs(step: Step, results: Results, given: Mapping[str, Any]) -> list[StepInput]:
+def _describe_inputs(step: Step, results: Results, given: JsonObject) -> list[StepInput]:
     return [
         {
             "name": one.name,

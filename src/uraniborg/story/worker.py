@@ -3,9 +3,11 @@
 import asyncio
 import os
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import TypeAlias, TypedDict
 
+from uraniborg.kernel.actor_fields import ActorFields
 from uraniborg.kernel.actors import Actor
+from uraniborg.kernel.json_values import JsonObject
 from uraniborg.kernel.settings import HOME
 from uraniborg.kernel.worker_child import Request, answer_requests
 from uraniborg.story.folder import StoryFolder
@@ -16,8 +18,8 @@ class StepRequest(TypedDict):
     """Run a step. The progress is the fraction that is done."""
 
     step: str
-    inputs: dict[str, Any]
-    actor: dict[str, Any]
+    inputs: JsonObject
+    actor: ActorFields
     door: str
 
 
@@ -30,7 +32,7 @@ class DescribeRequest(TypedDict):
 class DeleteRequest(TypedDict):
     """Delete the story for this actor."""
 
-    delete: dict[str, Any]
+    delete: ActorFields
 
 
 StoryRequest: TypeAlias = StepRequest | DescribeRequest | DeleteRequest

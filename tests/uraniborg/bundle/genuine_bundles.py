@@ -35,7 +35,7 @@ def make_bundles(demo: Demo, folder: Path) -> None:
 
 
 async def _export_all(home: Path, folder: Path) -> None:
-    results: dict[str, Any] = {key: record["result"] for key, record in StoryFolder(home).read_records().items()}
+    results = StoryFolder(home).read_results()
     base = Chosen(results["build"]["universe_id"], "trappist-1")
     runs = [
         Chosen(results[step]["run"]["run_id"], f"masses-{how}")

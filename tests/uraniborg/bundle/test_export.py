@@ -6,7 +6,6 @@ import shutil
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -41,12 +40,12 @@ def test_chosen_work_is_exported_described_and_verified_and_the_same_work_gives_
     shutil.copytree(demo.story_home, home)
     monkeypatch.setenv("URANIBORG_HOME", str(home))
     monkeypatch.delenv("PFLOW_HOME", raising=False)
-    results: dict[str, Any] = {key: record["result"] for key, record in StoryFolder(home).read_records().items()}
+    results = StoryFolder(home).read_results()
     chosen = {
         "searches": [results["ask"]["session_id"][:12]],
         "shelves": ["trappist-1"],
         "workflows": ["masses"],
-        "runs": [results["give"]["run"]["run_id"]],
+        "runs": [str(results["give"]["run"]["run_id"])],
         "universes": [results["build"]["universe_id"]],
     }
     export(tmp_path / "one.zip", **chosen)

@@ -61,7 +61,7 @@ def export_part_of_story(demo: Demo, folder: Path) -> None:
     """Export the work of the story with one of its N-body runs, to repeat quickly."""
     home = folder / "home"
     shutil.copytree(demo.story_home, home)
-    results = {key: record["result"] for key, record in StoryFolder(home).read_records().items()}
+    results = StoryFolder(home).read_results()
     every = select_work(results)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("URANIBORG_HOME", str(home))
@@ -112,7 +112,7 @@ def change_run(bundle: Path, change: Callable[[Any], object]) -> None:
 
 def count_papers(demo: Demo) -> tuple[int, int, int]:
     """Return the numbers of records that the sources returned, of papers that were reviewed, and of kept ones."""
-    results = {key: record["result"] for key, record in StoryFolder(demo.story_home).read_records().items()}
+    results = StoryFolder(demo.story_home).read_results()
     marks = [paper["status"] for paper in results["review"]["papers"]]
     returned = sum(source["returned"] for source in results["approve"]["sources"])
     return returned, len(marks), marks.count("include")

@@ -12,7 +12,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 
@@ -23,10 +23,11 @@ from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
 from uraniborg.kernel.actors import Actor
 from uraniborg.kernel.errors import InvalidInput, Unavailable, UraniborgError
 from uraniborg.kernel.files import Lease
+from uraniborg.kernel.json_values import Json
 from uraniborg.kernel.version import version
 from uraniborg.story import runner
 from uraniborg.story.errors import StepNotFound, StepNotReady, StepRunning, StoryUnreadable
-from uraniborg.story.folder import Plain
+from uraniborg.story.results import StepInputs, StepResult
 from uraniborg.story.review_step import describe_review, read_marks
 from uraniborg.story.runner import check_ready, find_step, load_steps
 from uraniborg.story.search_steps import explain_strike, find_redundant_query
@@ -271,9 +272,9 @@ async def test_a_step_does_not_outlive_the_process_that_asked_for_it(copied: Sto
 async def test_a_step_whose_server_was_killed_is_shown_as_interrupted(
     copied: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def run_and_report(context: StepContext, _inputs: Plain) -> Plain:
+    async def run_and_report(context: StepContext, _inputs: StepInputs) -> StepResult:
         context.progress(0.5)
-        return {}
+        return cast("Any", {})
 
     def fail_to_report(_done: float) -> None:
         raise BrokenPipeError
@@ -457,23 +458,22 @@ async def find_session(story: Story) -> str:
     ],
 )
 def test_the_review_says_who_judged(judges: tuple[str | None, ...], words: str) -> None:
-    rows = [
+    rows: Any = [
         {"title": key, "year": 2021, "status": "include", "reason": None} | ({"judge": judge} if judge else {})
         for key, judge in zip("ab", judges, strict=True)
     ]
-    results: dict[str, Plain] = {"ask": {"session_id": "s"}, "review": {"decision": "", "papers": rows}}
+    results: Any = {"ask": {"session_id": "s"}, "review": {"decision": "", "papers": rows}}
     assert describe_review(results).sentence == f"You approved the review, which keeps 2 of 2 papers. {words}"
 
 
 def test_the_preview_of_the_branch_says_where_the_planet_keeps_its_mass() -> None:
-    masses = [{"body": PLANET, "name": "TRAPPIST-1 h", "earth_masses": 0.326}]
-    assert preview_branch({"build": {"masses": masses}}).endswith(
-        "in the universe, TRAPPIST-1 h keeps its 0.326 Earth masses."
-    )
+    masses: Any = [{"body": PLANET, "name": "TRAPPIST-1 h", "earth_masses": 0.326}]
+    results: Any = {"build": {"masses": masses}}
+    assert preview_branch(results).endswith("in the universe, TRAPPIST-1 h keeps its 0.326 Earth masses.")
 
 
 def test_a_query_is_redundant_if_it_asks_for_all_words_of_another_and_more() -> None:
-    a, both, other = ({"boolean_query": text} for text in ("a", "a AND b", "c"))
+    a, both, other = (cast("Any", {"boolean_query": text}) for text in ("a", "a AND b", "c"))
     assert find_redundant_query([a, both]) == 2
     assert find_redundant_query([both, other]) == 2
     assert explain_strike([a, both], 2).startswith("Query 2 asks for every word of query 1 and more")
@@ -493,7 +493,7 @@ def test_a_query_is_redundant_if_it_asks_for_all_words_of_another_and_more() -> 
     ],
 )
 def test_only_a_query_that_matches_nothing_else_is_called_redundant(query: str, other: str, is_redundant: bool) -> None:
-    queries = [{"boolean_query": query}, {"boolean_query": other, "words": "" if other else "a"}]
+    queries: Any = [{"boolean_query": query}, {"boolean_query": other, "words": "" if other else "a"}]
     assert explain_strike(queries, 1).startswith("Query 1 asks for every word of query 2") == is_redundant
 
 
@@ -503,7 +503,7 @@ def test_every_query_of_the_ladder_has_a_text_and_can_be_struck(steps: dict[str,
     assert len(set(asked["queries"])) == len(asked["queries"])
     assert any(not one["boolean_query"] for one in asked["strategy_queries"]), "a query of words is among them"
     (strike,) = next(step for step in load_steps() if step.id == "approve").inputs
-    assert strike.read({"strike": len(asked["queries"])}, {}) == len(asked["queries"])
+    assert strike.read({"strike": len(asked["queries"])}, cast("Any", {})) == len(asked["queries"])
 
 
 def test_marks_are_proposed_from_words_and_those_of_a_person_are_their_own() -> None:
@@ -515,7 +515,7 @@ def test_marks_are_proposed_from_words_and_those_of_a_person_are_their_own() -> 
         "status": "exclude",
         "reason": "Title and summary name none of masses, resonance, stability.",
     }
-    papers = [{"id": "p1"}, {"id": "p2"}]
+    papers: Any = [{"id": "p1"}, {"id": "p2"}]
     assert read_marks({}, papers) == {}
     excluded = PaperDecision(status=ReviewStatus.EXCLUDE)
     assert read_marks({"p1": "exclude"}, papers) == {"p1": excluded}
@@ -523,7 +523,8 @@ def test_marks_are_proposed_from_words_and_those_of_a_person_are_their_own() -> 
     for unknown in ("p3", "3", "0"):
         with pytest.raises(InvalidInput, match=f"'{unknown}' is not a paper of this search"):
             read_marks({unknown: "include"}, papers)
-    for verdict in ("undecided", {"status": 7}, None, [1]):
+    verdicts: list[Json] = ["undecided", {"status": 7}, None, [1]]
+    for verdict in verdicts:
         with pytest.raises(InvalidInput, match="is not a verdict"):
             read_marks({"p1": verdict}, papers)
 
