@@ -22,8 +22,8 @@ class ConsoleApi(FastAPI):
             event = {name: value for name, value in stream["schema"].items() if name != "type"}
             stream["schema"] = {"type": "string", "contentMediaType": "application/json", "contentSchema": event}
             universes = describe_universe_routes()
-            document["paths"] |= universes["paths"]
-            document["components"]["schemas"] |= universes["schemas"]
+            document["paths"] |= universes.paths
+            document["components"]["schemas"] |= universes.schemas
         return document
 
 

@@ -50,8 +50,8 @@ def _is_forwarded(scope: Scope) -> bool:
 
 def _merge_documents(api: FastAPI, searches: bytes) -> bytes:
     """Return the OpenAPI document of the API with the paths and schemas of the worker."""
-    document: dict[str, Any] = api.openapi()
-    added: dict[str, Any] = json.loads(searches)
+    document = api.openapi()
+    added: Any = json.loads(searches)
     paths = {**added["paths"], **document["paths"]}
     schemas = {**added["components"]["schemas"], **document["components"]["schemas"]}
     merged = {
