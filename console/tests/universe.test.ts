@@ -134,7 +134,8 @@ test("an entry of the log says what was done", () => {
 
 test("differences of two universes are lines without the marks of authors", () => {
   const changed = { h: { mass: [1e-6, 2e-6], "setBy.mass": ["a", "b"] } };
-  const lines = listDifferences({ equal: false, differences: { stars: { added: ["x"], removed: ["y"], changed } } });
+  const counts = { addedCount: 1, removedCount: 1, changedCount: 1 };
+  const lines = listDifferences({ differences: { stars: { ...counts, added: ["x"], removed: ["y"], changed } } });
   expect(lines).toEqual(["x: only here", "y: only in the other one", "h mass: 1e-6 → 2e-6"]);
 });
 

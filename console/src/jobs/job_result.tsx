@@ -4,54 +4,29 @@ import { Facts, Table } from "../common/layout.tsx";
 import { Loaded } from "../common/states.tsx";
 import { api } from "../data/api.ts";
 import { FileLink, FilePicture } from "../data/api_file.tsx";
-import type { UniverseJobChart, UniverseJobFacts } from "../data/api_types.ts";
+import type {
+  UniverseJobChart,
+  UniverseJobFacts,
+  UniverseRunReply,
+  UniverseTransitReply,
+  UniverseVelocityReply,
+} from "../data/api_types.ts";
 import { useResource } from "../data/resource.ts";
 import { navigate, path as page, query } from "../data/router.ts";
 import { jobTexts as texts } from "./strings.ts";
 import { TimePlot } from "./time_plot.tsx";
-import { type PlanetTransits, TransitTimes } from "./transit_times.tsx";
+import { TransitTimes } from "./transit_times.tsx";
 
 const BEHAVIOURS: Record<string, Tone> = { librates: "yes", circulates: "neutral", unclear: "maybe" };
 const MOST_ROWS = 200;
 
-interface NbodyResult {
-  verdict?: string;
-  trustworthy?: boolean;
-  errors?: Record<string, string[]>;
-  error?: Record<string, { au: number | null; degrees: number | null }>;
-  resonances?: {
-    bodies: string[];
-    kind: string;
-    ratio: string | number[] | null;
-    behaviour: string;
-    centre: number | null;
-    halfRange: number | null;
-  }[];
-  pairs?: {
-    inner: string;
-    outer: string;
-    periodRatio: number | null;
-    closest?: { au: number; hillRadii: number; day: number };
-  }[];
-}
-
-interface TransitResult {
-  timeScale?: string;
-  notes?: string[];
-  planets?: Record<string, PlanetTransits>;
-  samples?: { times: number[]; velocities: number[] };
-  least?: number;
-  greatest?: number;
-  errorMetresPerSecond?: number | null;
-}
-
 /** The answer of a job: words, numbers with their errors, and its plot. */
 export function JobResult({ job }: { job: UniverseJobFacts }) {
   const path = { universe_id: job.universeId, job_id: job.id };
-  const result = useResource(`result ${job.id}`, async (signal) => {
-    return (await api.get("/api/universes/{universe_id}/jobs/{job_id}/result", { path, signal })) as NbodyResult &
-      TransitResult;
-  });
+  const result = useResource(`result ${job.id}`, (signal) =>
+    api.get("/api/universes/{universe_id}/jobs/{job_id}/result", { path, signal }),
+  );
+  const measured = result.value.value;
   const close = () => {
     const next = new URLSearchParams(query.peek());
     next.delete("job");
@@ -69,7 +44,7 @@ export function JobResult({ job }: { job: UniverseJobFacts }) {
     >
       <div class="job-result">
         <Loaded resource={result}>
-          {(found) => (job.kind === "nbody" ? <NbodyVerdict found={found} /> : <MeasuredAnswer found={found} />)}
+          {(found) => ("verdict" in found ? <NbodyVerdict found={found} /> : <MeasuredAnswer found={found} />)}
         </Loaded>
         {chart.value.value && <JobPlots job={job.id} chart={chart.value.value} />}
         {chart.error.value && (
@@ -86,7 +61,7 @@ export function JobResult({ job }: { job: UniverseJobFacts }) {
             </FileLink>
           </p>
         )}
-        {job.kind === "nbody" && result.value.value && <NbodyTables found={result.value.value} />}
+        {measured && "verdict" in measured && <NbodyTables found={measured} />}
       </div>
     </Dialog>
   );
@@ -106,10 +81,10 @@ function JobPlots({ job, chart }: { job: string; chart: UniverseJobChart }) {
   );
 }
 
-function NbodyVerdict({ found }: { found: NbodyResult }) {
-  const errors = Object.values(found.error ?? {}).flatMap((one) => one.degrees ?? []);
+function NbodyVerdict({ found }: { found: UniverseRunReply }) {
+  const errors = Object.values(found.error).flatMap((one) => one.degrees ?? []);
   const error = errors.length ? texts.error(Math.max(...errors).toPrecision(2)) : texts.errorUnknown;
-  const [outcome, ...more] = splitSentences(found.verdict ?? "");
+  const [outcome, ...more] = splitSentences(found.verdict);
   return (
     <>
       <p class="tags">
@@ -143,8 +118,8 @@ export function splitSentences(text: string): string[] {
   return text.split(/(?<=[.!?])\s+(?=\p{Lu})/u).filter(Boolean);
 }
 
-function NbodyTables({ found }: { found: NbodyResult }) {
-  const resonances = [...(found.resonances ?? [])];
+function NbodyTables({ found }: { found: UniverseRunReply }) {
+  const resonances = [...found.resonances];
   resonances.sort((one, other) => Number(other.behaviour === "librates") - Number(one.behaviour === "librates"));
   return (
     <>
@@ -155,7 +130,7 @@ function NbodyTables({ found }: { found: NbodyResult }) {
           <span key="bodies" dir="auto">
             {one.bodies.join(", ")}
           </span>,
-          `${one.kind} ${Array.isArray(one.ratio) ? one.ratio.join(":") : (one.ratio ?? "")}`,
+          `${one.kind} ${one.ratio ?? ""}`,
           <Tag key="behaviour" tone={BEHAVIOURS[one.behaviour] ?? "neutral"}>
             {one.behaviour}
           </Tag>,
@@ -166,15 +141,15 @@ function NbodyTables({ found }: { found: NbodyResult }) {
       <Table
         label={texts.pairs}
         columns={texts.pairColumns.map((title, index) => ({ title, isNumber: index > 0 }))}
-        rows={(found.pairs ?? []).slice(0, MOST_ROWS).map((pair) => [
+        rows={found.pairs.slice(0, MOST_ROWS).map((pair) => [
           <span key="pair" dir="auto">
             {pair.inner}, {pair.outer}
           </span>,
           pair.periodRatio?.toFixed(4) ?? "",
-          pair.closest ? texts.closest(pair.closest.au.toPrecision(4), pair.closest.hillRadii.toFixed(1)) : "",
+          pair.closest ? texts.closest(pair.closest.au.toPrecision(4), pair.closest.hillRadii?.toFixed(1) ?? "?") : "",
         ])}
       />
-      {Object.entries(found.errors ?? {}).map(([kind, sentences]) => (
+      {Object.entries(found.errors).map(([kind, sentences]) => (
         <section key={kind}>
           <h3>{texts.errorKinds[kind] ?? kind}</h3>
           <Sentences sentences={sentences.flatMap(splitSentences)} />
@@ -184,20 +159,22 @@ function NbodyTables({ found }: { found: NbodyResult }) {
   );
 }
 
-function MeasuredAnswer({ found }: { found: TransitResult }) {
-  const { errorMetresPerSecond: error } = found;
+function MeasuredAnswer({ found }: { found: UniverseTransitReply | UniverseVelocityReply }) {
   return (
     <>
-      {found.samples && (
+      {"samples" in found ? (
         <Facts
           facts={[
-            [texts.velocities, texts.velocityRange(found.least ?? 0, found.greatest ?? 0)],
-            ...(typeof error === "number" ? [[texts.velocityError, texts.metres(error.toPrecision(2))] as const] : []),
+            [texts.velocities, texts.velocityRange(found.least, found.greatest)],
+            ...(found.errorMetresPerSecond === null
+              ? []
+              : [[texts.velocityError, texts.metres(found.errorMetresPerSecond.toPrecision(2))] as const]),
           ]}
         />
+      ) : (
+        <TransitTimes planets={found.planets} timeScale={found.timeScale} />
       )}
-      {found.planets && !found.samples && <TransitTimes planets={found.planets} timeScale={found.timeScale ?? ""} />}
-      {found.notes?.map((note) => (
+      {found.notes.map((note) => (
         <p key={note} class="quiet small">
           {note}
         </p>

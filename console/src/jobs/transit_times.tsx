@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../common/controls.tsx";
 import { Table } from "../common/layout.tsx";
 import { saveFile } from "../common/save_file.ts";
+import type { UniversePlanetTransits, UniverseTransitFacts } from "../data/api_types.ts";
 import { universeTexts } from "../universes/strings.ts";
 import { jobTexts as texts } from "./strings.ts";
 
@@ -17,25 +18,9 @@ const CSV_FIELDS = [
   "errorSeconds",
 ] as const;
 
-/** A passage of a planet in front of its star, as the API describes it. */
-interface Transit {
-  number: number;
-  time: number;
-  ocMinutes: number | null;
-  impactParameter: number | null;
-  durationMinutes: number | null;
-  kind: string;
-  errorSeconds: number | null;
-}
-
-export interface PlanetTransits {
-  name?: string;
-  status: string;
-  period: number | null;
-  ttvHalfRangeMinutes: number | null;
-  transits: Transit[];
-}
-
+/** The transits of a planet, as far as they are shown. */
+type PlanetTransits = Pick<UniversePlanetTransits, "status" | "period" | "ttvHalfRangeMinutes" | "transits"> &
+  Partial<Pick<UniversePlanetTransits, "name">>;
 type Planets = Readonly<Record<string, PlanetTransits>>;
 
 /** The transits of all planets: a line for each planet, then the times, to read and to save. */
@@ -68,7 +53,7 @@ export function TransitTimes({ planets, timeScale }: { planets: Planets; timeSca
   );
 }
 
-function PlanetTimes(props: { name: string; transits: readonly Transit[]; timeScale: string }) {
+function PlanetTimes(props: { name: string; transits: readonly UniverseTransitFacts[]; timeScale: string }) {
   const { name, transits, timeScale } = props;
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? transits : transits.slice(0, FIRST);

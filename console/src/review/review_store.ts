@@ -15,6 +15,7 @@ const MOST_DETAILS = 60;
 const AHEAD = 3;
 
 export type Counts = Record<ReviewStatus, number>;
+const NO_PAPERS: Counts = { include: 0, exclude: 0, maybe: 0, undecided: 0 };
 
 /** The papers of one session as the reviewer sees them; verdicts show at once and are sent behind it. */
 export class ReviewStore {
@@ -22,7 +23,7 @@ export class ReviewStore {
   readonly total = signal(0);
   /** The question of the search. */
   readonly question = signal("");
-  readonly counts = signal<Counts>({ include: 0, exclude: 0, maybe: 0, undecided: 0 });
+  readonly counts = signal<Counts>(NO_PAPERS);
   readonly facets = signal<PaperList["facets"] | undefined>(undefined);
   readonly isComplete = signal(false);
   /** Whether the review waits, so that papers can be marked. */
@@ -97,7 +98,7 @@ export class ReviewStore {
     this.rows.value = rows;
     this.total.value = page.total;
     this.question.value = page.query;
-    this.counts.value = page.counts as Counts;
+    this.counts.value = { ...NO_PAPERS, ...page.counts };
     this.facets.value = page.facets;
     this.isComplete.value = page.is_complete;
     this.canMark.value = page.can_mark ?? !page.is_complete;

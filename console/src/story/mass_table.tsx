@@ -1,24 +1,13 @@
 import { Tag, type Tone } from "../common/controls.tsx";
 import { Loaded } from "../common/states.tsx";
 import { api } from "../data/api.ts";
+import type { BodyMass, StoryStepWithResult } from "../data/api_types.ts";
 import { useResource } from "../data/resource.ts";
 import { describePlanetMass } from "../universes/values.ts";
 import { storyTexts as texts } from "./strings.ts";
 
 const DIGITS = 3;
 const TONES: Record<string, Tone> = { supported: "yes", cited: "yes", "unverified claim": "maybe" };
-
-interface Mass {
-  body: string;
-  name: string;
-  mass: number;
-  status: string;
-  reason: string;
-  as_written: string;
-  is_on_shelf: boolean;
-  location: { row?: string[]; section?: string } | null;
-  set_by: string;
-}
 
 /** The mass of every body, with its status and the table row that states the mass. */
 export function MassTable({ endedAt }: { endedAt: string }) {
@@ -29,7 +18,7 @@ export function MassTable({ endedAt }: { endedAt: string }) {
     <Loaded resource={built}>
       {(step) => (
         <ul class="value-list" aria-label={texts.masses}>
-          {((step.result?.masses ?? []) as Mass[]).map((mass) => (
+          {listMasses(step).map((mass) => (
             <li key={mass.body}>
               <span dir="auto">{mass.name}</span>
               <span class="mono small">{formatMass(mass)}</span>
@@ -45,11 +34,16 @@ export function MassTable({ endedAt }: { endedAt: string }) {
   );
 }
 
-export function formatMass(mass: Pick<Mass, "mass">): string {
+/** Return the masses of the universe, which the step that builds it stores. */
+function listMasses({ result }: StoryStepWithResult): BodyMass[] {
+  return result && "commands" in result ? result.masses : [];
+}
+
+export function formatMass(mass: Pick<BodyMass, "mass">): string {
   return describePlanetMass(mass.mass) ?? texts.solarMasses(mass.mass.toPrecision(DIGITS));
 }
 
-function describeOrigin(mass: Mass): string {
+function describeOrigin(mass: BodyMass): string {
   if (!mass.location?.row) return mass.reason || mass.set_by;
   const place = mass.is_on_shelf ? texts.onShelf : texts.notOnShelf;
   return `${texts.row(mass.location.row.join(" | "))}, ${place}`;

@@ -2,7 +2,7 @@ import { Choices, TextField } from "../common/controls.tsx";
 import { Loaded } from "../common/states.tsx";
 import { commonTexts } from "../common/strings.ts";
 import { api } from "../data/api.ts";
-import type { StepInput, StoryState, StoryStep } from "../data/api_types.ts";
+import type { FoundPaper, StepInput, StoryState, StoryStep } from "../data/api_types.ts";
 import { useResource } from "../data/resource.ts";
 import { storyTexts as texts } from "./strings.ts";
 
@@ -90,13 +90,6 @@ function StrikeInput({ value, set, state }: InputProps & { state: StoryState }) 
   );
 }
 
-interface StoryPaper {
-  id: string;
-  title: string;
-  authors: string[];
-  year: number | null;
-  proposed: StoryMark;
-}
 interface StoryMark {
   status: string;
   reason?: string;
@@ -111,7 +104,7 @@ function MarksInput({ value, set }: InputProps) {
   return (
     <Loaded resource={found}>
       {(step) => {
-        const papers = (step.result?.papers ?? []) as StoryPaper[];
+        const papers = step.result && "approved" in step.result ? step.result.papers : [];
         const kept = papers.filter((paper) => (marks[paper.id] ?? paper.proposed).status === "include").length;
         return (
           <fieldset class="story-papers">
@@ -145,10 +138,9 @@ function withMark(
 }
 
 const VERDICTS = ["include", "maybe", "exclude"] as const;
-type Verdict = (typeof VERDICTS)[number];
 
 function PaperMark(props: {
-  paper: StoryPaper;
+  paper: FoundPaper;
   mark: StoryMark | undefined;
   onChange: (mark: StoryMark | undefined) => void;
 }) {
@@ -160,7 +152,7 @@ function PaperMark(props: {
         {paper.title} {paper.year !== null && <span class="quiet small">{paper.year}</span>}
       </p>
       <p class="quiet small" dir="auto">
-        {texts.suggested(commonTexts.decision[status as Verdict], reason ?? "")}
+        {texts.suggested(commonTexts.decision[status], reason)}
       </p>
       <div class="story-mark">
         <select

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Select } from "../common/controls.tsx";
 import { Loaded } from "../common/states.tsx";
 import { api } from "../data/api.ts";
+import type { UniverseDifferences } from "../data/api_types.ts";
 import { useResource } from "../data/resource.ts";
 import { navigate, path as page, query } from "../data/router.ts";
 import { universeTexts } from "./strings.ts";
@@ -10,14 +11,6 @@ import { formatQuantity } from "./values.ts";
 const texts = universeTexts.universe;
 const MOST = 40;
 const HIDDEN = /^(setBy|sources)\b/; // who set a value, and why, is in the log
-
-interface StateDifferences {
-  equal: boolean;
-  differences: Record<
-    string,
-    { added?: string[]; removed?: string[]; changed?: Record<string, Record<string, unknown>> }
-  >;
-}
 
 /** Choose another universe: both are shown side by side, with what differs. */
 export function ComparePanel({ universe }: { universe: string }) {
@@ -53,12 +46,12 @@ export function ComparePanel({ universe }: { universe: string }) {
 function DifferenceList({ universe, other }: { universe: string; other: string }) {
   const found = useResource(
     `differences ${universe} ${other}`,
-    async (signal) =>
-      (await api.get("/api/universes/{universe_id}/differences", {
+    (signal) =>
+      api.get("/api/universes/{universe_id}/differences", {
         path: { universe_id: universe },
         query: { with: other },
         signal,
-      })) as unknown as StateDifferences,
+      }),
     (change) => change.kind === "universe" && [universe, other].includes(change.subject),
   );
   return (
@@ -84,11 +77,11 @@ function DifferenceList({ universe, other }: { universe: string; other: string }
 }
 
 /** Return one line for each difference: what was added or removed, and the old and the new value of a field. */
-export function listDifferences({ differences }: StateDifferences): string[] {
+export function listDifferences({ differences }: Pick<UniverseDifferences, "differences">): string[] {
   return Object.values(differences).flatMap((kind) => [
-    ...listIds(kind.added).map((id) => texts.added(id)),
-    ...listIds(kind.removed).map((id) => texts.removed(id)),
-    ...Object.entries(kind.changed ?? {}).flatMap(([id, fields]) =>
+    ...kind.added.map((id) => texts.added(id)),
+    ...kind.removed.map((id) => texts.removed(id)),
+    ...Object.entries(kind.changed).flatMap(([id, fields]) =>
       Object.entries(fields)
         .filter(([field]) => !HIDDEN.test(field))
         .map(([field, pair]) => `${id} ${field}: ${describePair(pair)}`),
@@ -96,12 +89,7 @@ export function listDifferences({ differences }: StateDifferences): string[] {
   ]);
 }
 
-function listIds(given: unknown): string[] {
-  return Array.isArray(given) ? given.map(String) : Object.keys((given ?? {}) as object);
-}
-
-function describePair(pair: unknown): string {
-  const [before, after] = Array.isArray(pair) ? pair : Object.values((pair ?? {}) as object);
+function describePair([before, after]: unknown[]): string {
   return `${describeValue(before)} → ${describeValue(after)}`;
 }
 

@@ -51,7 +51,7 @@ function CreateForm({ origins, onClose }: { origins: UniverseOriginList; onClose
         ...(origin === "seed" && given.length ? { settings: changed } : {}),
       },
     });
-    return (made as { id: string }).id;
+    return made.id;
   }
 
   const open = (id: string) => navigate(formatPath("/universes/{id}", { id }));
