@@ -66,6 +66,21 @@ def iter_functions(owner: type | ModuleType) -> Iterator[tuple[str, Callable[...
             yield from iter_functions(plain)
 
 
+def iter_dictionaries_of_anything(source: str) -> Iterator[int]:
+    """Yield the lines with a type such as dict[str, Any]: of annotations, of aliases, and of casts, which are texts."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "dict[" in node.value:
+            try:
+                inner = ast.parse(node.value, mode="eval")
+            except SyntaxError:
+                continue
+            yield from (node.lineno for _ in iter_dictionaries_of_anything(ast.unparse(inner)))
+        elif isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("dict", "Dict"):
+            last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
+            if ast.unparse(last) in ("Any", "object"):
+                yield node.lineno
+
+
 @cache
 def _list_known_names(modules: tuple[ModuleType, ...]) -> dict[str, Any]:
     return {name: one for module in modules for name, one in import_for_types(module).items()}

@@ -1,6 +1,5 @@
 """Every operation of the product returns a reply that is declared once, and the console publishes that declaration."""
 
-import ast
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ import universe
 import uraniborg
 from paper_library.export import CitedPaper
 from paper_search.models import PaperCollection
-from tests.package_functions import PackageFunctions, iter_functions, list_modules
+from tests.package_functions import PackageFunctions, iter_dictionaries_of_anything, iter_functions, list_modules
 from tests.reply_declarations import list_operations, list_untyped_dictionaries, list_untyped_parts
 from universe.domain.state import Plain, State
 from uraniborg import (
@@ -119,21 +118,6 @@ def iter_classes(kind: Any) -> Iterator[type]:
             yield from iter_classes(argument)
     elif isinstance(kind, type):
         yield kind
-
-
-def iter_dictionaries_of_anything(source: str) -> Iterator[int]:
-    """Yield the lines with a type such as dict[str, Any]: of annotations, of aliases, and of casts, which are texts."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "dict[" in node.value:
-            try:
-                inner = ast.parse(node.value, mode="eval")
-            except SyntaxError:
-                continue
-            yield from (node.lineno for _ in iter_dictionaries_of_anything(ast.unparse(inner)))
-        elif isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("dict", "Dict"):
-            last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
-            if ast.unparse(last) in ("Any", "object"):
-                yield node.lineno
 
 
 @pytest.mark.parametrize("name", list_functions_of_product().modules)
