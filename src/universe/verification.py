@@ -2,11 +2,11 @@
 
 import asyncio
 from functools import partial
-from typing import Any
 from urllib.parse import quote
 
 from universe.config import load_config
 from universe.errors import StoreUnavailable
+from universe.replies import Universe
 from universe.service.universes import UniverseService
 from universe.store.log_verification import (
     Verdict,
@@ -57,7 +57,7 @@ async def _add_problem_if_server_differs(service: UniverseService, verdict: Verd
         verdict.add_problem(served["version"], "the server returns another state than the replayed one")
 
 
-def _fetch_universe(url: str, universe_id: str) -> dict[str, Any]:
+def _fetch_universe(url: str, universe_id: str) -> Universe:
     import httpx
 
     token = load_config().token

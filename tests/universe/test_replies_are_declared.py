@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import httpx
@@ -9,7 +10,9 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
+import universe
 from tests import reply_declarations
+from tests.package_functions import iter_dictionaries_of_anything
 from tests.universe.rest.rest_server import create_universe, run_server
 from universe import node_replies, replies, workflow_nodes
 from universe.app import UniverseApp, make_app
@@ -54,6 +57,22 @@ FILES = {
     "delete_job": "no body",
 }
 """Routes without a reply as JSON, with the reason."""
+OF_ANYTHING = {
+    "domain/entities.py": "Entity: a body, a group or a field of a state, which may have fields of any program",
+    "domain/commands.py": "the classes of commands, which no type checker can name together",
+    "domain/type_validation.py": "the classes of entities, which no type checker can name together",
+    "cli/nbody_command.py": "a run or a comparison, to print",
+    "exchange/exports.py": "the bodies of a file, which any program may have written",
+    "generate/config.py": "settings, which the model of the generator checks",
+    "html_pages.py": "an OpenAPI document",
+    "jobs/python_api.py": "options of a job, which their model checks",
+    "plotting/charts.py": "arrays of numpy; JobChart is the reply that they become",
+    "rest/report_routes.py": "fields of a body, which the route checks",
+    "server.py": "options of a command line, which the settings check",
+    "store/high_water_marks.py": "a line of the mark file",
+    "store/postgres_database.py": "arguments of the driver of the database",
+}
+"""Files with a dictionary of anything, with the reason. No reply is one of these."""
 TEXT_ONLY = {"get_universe_state", "send_universe_command"}
 """Tools whose replies can be as large as a state, and have no structured content."""
 
@@ -99,6 +118,14 @@ def read_return_type(function: Callable[..., Any]) -> Any:
 )
 def test_every_operation_declares_all_of_its_reply(operation: Callable[..., Any]) -> None:
     assert list(list_untyped_parts(read_return_type(operation))) == []
+
+
+def test_no_other_file_names_a_dictionary_of_anything() -> None:
+    root = Path(universe.__path__[0])
+    sources = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
+    found = {name for name, source in sources.items() if any(iter_dictionaries_of_anything(source))}
+    assert found == set(OF_ANYTHING)
+    assert len(list(iter_dictionaries_of_anything(sources["domain/entities.py"]))) == 1
 
 
 @pytest.fixture(scope="module")

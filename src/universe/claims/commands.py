@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, TypedDict, cast
 
 from universe.claims.claim_check import Statement, read_statement_or_reason
 from universe.claims.quantities import Unit, get_quantity_of_field
 from uraniborg.kernel.bibliography.short_citations import cite_paper
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.json_values import JsonObject
 
 _FIELDS: Final = ("mass", "semiMajorAxis", "eccentricity")
 _SOURCE: Final = ("title", "authors", "year", "venue")
@@ -16,7 +17,17 @@ _LOCATION: Final = ("section", "page", "table", "header", "row", "passage")
 _SAME: Final = 1e-3
 """Rows that state one value in two units differ by their rounding."""
 
-Found = tuple[dict[str, Any], Statement]
+Found = tuple[JsonObject, Statement]
+
+
+class ClaimOutputs(TypedDict):
+    """The outputs of universe-claim: the command, the value, and the row that states it."""
+
+    command: JsonObject
+    value: float
+    stated: str
+    location: JsonObject
+    table_row: str
 
 
 class NotStated(InvalidInput):
@@ -25,7 +36,7 @@ class NotStated(InvalidInput):
     code = "not_stated"
 
 
-def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, Any]:
+def claim_value(params: Mapping[str, Any], _context: object = None) -> ClaimOutputs:
     """Return the command that sets a field of a body to the value that one of the rows states, with its source.
 
     If no row states a value, use `given`, a number in the unit of the field, and cite the paper without a location.
@@ -60,10 +71,10 @@ def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, An
     }
 
 
-def _make_given_value_reply(given: float, body: str, field: str, paper: Mapping[str, Any]) -> dict[str, Any]:
+def _make_given_value_reply(given: float, body: str, field: str, paper: Mapping[str, Any]) -> ClaimOutputs:
     """Return the reply for a value without a row: the universe shows such a value as an unverified claim."""
     unit = Unit(get_quantity_of_field(field).unit)
-    source = {**_make_publication(paper), "fields": [field]}
+    source: JsonObject = {**_make_publication(paper), "fields": [field]}
     return {
         "command": {"type": "updateStar", "id": body, "payload": {field: given, "sources": [source]}},
         "value": given,
@@ -112,14 +123,12 @@ def _choose_statement(
     return first
 
 
-def _make_source(
-    paper: Mapping[str, Any], field: str, location: dict[str, Any], statement: Statement
-) -> dict[str, Any]:
-    stated = {"value": statement.stated, "unit": statement.unit, "as_written": statement.shown}
+def _make_source(paper: Mapping[str, Any], field: str, location: JsonObject, statement: Statement) -> JsonObject:
+    stated: JsonObject = {"value": statement.stated, "unit": statement.unit, "as_written": statement.shown}
     return {**_make_publication(paper), "fields": [field], "locations": {field: {**location, "stated": stated}}}
 
 
-def _make_publication(paper: Mapping[str, Any]) -> dict[str, Any]:
+def _make_publication(paper: Mapping[str, Any]) -> JsonObject:
     """Return the paper as a source without fields."""
     identifiers = cast("Mapping[str, Any]", paper.get("identifiers") or {})
     known = {name: paper[name] for name in _SOURCE if paper.get(name)}

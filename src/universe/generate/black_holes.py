@@ -1,8 +1,9 @@
 """Generate black holes: their probability, mass, spin, accretion disk and jets."""
 
 import math
-from typing import Any, Final
+from typing import Final
 
+from universe.domain.entities import Entity
 from universe.generate.config import GenerationConfig
 from universe.generate.random_numbers import Prng
 
@@ -29,7 +30,7 @@ def draw_black_hole_mass(rng: Prng, config: GenerationConfig) -> float:
     return math.exp(rng.uniform(math.log(low), math.log(high)))
 
 
-def draw_black_hole_properties(rng: Prng, config: GenerationConfig, mass: float) -> dict[str, Any]:
+def draw_black_hole_properties(rng: Prng, config: GenerationConfig, mass: float) -> Entity:
     shadow = (0.4 + 0.25 * math.log10(mass)) * rng.uniform(0.8, 1.2)
     spin = 0.998 * rng.draw_biased(config.black_hole_spin_level)
     glow = _GLOW[config.black_hole_accretion_style] * (0.5 + 0.5 * config.black_hole_accretion_intensity)

@@ -1,7 +1,5 @@
 """Protoplanetary disks around stars, and rings around planets."""
 
-from typing import Any
-
 from universe.generate.colors import DUST, draw_similar_color
 from universe.generate.config import GenerationConfig
 from universe.generate.orbits import get_orbit_scale
@@ -80,7 +78,7 @@ def add_rings(system: System) -> None:
             planet.body["ring"] = _make_ring(rng, config, planet)
 
 
-def _make_ring(rng: Prng, config: GenerationConfig, planet: Planet) -> dict[str, Any]:
+def _make_ring(rng: Prng, config: GenerationConfig, planet: Planet) -> Entity:
     prominence = config.ring_prominence
     wide = 1.25 if config.ring_style_preset == "dramatic" else 1.0
     outer = min(rng.uniform(2.2, 3.2) * wide * (0.85 + 0.3 * prominence), planet.ring_limit / planet.body["radius"])

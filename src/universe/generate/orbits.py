@@ -3,8 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from universe.domain.entities import Entity
 from universe.generate.config import GenerationConfig
 from universe.generate.random_numbers import Prng
 
@@ -34,7 +35,7 @@ def get_orbit_scale(config: GenerationConfig) -> OrbitScale:
 
 @dataclass(frozen=True, slots=True)
 class Orbit:
-    elements: dict[str, Any]
+    elements: Entity
     """By JSON name."""
     near: float
     far: float
@@ -60,7 +61,7 @@ def draw_orbits(rng: Prng, config: GenerationConfig, distances: Sequence[float],
 
 def _draw_orbit(rng: Prng, config: GenerationConfig, distance: float, inner_limit: float) -> Orbit:
     step = distance - inner_limit
-    elements: dict[str, Any] = {
+    elements: Entity = {
         "orbitalDistance": distance,
         "orbitalSpeed": get_orbit_scale(config).speed / math.sqrt(distance),
         "orbitalPhase": rng.uniform(0, 360),

@@ -3,14 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
+from universe.domain.entities import Entity
 from universe.generate.config import GenerationConfig
 from universe.generate.orbits import Orbit
 from universe.generate.random_numbers import Prng
 
-Body = dict[str, Any]
-Entity = dict[str, Any]
+Body: TypeAlias = Entity
 Position = dict[str, float]
 """Keys: x, y and z."""
 

@@ -3,7 +3,7 @@
 import json
 from contextlib import suppress
 from math import isfinite, isinf, nan
-from typing import Any
+from typing import Any, cast
 
 from fastapi import Request
 
@@ -14,6 +14,7 @@ from universe.service.state_parts import Region
 from uraniborg.kernel.actors import ACTOR, Actor
 from uraniborg.kernel.boundary import parse_json
 from uraniborg.kernel.http_access import BodyTooLarge
+from uraniborg.kernel.json_values import JsonObject
 
 
 async def read_json(request: Request, limit: int, *, allow_empty: bool = False) -> Any:
@@ -63,7 +64,7 @@ def _check_numbers(body: bytes) -> None:
             raise found[0]
 
 
-def check_object_fields(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
+def check_object_fields(given: Any, allowed: tuple[str, ...]) -> JsonObject:
     """Return a body that is an object with no other fields than the allowed ones. Raise MalformedRequest."""
     if not isinstance(given, dict):
         raise MalformedRequest(
@@ -76,10 +77,10 @@ def check_object_fields(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
             argument=unknown[0],
             allowed=list(allowed),
         )
-    return given  # pyright: ignore[reportUnknownVariableType]
+    return cast("JsonObject", given)
 
 
-def get_version_from_body(body: dict[str, Any], *, required: bool = False) -> int | None:
+def get_version_from_body(body: JsonObject, *, required: bool = False) -> int | None:
     """Return the version in a body, or None. Raise MalformedRequest."""
     version = body.get("version")
     if version is None and not required:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 from universe.domain.state import Plain
 from universe.errors import LogDamaged, UniverseNotFound
@@ -20,6 +20,36 @@ from universe.store.state_encoding import decode_state
 from uraniborg.kernel.progress import ReportCount
 
 
+class LogProblem(TypedDict):
+    """A problem of an entry, or of a snapshot of its version."""
+
+    sequence: int
+    problem: str
+
+
+class MarkFacts(TypedDict):
+    """A version, and the digest of its entry."""
+
+    version: int
+    digest: str
+
+
+class LogVerdict(TypedDict):
+    """The result of the verification of one log, as `--json` prints it."""
+
+    universeId: str
+    ok: bool
+    entries: int
+    snapshots: int
+    head: MarkFacts | None
+    mark: MarkFacts | None
+    problems: list[LogProblem]
+
+
+def _describe_mark(mark: Mark) -> MarkFacts:
+    return {"version": mark.version, "digest": mark.digest}
+
+
 @dataclass
 class Verdict:
     """The result of the verification of one log."""
@@ -31,21 +61,21 @@ class Verdict:
     """The last entry of the log; None if there is no universe."""
     mark: Mark | None = None
     """The last version written according to the mark file; None if it has none."""
-    problems: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    problems: list[LogProblem] = field(default_factory=list[LogProblem])
 
     @property
     def is_intact(self) -> bool:
         """True if no problem was found."""
         return not self.problems
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> LogVerdict:
         return {
             "universeId": self.universe_id,
             "ok": self.is_intact,
             "entries": self.entries,
             "snapshots": self.snapshots,
-            "head": self.head and self.head._asdict(),
-            "mark": self.mark and self.mark._asdict(),
+            "head": self.head and _describe_mark(self.head),
+            "mark": self.mark and _describe_mark(self.mark),
             "problems": self.problems,
         }
 
