@@ -96,6 +96,10 @@ def test_the_error_of_a_number_out_of_range_has_the_range() -> None:
     assert "less than or equal to 100" in refusal({"session_id": "s", "limit": 101})["message"]
 
 
+def test_an_error_inside_an_argument_names_the_argument_itself() -> None:
+    assert refusal({"session_id": "s", "strategy": {"queries": [1]}})["argument"] == "strategy"
+
+
 def test_every_wrong_argument_is_listed() -> None:
     error = refusal({"session_id": 1, "limit": 0, "strategy": {"queries": [1]}})
     assert [problem["path"] for problem in error["problems"]] == ["session_id", "strategy.queries.0", "limit"]
