@@ -126,6 +126,11 @@ async def test_another_answer_leaves_the_question_pending(
     assert "xxx" not in caplog.text
 
 
+def test_a_text_of_20_000_characters_is_accepted() -> None:
+    form = Form("q", "?", {"note": {"type": "string"}})
+    assert form.check_answer({"note": "x" * 20_000}) == {"note": "x" * 20_000}
+
+
 async def test_unknown_and_empty_fields_are_ignored(inbox: Inbox) -> None:
     async with open_wire(inbox) as wire:
         content = {"decision": "no", "note": None, "colour": "red"}
