@@ -81,6 +81,15 @@ def test_the_last_change_can_be_undone_however_many_papers_it_has(
     assert list(marks.undo("ses_1", "c1", "Ada")[0].decisions) == ["p1"]
 
 
+def test_the_last_hundred_changes_can_be_undone(tmp_path: Path) -> None:
+    marks, include = MarkStore(tmp_path, NullPublisher()), PaperDecision(status=ReviewStatus.INCLUDE)
+    for number in range(102):
+        marks.change("ses_1", "c1", {f"p{number}": include}, "Ada")
+    for _ in range(101):
+        marks.undo("ses_1", "c1", "Ada")
+    assert list(marks.collect("ses_1").reviews["Ada"]) == ["p0", "p1"]
+
+
 class UserFolder(DataFolder):
     """The data folder of the user, where the console and `uraniborg decide` look."""
 
