@@ -44,3 +44,10 @@ def test_a_long_list_of_matches_is_cut_short() -> None:
 
 def test_a_concept_keeps_the_case_it_was_written_in() -> None:
     assert score_pool([make_paper("BERT for names")], make_intent("BERT", "BERT"))[0].relevance_reason == "title: BERT"
+
+
+def test_the_first_20_000_characters_of_an_abstract_are_read() -> None:
+    before = "x" * (20_000 - len(" alpha")) + " "
+    within, beyond = make_paper("Whales", f"{before}alpha"), make_paper("Whales", f"x{before}alpha")
+    reasons = [one.relevance_reason for one in score_pool([within, beyond], make_intent("alpha"))]
+    assert reasons == ["abstract: alpha", "no query word in title or abstract"]
