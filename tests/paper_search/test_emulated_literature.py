@@ -85,6 +85,13 @@ async def test_a_ranking_source_ignores_operators_and_states_the_total() -> None
     assert await ask(source, "") == {"papers": [], "total": 0, "stopped": None}
 
 
+@pytest.mark.parametrize("make_source", [EmulatedBooleanSource, EmulatedRankedSource])
+async def test_a_source_gives_out_200_papers_unless_told_otherwise(make_source: Any) -> None:
+    papers = [RawPaper(title=f"Moons {number}", year=2020, source="records") for number in range(201)]
+    reply = await ask(make_source(EmulatedLiterature(papers)), "moons", max_results=1_000)
+    assert (len(reply["papers"]), reply["total"], reply["stopped"]) == (200, 201, "source_limit")
+
+
 async def test_papers_outside_the_years_do_not_match_and_papers_of_unknown_year_do() -> None:
     literature = EmulatedLiterature(PAPERS)
     for source in (EmulatedBooleanSource(literature), EmulatedRankedSource(literature)):
