@@ -99,6 +99,19 @@ async def test_a_session_that_works_or_is_waited_for_is_not_idle(gated: GatedFol
 
 
 @requirement("PS-E6")
+async def test_the_end_of_a_call_that_waited_restarts_the_thirty_minutes(gated: GatedFolder) -> None:
+    async with gated.data_folder.open_manager() as manager:
+        reply = await open_session(manager)
+        async with run_in_background(manager.decide(reply["session_id"], APPROVE)) as deciding:
+            await gated.wait_for_search()
+            gated.data_folder.clock.advance(hours=5)
+            gated.gate.set()
+            assert (await deciding).get("checkpoint_kind") == REVIEW
+        await manager.unload_idle()
+        assert manager.get(reply["session_id"]) is not None
+
+
+@requirement("PS-E6")
 async def test_idle_sessions_are_unloaded_in_the_background(
     data_folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
