@@ -1,8 +1,11 @@
 """Checks of the marks of papers in a bundle against its decisions."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from paper_search.models import Paper, PaperCollection
+import pytest
+
+from paper_search.models import Paper, PaperCollection, RoundLog, SearchQuery, SearchStrategy
 from paper_search.review_models import ReviewDecision
 from tests.paper_search.export.samples import collection
 from uraniborg.bundle.decision_checks import check_decisions
@@ -63,3 +66,23 @@ def test_marks_that_were_saved_before_a_review_was_approved_match_the_result() -
 def test_a_result_with_another_mark_than_the_saved_one_differs() -> None:
     outcomes = list_outcomes(make_result(second="exclude"))
     assert ("differs", "“two” is marked exclude in the result, and maybe here") in outcomes
+
+
+@pytest.mark.parametrize("is_text", [True, False], ids=["a text", "an object"])
+@pytest.mark.parametrize(("searched", "differs"), [("moons  AND tides", False), ("moons", True), ("", True)])
+def test_a_round_that_searched_another_query_than_the_decided_one_differs(
+    searched: str, *, differs: bool, is_text: bool
+) -> None:
+    decided: Any = "moons AND tides" if is_text else {"boolean_query": "moons AND tides"}
+    plan = make_review().model_copy(
+        update={
+            "kind": "strategy_confirmation",
+            "decision": Decision(action="edit", data={"queries": [decided]}),
+        }
+    )
+    found = collection()
+    strategy = SearchStrategy(queries=[SearchQuery(keywords=[], boolean_query=searched)], sources=[])
+    found.metadata.round_logs = [RoundLog(round=1, strategy=strategy)]
+    details = [check.detail for check in check_decisions("searches/s", found, [plan], TimeLimit())]
+    problem = "the queries of round 1 in the result are not those that were decided"
+    assert (problem in details) is differs
