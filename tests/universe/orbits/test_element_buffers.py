@@ -35,6 +35,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "hyperbola": {"q": 2.0, "eccentricity": 1.2, "units": "astronomical", "period": 900.0},
     "sungrazer": {"semiMajorAxis": 50.0, "eccentricity": 0.9999, "units": "astronomical", "period": 129000.0},
     "fast": {"semiMajorAxis": 0.001, "eccentricity": 0.2, "period": 0.01},
+    "fast from another epoch": {"semiMajorAxis": 0.001, "eccentricity": 0.2, "period": 0.01, "epoch": 0.0123},
 }
 
 
