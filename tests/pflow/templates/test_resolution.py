@@ -102,6 +102,10 @@ def test_a_value_inside_a_text_becomes_json_even_for_unusual_values(value: Any, 
     assert format_as_text(value) == text
 
 
+def test_a_value_that_json_cannot_express_becomes_the_text_of_python() -> None:
+    assert format_as_text({(1, 2): 3}) == "{(1, 2): 3}"
+
+
 @pytest.mark.parametrize(
     ("template", "value"),
     [
