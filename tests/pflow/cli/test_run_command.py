@@ -177,6 +177,14 @@ def test_a_dry_run_prints_a_line_for_each_parameter_but_not_the_internal_ones(
     assert not [name for name in step["params"] if name.startswith("__")]
 
 
+def test_a_dry_run_prints_why_a_node_would_fail(run_pflow: RunPflow, workplace: Workplace) -> None:
+    batch = {"items": [{"path": None}], "error_handling": "continue"}
+    ir = {"nodes": [{"id": "a", "type": "read-file", "params": {"file_path": "${item.path}"}, "batch": batch}]}
+    workplace.write_draft("failing", ir)
+    (step,) = run_pflow("run", "failing", "--dry-run", "--json").json["plan"]
+    assert f"\n      {step['problem']}\n" in run_pflow("run", "failing", "--dry-run").out
+
+
 def test_a_dry_run_prints_the_results_to_reuse_unless_fresh(run_pflow: RunPflow, workplace: Workplace) -> None:
     workplace.write_draft("broken", BROKEN)
     run_pflow("run", "broken", "-q")
