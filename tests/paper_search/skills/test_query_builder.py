@@ -513,6 +513,21 @@ async def test_terms_that_papers_teach_beside_a_typed_query_have_their_reasons_i
     ]
 
 
+async def test_a_taught_term_that_is_not_among_the_best_leaves_the_plan_after_two_rounds() -> None:
+    taught = [
+        TermSuggestion(term=term, reason="in 3 papers") for term in ("ab", "cd", "ef", "gh", "often", "once", "new")
+    ]
+    plans = [
+        SearchStrategy(
+            queries=[], sources=[], blocks=[ConceptBlock(name=name, variants=[name], learned=True) for name in names]
+        )
+        for names in (["ab", "often", "once"], ["ab", "often"])
+    ]
+    strategy = await build_strategy(MOLECULES, previous_strategies=plans, taught=taught)
+    learned = [block.name for block in get_blocks(strategy, learned=True)]
+    assert learned == ["ab", "cd", "ef", "gh", "once", "new"]
+
+
 async def test_a_typed_query_excludes_both_numbers_of_a_refused_word() -> None:
     strategy = await build_after_feedback("no reviews", query="alpha OR beta")
     assert list_boolean_queries(strategy) == ["(alpha OR beta) AND NOT (reviews OR review)"]
