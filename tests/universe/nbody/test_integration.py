@@ -129,6 +129,12 @@ def test_a_moon_far_from_the_origin_does_not_shorten_the_step_for_ever() -> None
     assert len(segments) < 100
 
 
+def test_the_first_step_is_a_hundredth_of_the_shortest_free_fall() -> None:
+    x, v = np.array([[0, 0, 0], [1.0, 0, 0]]), np.array([[0, 0, 0], [0, math.sqrt(G), 0]])
+    first, *_ = integrate(np.array([1.0, 1e-9]), x, v, 30.0)
+    assert first.end == pytest.approx(0.01 / math.sqrt(G), rel=1e-6)
+
+
 def test_a_body_alone_goes_straight_on() -> None:
     segments = list(integrate(np.array([2.0]), np.array([[1.0, 2, 3]]), np.array([[0.5, 0, 0]]), 8))
     assert segments[-1].last_positions.T[0] == pytest.approx([5, 2, 3], abs=1e-14)
