@@ -124,6 +124,22 @@ async def test_idle_sessions_are_unloaded_in_the_background(
             assert inbox.get(reply["checkpoint_id"]).state == "pending"
 
 
+@requirement("PS-E6")
+def test_idle_sessions_are_also_unloaded_in_a_second_event_loop(
+    data_folder: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_tasks, "_CLEANUP_INTERVAL_S", 0.01)
+    manager = data_folder.create_manager()
+
+    async def open_and_leave() -> None:
+        reply = await open_session(manager)
+        data_folder.clock.advance(minutes=31)
+        await wait_until(lambda: manager.get(reply["session_id"]) is None)
+
+    asyncio.run(open_and_leave())
+    asyncio.run(open_and_leave())
+
+
 async def test_an_unloaded_session_can_be_run_by_another_process(
     data_folder: DataFolder, manager: SessionManager
 ) -> None:
