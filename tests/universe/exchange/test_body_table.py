@@ -40,6 +40,14 @@ def test_other_units_have_their_own_columns() -> None:
         load("A,1,1", header="name,mass_solar,mass_earth")
 
 
+def test_an_orbit_may_be_given_by_its_periapsis_distance_and_eccentricity() -> None:
+    header = "name,type,parent,mass_solar,periapsis_distance_au,eccentricity"
+    comet = load("Sun,star,,1,,", "Comet,planet,Sun,0,0.5,0.75", header=header).systems[0].state["stars"]["comet"]
+    assert comet["kepler"] == {"units": "astronomical", "q": 0.5, "eccentricity": 0.75}
+    assert comet["orbitalDistance"] == pytest.approx(2.0)
+    assert 360 / comet["orbitalSpeed"] == pytest.approx(365.25 * 2.0**1.5, rel=1e-3)
+
+
 def test_every_root_is_a_system_and_two_hundred_rows_are_two_hundred_systems() -> None:
     rows = [row for number in range(100) for row in (f"S{number},star,,1,,,,", f"P{number},planet,S{number},0,,9,,")]
     report = load(*rows)
