@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_core import to_jsonable_python
 
 from paper_search.config import AppConfig, SessionsConfig
 from paper_search.errors import (
@@ -301,6 +302,13 @@ async def test_deciding_after_the_end_is_refused(manager: SessionManager, decisi
     with pytest.raises(SessionComplete, match=r"^Session already complete"):
         await manager.decide(reply["session_id"], decision)
     assert await manager.get_state(reply["session_id"]) == reply
+
+
+async def test_lists_begin_with_their_first_item_unless_an_offset_is_given(manager: SessionManager) -> None:
+    session_id = (await complete_session(manager))["session_id"]
+    for read_page in (manager.get_papers, manager.get_removed_papers, manager.get_queries, manager.get_export_page):
+        assert to_jsonable_python(await read_page(session_id))["offset"] == 0
+        assert to_jsonable_python(await read_page(session_id, 1))["offset"] == 1
 
 
 @requirement("PS-REQ-14", "PS-E5")
