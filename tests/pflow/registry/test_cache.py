@@ -11,7 +11,7 @@ import pytest
 from pflow.registry import registry
 from pflow.registry.cache import FILE
 from pflow.registry.registry import Registry
-from tests.pflow.registry.homes import (
+from tests.pflow.registry.declared_nodes import (
     SOURCE,
     declare,
     declare_user_nodes,

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from pflow.registry.discovery import BUILT_IN, discover_nodes
-from tests.pflow.registry.homes import (
+from tests.pflow.registry.declared_nodes import (
     SOURCE,
     declare,
     declare_user_nodes,

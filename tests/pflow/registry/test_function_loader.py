@@ -11,7 +11,7 @@ from pflow.errors import NodeChanged, NodeFailed, NodeNotLoaded
 from pflow.node import Context
 from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
-from tests.pflow.registry.homes import SOURCE, declare_user_nodes, install_package, make_importable, node
+from tests.pflow.registry.declared_nodes import SOURCE, declare_user_nodes, install_package, make_importable, node
 from uraniborg.kernel.files import PathRefused
 
 

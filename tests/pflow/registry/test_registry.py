@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pflow.registry.registry import Registry
-from tests.pflow.registry.homes import declare_user_nodes, list_tools, node
+from tests.pflow.registry.declared_nodes import declare_user_nodes, list_tools, node
 from tests.requirements import requirement
 
 TOOL = {
