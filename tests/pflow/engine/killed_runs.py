@@ -134,9 +134,9 @@ def die_before_step_of_ending(moment: int) -> None:
 
 def forget_results() -> None:
     """Have nothing recorded of effects that finished."""
-    from pflow.engine.resume import journal as journals
+    from pflow.engine.resume.journal import RunJournal
 
-    journal: Any = journals.RunJournal
+    journal: Any = RunJournal
     journal.write_result = lambda _journal, _result: None  # pyright: ignore[reportUnknownLambdaType]
 
 
@@ -160,11 +160,11 @@ def clear_before_logging() -> None:
 
 def resume_successes() -> None:
     """Have a run dawdle before it clears its results, and the next one resume from these."""
-    from pflow.engine import runlog
-    from pflow.engine.resume import recorder
+    from pflow.engine.resume.recorder import RunRecorder
+    from pflow.engine.runlog import RunLog
 
-    recording: Any = recorder.RunRecorder
-    log: Any = runlog.RunLog
+    recording: Any = RunRecorder
+    log: Any = RunLog
     end_recording = recording.store_or_clear_results
 
     def end(*arguments: Any, **more: Any) -> bool:
