@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes import file_operations as disk
 from pflow.nodes.child_output import format_size
+from pflow.nodes.file_operations import (
+    append_bytes,
+    convert_os_errors,
+    copy_atomically,
+    create_parent_and_check_target,
+    open_ordinary_file,
+    quote_path,
+    rename_atomically,
+    stat_ordinary_file,
+)
 from pflow.nodes.masked_excerpts import cut_masked_start
 from pflow.nodes.param_values import format_param_as_text, get_path
 from uraniborg.kernel.files import write_atomic
@@ -56,7 +65,7 @@ class DeletedFile(TypedDict):
 def read_file(params: "JsonObject", context: Context) -> ReadFile:
     """Return the content of a file as text, or in base64 if it is not text."""
     path, encoding = get_path(params, "file_path", context), _get_valid_encoding(params, context)
-    with disk.convert_os_errors("read", path):
+    with convert_os_errors("read", path):
         data = _read_or_refuse_large(path)
     try:
         content, is_binary = data.decode(encoding), False
@@ -68,11 +77,11 @@ def read_file(params: "JsonObject", context: Context) -> ReadFile:
 def write_file(params: "JsonObject", context: Context) -> WrittenFile:
     """Write content to a file, replacing or appending: all of it, or nothing."""
     path, data = get_path(params, "file_path", context), _encode_content(params, context)
-    with disk.convert_os_errors("write", path):
+    with convert_os_errors("write", path):
         target = path.resolve()
-        disk.create_parent_and_check_target(target)
+        create_parent_and_check_target(target)
         if params.get("append"):
-            disk.append_bytes(target, data)
+            append_bytes(target, data)
         else:
             write_atomic(target, data, access="shared")  # as any program of the user would
     return {"written": True, "file_path": str(path), "size": len(data)}
@@ -82,10 +91,10 @@ def copy_file(params: "JsonObject", context: Context) -> CopiedFile:
     """Copy a file. An existing target stays unless it may be overwritten."""
     source, target = _get_source_and_target_paths(params, context)
     overwrite = bool(params.get("overwrite"))
-    with disk.convert_os_errors("copy", target):
-        disk.stat_ordinary_file(source)
+    with convert_os_errors("copy", target):
+        stat_ordinary_file(source)
         _check_and_prepare_target(source, target, overwrite=overwrite)
-        size = disk.copy_atomically(source, target, overwrite=overwrite)
+        size = copy_atomically(source, target, overwrite=overwrite)
     return {"copied": True, "source_path": str(source), "dest_path": str(target), "size": size}
 
 
@@ -93,15 +102,15 @@ def move_file(params: "JsonObject", context: Context) -> MovedFile:
     """Move a file, also to another disk. An existing target stays unless it may be overwritten."""
     source, target = _get_source_and_target_paths(params, context)
     overwrite = bool(params.get("overwrite"))
-    with disk.convert_os_errors("move", target):
-        disk.stat_ordinary_file(source, follow_symlinks=False)
+    with convert_os_errors("move", target):
+        stat_ordinary_file(source, follow_symlinks=False)
         _check_and_prepare_target(source, target, overwrite=overwrite)
         try:
-            disk.rename_atomically(source, target, overwrite=overwrite)
+            rename_atomically(source, target, overwrite=overwrite)
         except OSError as exc:
             if exc.errno != errno.EXDEV:
                 raise
-            disk.copy_atomically(source, target, overwrite=overwrite)
+            copy_atomically(source, target, overwrite=overwrite)
             _remove_source(source, target)
     return {"moved": True, "source_path": str(source), "dest_path": str(target)}
 
@@ -111,22 +120,22 @@ def delete_file(params: "JsonObject", context: Context) -> DeletedFile:
     path = get_path(params, "file_path", context)
     if params.get("confirm_delete") is not True:
         raise NodeFailed(
-            f"{disk.quote_path(path)} was not deleted, because the deletion is not confirmed.",
+            f"{quote_path(path)} was not deleted, because the deletion is not confirmed.",
             hint="Set the parameter `confirm_delete` to true.",
         )
-    with disk.convert_os_errors("delete", path):
-        disk.stat_ordinary_file(path, follow_symlinks=False)
+    with convert_os_errors("delete", path):
+        stat_ordinary_file(path, follow_symlinks=False)
         path.unlink()
     return {"deleted": True, "file_path": str(path)}
 
 
 def _read_or_refuse_large(path: Path) -> bytes:
-    with open(disk.open_ordinary_file(path), "rb") as stream:
+    with open(open_ordinary_file(path), "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         data = b"" if size > READ_BYTES else stream.read(READ_BYTES + 1)  # some files report size 0 and have more
     if max(size, len(data)) > READ_BYTES:
         raise NodeFailed(
-            f"{disk.quote_path(path)} is too large to be read into a value: more than {format_size(READ_BYTES)}.",
+            f"{quote_path(path)} is too large to be read into a value: more than {format_size(READ_BYTES)}.",
             hint="Let a shell or python node process the file and return only the part you need.",
             size=size,
         )
@@ -174,12 +183,12 @@ def _get_source_and_target_paths(params: "JsonObject", context: Context) -> tupl
 def _check_and_prepare_target(source: Path, target: Path, *, overwrite: bool) -> None:
     if target.exists() and os.path.samefile(source, target):
         raise NodeFailed(
-            f"{disk.quote_path(source)} and {disk.quote_path(target)} are the same file.",
+            f"{quote_path(source)} and {quote_path(target)} are the same file.",
             hint="Choose another `dest_path`.",
         )
     if not overwrite and os.path.lexists(target):  # asked again when it is put there, but a large copy is spared
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-    disk.create_parent_and_check_target(target)
+    create_parent_and_check_target(target)
 
 
 def _remove_source(source: Path, target: Path) -> None:
@@ -187,6 +196,6 @@ def _remove_source(source: Path, target: Path) -> None:
         source.unlink()
     except OSError as exc:
         raise NodeFailed(
-            f"Copied to {disk.quote_path(target)}, but could not remove {disk.quote_path(source)}: {exc.strerror}.",
+            f"Copied to {quote_path(target)}, but could not remove {quote_path(source)}: {exc.strerror}.",
             hint="Remove it by hand.",
         ) from exc
