@@ -20,10 +20,8 @@ from pflow.ir.valid_workflow import require_valid_workflow
 from pflow.library.listing import Problem, Summary, list_workflows
 from pflow.library.lookup import FoundWorkflow, WorkflowLoader
 from pflow.library.manager import WorkflowManager
-from pflow.library.mentions import Mention, find_mentions
 from pflow.registry.registry import Registry
 from pflow.run_history import RunHistory
-from pflow.workflow_description import describe_workflow
 from pflow.workflow_texts import WorkflowTexts
 from uraniborg.kernel.actors import Actor, get_process_actor
 from uraniborg.kernel.errors import UraniborgError
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from pflow.engine.executors import Executor
     from pflow.engine.resume.resume_point import ResumePoint
     from pflow.execution import Engine
+    from pflow.library.mentions import Mention
     from pflow.run_replies import RunGraph
     from pflow.scheduling.scheduler import Kind
     from pflow.workflow_replies import (
@@ -114,8 +113,10 @@ class Service:
         """Return the files of saved workflows and drafts that cannot be read."""
         return list_workflows(self.home).problems
 
-    def find_mentions(self, texts: Iterable[str]) -> list[Mention]:
+    def find_mentions(self, texts: Iterable[str]) -> "list[Mention]":
         """Return the saved workflows and drafts that contain one of the texts, such as the DOI of a paper."""
+        from pflow.library.mentions import find_mentions
+
         return find_mentions(self.home, texts)
 
     def describe_workflow(self, name: str) -> "WorkflowDescription":
@@ -124,10 +125,7 @@ class Service:
 
     def describe_graph(self, name: str) -> "WorkflowGraph":
         """Return all nodes and edges of a workflow, for drawing. Raise as `describe_workflow` does."""
-        found = self.find_workflow(name)
-        described = describe_workflow(
-            found, self.check_document(found.stored.ir), self.history.open_log(), in_full=True
-        )
+        described = self.describe_found_workflow(self.find_workflow(name), in_full=True)
         return {
             "name": described["name"],
             "nodes": described["nodes"],
@@ -139,9 +137,12 @@ class Service:
         """Return the workflow of this name. Raise as `WorkflowLoader.find` does."""
         return self._make_loader().find(name)
 
-    def describe_found_workflow(self, found: FoundWorkflow) -> "WorkflowDescription":
-        """Return the description of a workflow that was found."""
-        return describe_workflow(found, self.check_document(found.stored.ir), self.history.open_log())
+    def describe_found_workflow(self, found: FoundWorkflow, *, in_full: bool = False) -> "WorkflowDescription":
+        """Return the description of a workflow that was found, with all its nodes and edges if it is `in_full`."""
+        from pflow.workflow_description import describe_workflow
+
+        checked = self.check_document(found.stored.ir)
+        return describe_workflow(found, checked, self.history.open_log(), in_full=in_full)
 
     def execute(
         self,
