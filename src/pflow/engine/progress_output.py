@@ -1,10 +1,6 @@
 """Tell terminal, client, log and change feed how a run progresses."""
 
-import time
-from typing import TYPE_CHECKING, Literal, Protocol
-
-if TYPE_CHECKING:
-    pass
+from typing import Literal, Protocol
 
 NodeStatus = Literal["completed", "reused", "failed", "waiting", "skipped", "uncertain"]
 """How a node ended. `waiting`: a person has to decide first. `uncertain`: it was interrupted and may have had its
@@ -32,8 +28,3 @@ class ProgressOutput(Protocol):
 
 class NullOutput(ProgressOutput):
     """An output that shows nothing."""
-
-
-def measure_elapsed_ms(start: float) -> float:
-    """Return the milliseconds since a value of `time.perf_counter`."""
-    return round((time.perf_counter() - start) * 1000, 3)

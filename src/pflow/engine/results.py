@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pflow.engine.progress_output import measure_elapsed_ms
 from pflow.engine.secret_values import SecretReferences, list_secret_inputs
 from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunInterrupted
 from pflow.ir.model import ERROR_ACTION, Workflow
@@ -212,3 +211,8 @@ def collect_outputs(
         else:
             outputs[output.name] = value
     return outputs
+
+
+def measure_elapsed_ms(start: float) -> float:
+    """Return the milliseconds since a value of `time.perf_counter`."""
+    return round((time.perf_counter() - start) * 1000, 3)

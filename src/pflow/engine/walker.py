@@ -17,8 +17,8 @@ from pflow.engine.inputs import prepare_inputs
 from pflow.engine.json_values import encode_outputs, parse_json
 from pflow.engine.node_schedule import NodeSchedule
 from pflow.engine.params import resolve_nested_params
-from pflow.engine.progress_output import NodeStatus, measure_elapsed_ms
-from pflow.engine.results import WalkProgress, collect_outputs
+from pflow.engine.progress_output import NodeStatus
+from pflow.engine.results import WalkProgress, collect_outputs, measure_elapsed_ms
 from pflow.engine.resume.reuse import NO_EFFECTS, extend_effects_digest, join_effects_digests
 from pflow.engine.secret_values import find_secret_input_values, find_secret_references, resolve_secret_values
 from pflow.engine.steps import StepRunner, ValueUnknown
