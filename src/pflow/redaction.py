@@ -1,24 +1,14 @@
 """Mask the secrets of a run in everything that is written or returned."""
 
-import codecs
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from pflow.templates.resolution import iter_texts_and_numbers
-from uraniborg.kernel.boundary import LOSSLESS, encode_lossless
 from uraniborg.kernel.child_environment import register_environment_secrets
-from uraniborg.kernel.files import open_private
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json
-
-__all__ = ["SHORTEST", "Secrets", "find_secret_param_values", "is_sensitive"]
-
-_CHUNK: Final = 1 << 20
-SHORTEST: Final = SHORTEST_SECRET
 
 
 class Secrets:
@@ -47,7 +37,7 @@ class Secrets:
     def add(self, values: Iterable[Any]) -> None:
         """Add secrets. One that is too short to be distinguished from other text is not masked."""
         for text in {text.strip() for value in values for text in iter_texts_and_numbers(value, include_keys=False)}:
-            if len(text) >= SHORTEST:
+            if len(text) >= SHORTEST_SECRET:
                 self.redactor.register(text)
             elif text:
                 self._short.add(text)
@@ -65,26 +55,6 @@ class Secrets:
     def has_short_secret_in(self, value: Any) -> bool:
         """Return True if a text or number in the value contains a secret that is too short to be masked."""
         return any(short in text for short in self._short for text in iter_texts_and_numbers(value))
-
-    def mask_file(self, path: Path) -> None:
-        """Mask secrets in a file of any size. Raise OSError."""
-        # Masking a secret can join the text around it into another one.
-        while any(piece != masked for piece, masked in self.redactor.mask_pieces(_iter_file_text(path))):
-            target = path.with_name(f"{path.name}.masked")
-            try:
-                with open(open_private(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-                    file.writelines(
-                        encode_lossless(masked) for _, masked in self.redactor.mask_pieces(_iter_file_text(path))
-                    )
-                target.replace(path)
-            except OSError:
-                target.unlink(missing_ok=True)
-                raise
-
-
-def _iter_file_text(path: Path) -> Iterator[str]:
-    with path.open("rb") as file:
-        yield from codecs.iterdecode(iter(lambda: file.read(_CHUNK), b""), "utf-8", LOSSLESS)
 
 
 def find_secret_param_values(params: "Mapping[str, Json]") -> "list[Json]":

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pflow.engine.spool import mask_file
 from pflow.errors import NodeFailed
-from pflow.redaction import Secrets, find_secret_param_values, is_sensitive
+from pflow.redaction import Secrets, find_secret_param_values
 from tests.requirements import requirement
-from uraniborg.kernel.redaction import MASK, enable_redactor, redact
+from uraniborg.kernel.redaction import MASK, enable_redactor, is_sensitive, redact
 
 SHORTEST = 6
 
@@ -150,7 +151,7 @@ def test_every_spelling_of_a_secret_is_masked_in_values_and_in_files(
     spelt = spelling(passphrase)
     path = tmp_path / "out"
     path.write_text(spelt)
-    secrets.mask_file(path)
+    mask_file(path, secrets)
     assert secrets.has_secret_in({"out": [spelt]})
     assert "horse" not in secrets.mask(spelt)
     assert "horse" not in path.read_text()
@@ -181,10 +182,10 @@ def test_a_file_is_scrubbed_of_a_secret_wherever_it_is_read_in_pieces(
     secrets = Secrets([secret, secret + "and-more"])
     spelt = data.draw(st.sampled_from([secret, quote(secret), json.dumps(secret), secret + "and-more"]))
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pflow.redaction._CHUNK", size)
+        patch.setattr("pflow.engine.spool._CHUNK", size)
         path = Path(folder) / "out"
         path.write_bytes(noise + b" " + spelt.encode() + b" " + noise)
-        secrets.mask_file(path)
+        mask_file(path, secrets)
         left = path.read_bytes()
         assert os.listdir(folder) == ["out"]
     assert spelt.encode() not in left
@@ -198,7 +199,7 @@ def test_a_file_without_secrets_is_left_alone_and_one_with_them_is_for_its_owner
     report.write_bytes(b"\xff ab***cd abab***cdcd \xc3\r\n")
     before = clean.stat()
     for path in (clean, report):
-        Secrets(["ab***cd"]).mask_file(path)
+        mask_file(path, Secrets(["ab***cd"]))
     assert (clean.stat().st_ino, clean.read_bytes()) == (before.st_ino, b"\xff api_key=abc \xc3")
     assert report.read_bytes() == b"\xff *** *** \xc3\r\n"
     assert report.stat().st_mode & 0o777 == 0o600
@@ -213,7 +214,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path, mon
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="No space"):
-        Secrets([SECRET]).mask_file(path)
+        mask_file(path, Secrets([SECRET]))
     assert [one.name for one in tmp_path.iterdir()] == ["out"]
 
 

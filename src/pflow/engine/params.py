@@ -8,11 +8,11 @@ from pflow.errors import NodeFailed
 from pflow.ir.coercion import try_coerce_param
 from pflow.ir.model import Node
 from pflow.ir.template_uses import SHELL_COMMAND, get_resolvable_params
-from pflow.redaction import is_sensitive
 from pflow.registry.interface import Interface
 from pflow.shell.templated_command import replace_templates_by_variables
 from pflow.templates.resolution import Resolution, Scope
 from uraniborg.kernel.logging import MASK
+from uraniborg.kernel.redaction import is_sensitive
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from pflow.errors import NodeFailed
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import iter_template_uses
-from pflow.redaction import Secrets, is_sensitive
+from pflow.redaction import Secrets
 from pflow.templates.resolution import Resolution, Scope
 from pflow.templates.syntax import Reference, iter_references
 from uraniborg.kernel.logging import MASK
+from uraniborg.kernel.redaction import is_sensitive
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json, JsonObject

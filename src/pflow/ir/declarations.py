@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pflow.ir.coercion import try_coerce_value
 from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors, make_warning
 from pflow.ir.model import Input, Output
-from pflow.redaction import is_sensitive
+from uraniborg.kernel.redaction import is_sensitive
 from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from pflow.engine.inputs import prepare_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import list_variables
-from pflow.redaction import is_sensitive
 from pflow.scheduling.timing import Timing
 from uraniborg.kernel.boundary import is_encodable
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.redaction import is_sensitive
 
 if TYPE_CHECKING:
     from uraniborg.kernel.json_values import Json
