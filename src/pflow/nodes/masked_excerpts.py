@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from pflow.node import Context
-from uraniborg.kernel.logging import redact
+from uraniborg.kernel.redaction import redact
 
 _LOOKED_AT: Final = 1 << 20  # far more than any excerpt shows
 
