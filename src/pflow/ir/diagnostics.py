@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from uraniborg.kernel.suggestions import find_nearest_name
 
 if TYPE_CHECKING:
-    from pflow import workflow_replies
+    from pflow.workflow_replies import Diagnostic as DiagnosticReply
 
 Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
@@ -35,9 +35,9 @@ class Diagnostic:
     more_available: int = 0
     """How many more values there are than `available` lists."""
 
-    def to_dict(self) -> "workflow_replies.Diagnostic":
+    def to_dict(self) -> "DiagnosticReply":
         """Return the diagnostic as JSON, without empty fields."""
-        found: workflow_replies.Diagnostic = {
+        found: DiagnosticReply = {
             "severity": self.severity,
             "code": self.code,
             "path": self.path,
