@@ -21,7 +21,7 @@ from paper_search.relevance.candidate_terms import Candidate, Pool
 from paper_search.relevance.scores import compute_text_strengths
 from paper_search.relevance.weighted_query import build_weighted_query
 from paper_search.skills.relevance_scorer import RelevanceScorer
-from paper_search.text import extract_terms
+from uraniborg.kernel.words import extract_terms
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 COLLECTIONS = ("cranfield", "cacm", "scifact")

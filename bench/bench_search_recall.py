@@ -31,9 +31,9 @@ from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
 from paper_search.testing import EmulatedBooleanSource, EmulatedLiterature, EmulatedRankedSource
-from paper_search.text import split_words
 from paper_search.workflow.checkpoints import Checkpoint, CheckpointKind, Decision, DecisionAction, ResultPayload
 from paper_search.workflow.engine import SearchWorkflow
+from uraniborg.kernel.words import split_words
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 COLLECTIONS = ("ir/scifact", "ir/cacm", "ir/cranfield")

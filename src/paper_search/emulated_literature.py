@@ -17,8 +17,8 @@ from paper_search.query.filters import can_be_within_years
 from paper_search.query.rendering import list_wanted_words
 from paper_search.sources.interfaces import SearchSource
 from paper_search.strategies.plain_words import parse_query
-from paper_search.text import split_words, stem_word
 from uraniborg.kernel.boolean_query import AnyOf, Node, Term
+from uraniborg.kernel.words import split_words, stem_word
 
 _K1: Final = 0.9
 _B: Final = 0.4

@@ -7,7 +7,7 @@ from typing import Final
 
 from paper_search.models import Facets, Paper
 from paper_search.relevance.weighted_query import list_common_terms
-from paper_search.text import split_words, stem_word
+from uraniborg.kernel.words import split_words, stem_word
 
 _TOP_AUTHORS: Final = 10
 _KEY_THEMES: Final = 8

@@ -6,9 +6,8 @@ from typing import Final, NamedTuple
 
 from paper_search.models import SearchQuery
 from paper_search.strategies.plain_words import parse_search_query
-from paper_search.text import extract_terms
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
-from uraniborg.kernel.words import fold_text
+from uraniborg.kernel.words import extract_terms, fold_text
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _MAX_TERMS: Final = 200

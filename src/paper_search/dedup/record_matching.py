@@ -8,7 +8,7 @@ from functools import lru_cache
 from paper_search.dedup.author_names import Agreement, compare_authors, match_names
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, compare_titles
-from paper_search.text import STOP_WORDS, split_words
+from uraniborg.kernel.words import STOP_WORDS, split_words
 
 _VENUE_WORDS = frozenset(
     ["acm", "annual", "ieee", "international", "intl", "proc", "proceedings", "series", "vol", "volume"]

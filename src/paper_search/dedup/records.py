@@ -9,8 +9,8 @@ from pydantic_core import PydanticSerializationError
 from paper_search.dedup.author_names import Name, parse_people
 from paper_search.dedup.titles import parse_title
 from paper_search.models import RawPaper, WorkType
-from paper_search.text import split_words
 from uraniborg.kernel.bibliography.identifiers import normalise_doi, normalise_identifiers
+from uraniborg.kernel.words import split_words
 
 PREPRINT_DOI = "preprint_doi"
 """The identifier scheme for the DOI of a preprint in a merged paper, beside the DOI of the journal."""

@@ -7,8 +7,6 @@ from paper_search.errors import UnknownDomain
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.suggestions import find_nearest_names, format_did_you_mean
 
-__all__ = ["Domain", "get_domain", "list_domains"]
-
 _DOMAINS = {domain.name: domain for domain in (GENERAL, MATERIALS_SCIENCE)}
 
 

@@ -10,7 +10,7 @@ from paper_search.intent.topic_words import estimate_share, is_generic, is_weak,
 from paper_search.intent.vocabulary import Key, Vocabulary, contains_key, make_term_key
 from paper_search.models import ConceptBlock, ParsedIntent
 from paper_search.query.rendering import parse_phrase
-from paper_search.text import extract_terms, split_words
+from uraniborg.kernel.words import extract_terms, split_words
 
 MAX_BLOCKS, MAX_VARIANTS = 8, 12
 _AUTHOR_SHARE, _VENUE_SHARE = 0.001, 0.05

@@ -25,8 +25,8 @@ from paper_search.intent.topic_words import (
 )
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.wishes import is_title_case
-from paper_search.text import STOP_WORDS
 from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER
+from uraniborg.kernel.words import STOP_WORDS
 
 MAX_CONCEPTS: Final = 12
 MODIFIER: Final = re.compile(rf"(\w{{3,}})-(?:{'|'.join(MODIFIER_ENDINGS)})", re.IGNORECASE)

@@ -9,8 +9,8 @@ from paper_search.intent.concepts import find_phrases
 from paper_search.intent.topic_words import is_counted, is_generic
 from paper_search.intent.vocabulary import Vocabulary, to_singular
 from paper_search.query.languages import parse_language
-from paper_search.text import STOP_WORDS
 from uraniborg.kernel.phrase_files import PhraseFile, split_entries
+from uraniborg.kernel.words import STOP_WORDS
 
 _PHRASES: Final = PhraseFile("paper_search.intent", "data/feedback_phrases.txt")
 PATTERNS: Final = _PHRASES.patterns

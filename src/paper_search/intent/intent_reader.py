@@ -38,10 +38,10 @@ from paper_search.strategies.lint import check_query_text
 from paper_search.strategies.plain_words import parse_query
 from paper_search.strategies.reader import is_strategy, read_strategy
 from paper_search.strategies.summary import find_limits, list_main_terms
-from paper_search.text import STOP_WORDS
 from uraniborg.kernel.boolean_query import QUERY_SIGNS, iterate_wanted_terms
 from uraniborg.kernel.field_tags import find_field_tags
 from uraniborg.kernel.phrase_files import BREAK, PLACEHOLDER
+from uraniborg.kernel.words import STOP_WORDS
 
 
 def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:

@@ -8,7 +8,7 @@ from typing import Final
 from paper_search.intent.topic_words import estimate_share, is_teachable
 from paper_search.models import TermSuggestion
 from paper_search.relevance.marks_model import fit_marks
-from paper_search.text import extract_terms, split_words
+from uraniborg.kernel.words import extract_terms, split_words
 
 BEST_PAPERS: Final = 20
 """The number of best papers whose terms are suggested."""

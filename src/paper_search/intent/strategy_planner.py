@@ -43,8 +43,8 @@ from paper_search.query.ladder import MOST_LEARNED, compose_ladder
 from paper_search.query.observed_shares import describe_new_order, observe_shares
 from paper_search.strategies.plain_words import parse_query
 from paper_search.strategies.summary import describe_kept_limits
-from paper_search.text import split_words
 from uraniborg.kernel.text import plural
+from uraniborg.kernel.words import split_words
 from uraniborg.kernel.years.reading import RECENT_YEARS
 
 _WIDER: Final = frozenset({Direction.WIDER, Direction.MORE})

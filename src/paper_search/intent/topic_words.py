@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Final
 
 from paper_search.intent.vocabulary import read_lines, read_plurals, to_singular
-from paper_search.text import STOP_WORDS, extract_terms, split_words
 from uraniborg.kernel.phrase_files import PhraseFile, read_function_words
+from uraniborg.kernel.words import STOP_WORDS, extract_terms, split_words
 
 _WORDS: Final = PhraseFile("paper_search.intent", "data/words.txt")
 JOINING: Final = _WORDS.read_words("joining")

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
-from paper_search.text import split_words
+from uraniborg.kernel.words import split_words
 
 Key = tuple[str, ...]
 

@@ -10,9 +10,9 @@ from typing import Final
 from paper_search.intent.reading import Reading, clamp_amount
 from paper_search.models import IntentType
 from paper_search.query.languages import parse_language, to_english_name
-from paper_search.text import STOP_WORDS
 from uraniborg.kernel.phrase_files import BREAK, PhraseFile, split_entries
 from uraniborg.kernel.text import plural
+from uraniborg.kernel.words import STOP_WORDS
 from uraniborg.kernel.years.numbers import get_number_pattern, parse_number
 from uraniborg.kernel.years.reading import describe_years, is_publication_year
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from paper_search.models import ConceptBlock
-from paper_search.text import extract_terms, split_words
+from uraniborg.kernel.words import extract_terms, split_words
 
 
 @lru_cache(maxsize=4096)

@@ -9,8 +9,8 @@ from paper_search.models import RawPaper, SearchConstraints
 from paper_search.query.languages import parse_language
 from paper_search.review_models import ExclusionReason
 from paper_search.strategies.plain_words import parse_query
-from paper_search.text import extract_terms
 from uraniborg.kernel.boolean_query import AnyOf, Node, Term
+from uraniborg.kernel.words import extract_terms
 
 _WORD = re.compile(r"\w+[+#]*")
 

@@ -13,8 +13,8 @@ from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy, Synon
 from paper_search.query.block_words import drop_unused_words, get_stems, list_block_words, list_single_words, list_words
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
 from paper_search.strategies.plain_words import parse_query
-from paper_search.text import split_words
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term, iterate_wanted_terms, join_all, join_any
+from uraniborg.kernel.words import split_words
 
 MOST_LEARNED: Final = 12
 """The number of learned blocks that queries use, in the order of the plan."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain
 
 from paper_search.models import RawPaper, Work
-from paper_search.text import extract_terms
+from uraniborg.kernel.words import extract_terms
 
 MAX_TITLE = 1_000
 MAX_BODY = 20_000

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from paper_search.models import RelevanceHints, Work
 from paper_search.relevance.candidate_terms import Candidate, Pool
-from paper_search.text import split_words
+from uraniborg.kernel.words import split_words
 
 Name = tuple[str, str]
 

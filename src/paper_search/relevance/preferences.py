@@ -11,7 +11,7 @@ from paper_search.query.filters import can_be_within_years
 from paper_search.query.languages import parse_language
 from paper_search.relevance.candidate_terms import Candidate
 from paper_search.relevance.secondary_evidence import find_wanted_authors, is_in_wanted_venue
-from paper_search.text import extract_terms
+from uraniborg.kernel.words import extract_terms
 
 _DENIED = "not "
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from paper_search.models import PaperTag, Work, WorkType
 from paper_search.relevance.candidate_terms import MAX_BODY, Candidate, get_body_text
 from paper_search.relevance.weighted_query import Query, Unit
-from paper_search.text import extract_terms
+from uraniborg.kernel.words import extract_terms
 
 MAX_LABELS = 6
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from paper_search.models import Work
 from paper_search.relevance.candidate_terms import Pool
-from paper_search.text import STOP_WORDS, split_words
+from uraniborg.kernel.words import STOP_WORDS, split_words
 
 CITATION_SHARE = 0.05
 RECENCY_SHARE = 0.03

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 
 from paper_search.models import ParsedIntent
-from paper_search.text import extract_terms, split_words
+from uraniborg.kernel.words import extract_terms, split_words
 
 _COMMON = """
 able achieve achieved across actual addition additional address affect aim allow analysis analyze application apply

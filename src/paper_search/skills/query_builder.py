@@ -23,9 +23,9 @@ from paper_search.models import (
     SearchStrategy,
 )
 from paper_search.query.ladder import compose_ladder, list_common_exclusions, list_titles
-from paper_search.text import split_words
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.json_values import JsonObject
+from uraniborg.kernel.words import split_words
 
 _MAX_TITLES = 20
 _MAX_TITLE_CHARACTERS = 200

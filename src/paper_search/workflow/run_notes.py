@@ -16,9 +16,9 @@ from paper_search.models import ParsedIntent, SearchConstraints, SearchStrategy
 from paper_search.query.filters import has_year_limit, is_text_excluded
 from paper_search.query.languages import parse_language, to_english_name
 from paper_search.strategies.plain_words import parse_query
-from paper_search.text import extract_terms, fold_text, split_words
 from paper_search.workflow.strategy_origins import get_query_text
 from uraniborg.kernel.boolean_query import Node, Term, iterate_wanted_terms
+from uraniborg.kernel.words import extract_terms, fold_text, split_words
 from uraniborg.kernel.years.reading import describe_years
 
 UNKNOWN_YEARS_KEPT = (

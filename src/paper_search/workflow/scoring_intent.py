@@ -3,9 +3,9 @@
 from paper_search.models import ParsedIntent, SearchStrategy
 from paper_search.strategies.plain_words import parse_query
 from paper_search.strategies.reader import is_strategy
-from paper_search.text import extract_terms
 from paper_search.workflow.strategy_origins import get_query_text, select_person_queries
 from uraniborg.kernel.boolean_query import iterate_wanted_terms
+from uraniborg.kernel.words import extract_terms
 
 
 def derive_scoring_intent(intent: ParsedIntent, strategy: SearchStrategy) -> ParsedIntent:

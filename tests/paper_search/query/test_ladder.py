@@ -11,8 +11,8 @@ from paper_search.models import ConceptBlock, SearchQuery, SearchStrategy, TermS
 from paper_search.query.ladder import MOST_LEARNED, align_blocks_and_queries, build_block_condition, compose_ladder
 from paper_search.query.rendering import format_query, parse_phrase
 from paper_search.strategies.plain_words import parse_query
-from paper_search.text import split_words
 from uraniborg.kernel.boolean_query import AllOf, AnyOf, Node, Term
+from uraniborg.kernel.words import split_words
 
 ALONE = 0.0005
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench.bench_scoring import Collection, rerank
-from paper_search.text import extract_terms
+from uraniborg.kernel.words import extract_terms
 
 
 @pytest.fixture(autouse=True)
